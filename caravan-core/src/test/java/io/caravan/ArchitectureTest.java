@@ -24,9 +24,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
 /**
- * Who may see whom among the packages of the engine. The table is the whole rule: a package may use the packages named
- * beside it, the public types of {@code io.caravan} where the table says so, and nothing else of ours. The root package
- * itself may see everything, because {@code DurableListStore} puts the parts together.
+ * Dependencies among the packages of the engine. A package may use only the packages listed for it and, where the table
+ * allows it, the public types of {@code io.caravan}. The root package may use everything, because
+ * {@code DurableListStore} assembles the parts.
  */
 @Tag("slow")
 class ArchitectureTest {
@@ -88,7 +88,7 @@ class ArchitectureTest {
                 .dependOnClassesThat(assignableTo(FileChannel.class).or(assignableTo(MappedByteBuffer.class))));
     }
 
-    /** The root package stands outside: it and the engine know each other, by design. */
+    /** The root package is excluded: it and the engine depend on each other by design. */
     @Test
     void packagesHaveNoCycles() {
         check(slices().matching(ROOT + ".(*)..").should().beFreeOfCycles());
@@ -114,7 +114,7 @@ class ArchitectureTest {
         rule.allowEmptyShould(true).check(MAIN_CLASSES);
     }
 
-    /** What of the root package a package may use, and which of the others. */
+    /** The classes of the root package and the other packages that a package may use. */
     private record Sees(DescribedPredicate<JavaClass> root, List<String> packages) {
         Sees(DescribedPredicate<JavaClass> root, String... packages) {
             this(root, List.of(packages));

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A backup to a real folder: whole and by its name, or not at all. */
+/** Backups to a real directory: a backup is complete and has its final name, or it leaves nothing. */
 class BackupTest {
     @TempDir
     Path work;

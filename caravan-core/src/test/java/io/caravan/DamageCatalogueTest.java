@@ -41,22 +41,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Damages a small store in every way that a file can be damaged, one way at a time, and opens it: what comes back is
- * exactly what was acknowledged, or a {@link CaravanException} that names a file. Never another answer, never another
- * exception, never none. And {@code verify} names the damage whenever it is in something that the store needs.
+ * Damages a small store in every way that a file can be damaged, one way at a time, and opens it. The store contains
+ * exactly what was acknowledged or throws a {@link CaravanException} that names a file. {@code verify} reports damage
+ * in anything that the store needs.
  *
- * <p>One kind of damage looks like a crash, so that no store can tell it: in the last frame of the log, with nothing
- * behind it, when no checkpoint needs the log that far. Then exactly that frame is lost.
+ * <p>One kind of damage is indistinguishable from a crash: damage to the last frame of the log, if nothing follows it
+ * and no checkpoint needs the log up to there. The store then loses exactly that frame.
  *
- * <p>Every byte is flipped that is in a header, a checkpoint, a frame that a checkpoint needs, or a live value in the
- * heap. Of what is left (zeros behind headers and frames, segments that were never used, frames that no checkpoint
- * needs, free space of the heap) nothing is ever read but to be skipped, so there it is every {@value #PADDING_STEP}th
- * byte. Of a file that is the same after the kill and after the close, every byte is flipped in the one and every
- * {@value #SAME_FILE_STEP}th in the other. The files are in memory, each case with its own copy, and each goes through
- * {@link Recovery} as opening does; every {@value #FULL_OPEN_STEP}th also goes through the whole {@link Engine} and is
- * written to. Verification reads the damaged checkpoint in every case, and everything in every {@value #VERIFY_STEP}th;
- * of all other files, everything in every case. All this is done in the profile {@code thorough}; without it, one in
- * {@value #QUICK_SHARE} of the flips and truncations, other ones in every run.
+ * <p>The test flips every byte of a header, a checkpoint, a frame that a checkpoint needs, and a live value in the
+ * heap. A reader only skips the other bytes: zeros after headers and frames, unused segments, frames that no checkpoint
+ * needs, and free space of the heap. Of those, the test flips every {@value #PADDING_STEP}th.
+ *
+ * <p>If the kill and the close left the same file, the test flips every byte in one and every
+ * {@value #SAME_FILE_STEP}th in the other.
+ *
+ * <p>The files are in memory, and each case has its own copy. Each case goes through {@link Recovery}, as opening does.
+ * Every {@value #FULL_OPEN_STEP}th also goes through the entire {@link Engine} and is written to. Verification reads
+ * the entire store, but for a damaged checkpoint only in every {@value #VERIFY_STEP}th case; otherwise, it reads only
+ * the checkpoint.
+ *
+ * <p>Without the profile {@code thorough}, the test makes one in {@value #QUICK_SHARE} of the flips and truncations,
+ * different ones in every run.
  */
 @Timeout(1800)
 class DamageCatalogueTest {
@@ -66,9 +71,9 @@ class DamageCatalogueTest {
     private static final int SAME_FILE_STEP = 7;
     private static final int VERIFY_STEP = 5;
     private static final int TRUNCATION_STEP = 127;
-    /** Without the profile {@code thorough}, one byte of so many that it would flip, and one of its truncations. */
+    /** Without the profile {@code thorough}, the test makes one flip or truncation in this many. */
     private static final int QUICK_SHARE = 48;
-    /** The same of files in other places. */
+    /** Without the profile {@code thorough}, the test runs one case of entire files in this many. */
     private static final int WHOLE_FILES_SHARE = 4;
 
     private static final int SHOWN_FAILURES = 12;
@@ -79,13 +84,12 @@ class DamageCatalogueTest {
     private static SmallStore other;
     private static Map<State, Subject> subjects;
 
-    /** How the store was left. */
     enum State {
         KILLED,
         CLOSED
     }
 
-    /** An undamaged store and what matters where. */
+    /** An undamaged store and its layout. */
     private record Subject(
             DirectoryImage image,
             StoreAnatomy anatomy,
@@ -107,12 +111,12 @@ class DamageCatalogueTest {
         return new Subject(image, anatomy, store.contents(), beforeLastFrame, StoreMap.of(image, anatomy));
     }
 
-    // Cases, and what became of them.
+    // Cases and their outcomes.
 
     /** One damaged store. */
     private record Case(String name, DirectoryImage image) {}
 
-    /** What opening came to: contents, or a refusal. */
+    /** The outcome of opening: contents or an exception. */
     private record Outcome(StoreContents contents, CaravanException refusal) {
         static Outcome of(CheckedSupplier open) throws IOException {
             try {
@@ -136,7 +140,7 @@ class DamageCatalogueTest {
         StoreContents get() throws IOException;
     }
 
-    /** Recovers as opening does and reads every entry, writing nothing. */
+    /** Recovers as opening does and reads every entry. Writes nothing. */
     private static Outcome recovered(DirectoryImage image) throws IOException {
         return Outcome.of(() -> {
             Recovery recovery = new Recovery(new MemoryStorage(image));
@@ -149,7 +153,7 @@ class DamageCatalogueTest {
         });
     }
 
-    /** Opens for good, reads every entry, writes, closes. */
+    /** Opens the store, reads every entry, writes, and closes. */
     private static Outcome opened(MemoryStorage storage) throws IOException {
         StoreConfig config = SmallStore.config(Path.of("image")).build();
         return Outcome.of(() -> {
@@ -161,7 +165,7 @@ class DamageCatalogueTest {
         });
     }
 
-    /** Collects what went wrong in any of many cases, run on all cores. */
+    /** Runs the cases on all cores and collects their failures. */
     private static void forEach(int count, Function<Integer, List<String>> body) {
         Queue<String> failures = new ConcurrentLinkedQueue<>();
         IntStream.range(0, count).parallel().forEach(i -> {
@@ -279,7 +283,10 @@ class DamageCatalogueTest {
         }
     }
 
-    /** The whole engine comes to the same; and what it leaves is sound unless a value stays damaged. */
+    /**
+     * Checks that the entire engine has the same outcome. It leaves faults only in frames and headers. If it rejects
+     * the store, it changes no file, unless an entry is damaged.
+     */
     private static void checkFullOpen(Flip flip, DirectoryImage damaged, Subject subject, List<String> wrong)
             throws IOException {
         MemoryStorage storage = new MemoryStorage(damaged);
@@ -335,7 +342,10 @@ class DamageCatalogueTest {
         });
     }
 
-    /** Every length in and before what matters, and every so many beyond; the area is where the cut falls. */
+    /**
+     * Returns every length within a header or the last frame, the start of every other area, and every
+     * {@value #TRUNCATION_STEP}th length. The area of a cut is the one in which the cut falls.
+     */
     private static List<Flip> cuts(Subject subject) {
         List<Flip> cuts = new ArrayList<>();
         for (String file : subject.image().files().keySet()) {
@@ -352,12 +362,12 @@ class DamageCatalogueTest {
         return cuts;
     }
 
-    /** A thousand of them are all alike. */
+    /** Whether the area is an empty section. There are many, all alike. */
     private static boolean isEmptySection(Area area) {
         return area.kind() == Kind.CHECKPOINT && area.end() - area.start() == CheckpointLayout.SECTION_HEADER_BYTES;
     }
 
-    /** Everything, or a refusal that names a file. */
+    /** Checks that the store opened with everything or that the exception names a file. */
     private static void checkWhole(Outcome outcome, Subject subject, List<String> wrong) {
         boolean right = outcome.refusal() == null && outcome.contents().equals(subject.contents());
         check(right || outcome.namesAFile(), wrong, "came to ", outcome);
@@ -410,7 +420,7 @@ class DamageCatalogueTest {
         Seeds.forEach(1, seed -> checkWholeFiles(Rounds.oneIn(WHOLE_FILES_SHARE, cases, seed), subject));
     }
 
-    /** Every name there is, and of each kind the next and one far away. */
+    /** Returns every existing name and, for each kind of file, the next name and two distant ones. */
     private static List<String> places(DirectoryImage image) {
         List<String> places = new ArrayList<>(image.files().keySet());
         for (FileNames kind : FileNames.values()) {
@@ -439,7 +449,7 @@ class DamageCatalogueTest {
         Seeds.forEach(1, seed -> checkWholeFiles(Rounds.oneIn(WHOLE_FILES_SHARE, cases, seed), subject));
     }
 
-    /** Opened by the whole engine. What refuses to open, verify names too. */
+    /** Opens every case with the entire engine. If the engine rejects a store, {@code verify} must report a fault. */
     private static void checkWholeFiles(List<Case> cases, Subject subject) {
         LOGGER.info("{} cases of whole files", cases.size());
         forEach(cases.size(), i -> {
@@ -460,7 +470,7 @@ class DamageCatalogueTest {
         });
     }
 
-    /** Whether the damage is in a part of the log that only the older checkpoint needs; it goes with that checkpoint. */
+    /** Whether the damage is in a log segment that only the older checkpoint needs, and that is deleted with it. */
     private static boolean damagedSpare(Subject subject, Case damage) {
         CheckpointHeader newest = subject.anatomy().newest();
         String replayStart = FileNames.LOG.of(newest.startLsn() / newest.logSegmentBytes());

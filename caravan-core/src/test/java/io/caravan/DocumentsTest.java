@@ -36,7 +36,7 @@ final class DocumentsTest {
     private static final Pattern BAD_SUMMARY =
             Pattern.compile("(?:What|How|Where|When|Who|Whose|Which|Up to|By|As|So|From|Of|If)\\b.*", Pattern.DOTALL);
 
-    /** Words that this project avoids, with their replacement. Plurals and other forms have a line of their own. */
+    /** The avoided words with their replacements. Plurals and other forms have lines of their own. */
     private static final Map<Pattern, String> AVOIDED = avoided(Map.ofEntries(
             Map.entry("whoever|whatever", "name the thing: a caller, the values"),
             Map.entry("nobody|somebody", "no client, an operator"),
@@ -105,7 +105,7 @@ final class DocumentsTest {
         assertThat(findings).isEmpty();
     }
 
-    /** Returns the headings of a page as links name them. */
+    /** Returns the headings of a page in the form that links use. */
     private static Set<String> anchors(String markdown) {
         return HEADING.matcher(FENCE.matcher(markdown).replaceAll(""))
                 .results()
@@ -221,7 +221,7 @@ final class DocumentsTest {
         return Files.isDirectory(here.resolve("docs")) ? here : here.getParent();
     }
 
-    /** Returns the documents, without the results of benchmarks, most of which programs have written. */
+    /** Returns the documents except the benchmark results, most of which are generated. */
     private static List<Path> pages(Path root) throws IOException {
         try (Stream<Path> files = Stream.concat(Files.list(root), Files.walk(root.resolve("docs")))) {
             return files.filter(file -> file.toString().endsWith(".md"))

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The contract on a disk, with buffers and segments so small that every test goes through many of them. */
+/** The store contract on a disk, with buffers and segments so small that every test uses many of them. */
 @Execution(ExecutionMode.CONCURRENT)
 class DurableListStoreTest extends ListStoreContract {
     private static final int KIB = 1024;
@@ -26,7 +26,7 @@ class DurableListStoreTest extends ListStoreContract {
         return DurableListStore.open(config(directory).build());
     }
 
-    /** Small sizes; a memory store with the same config refuses the same. */
+    /** Returns a config with small sizes. A memory store with this config rejects the same writes. */
     static StoreConfig.Builder config(Path directory) {
         return StoreConfig.builder(directory)
                 .maxValueBytes(MAX_VALUE_BYTES)
@@ -57,7 +57,7 @@ class DurableListStoreTest extends ListStoreContract {
         return MAX_VALUE_BYTES;
     }
 
-    /** The log that is kept for the older checkpoint still names the heap segments that the list was in. */
+    /** The log that is kept for the older checkpoint still refers to the heap segments that held the list. */
     @Test
     void heapSegmentsStayAsLongAsTheKeptLogNamesThem() {
         for (int round = 0; round < 10; round++) {

@@ -36,24 +36,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Killing a byte anywhere in a closed store is either harmless padding or is named by {@code verify} with file, offset
- * and, for heap entries, document and sequence.
+ * Changes bytes of a closed store. A change is harmless, or {@code verify} reports file, offset and, for heap entries,
+ * document and sequence.
  *
- * <p>Every byte of every file is killed in up to three ways: a bit is flipped, and it is set to 0x00 and to 0xFF where
- * it is not that already. Bytes that are used go one by one. Which are not used is known from the layout, see
- * {@link StoreMap}; as nobody reads them, they go {@value #UNUSED_TOGETHER} neighbours at a time, and all of them at
- * once. Each goes through the whole of {@code verify}, but for checkpoints, which are most of the used bytes: of them
- * every {@value #WHOLE_STEP}th does, and all go through the reader that {@code verify} reads them with. All this is
- * done in the profile {@code thorough}; without it, to one byte in {@value #QUICK_SHARE}, other ones in every run.
+ * <p>Every byte of every file is changed in up to three ways: a bit is flipped, and the byte is set to 0x00 and to
+ * 0xFF. Used bytes are changed one at a time. Bytes that {@link StoreMap} calls unused are never read, so they are
+ * changed {@value #UNUSED_TOGETHER} neighbors at a time, and all at once.
+ *
+ * <p>The entire {@code verify} checks each change. In checkpoints, which contain most of the used bytes, it checks only
+ * every {@value #WHOLE_STEP}th, and its checkpoint reader checks each.
+ *
+ * <p>Without the profile {@code thorough}, the test changes one byte in {@value #QUICK_SHARE}, different ones in every
+ * run.
  */
 @Timeout(1800)
 class EveryByteTest {
     private static final Logger LOGGER = LoggerFactory.getLogger(EveryByteTest.class);
     private static final int UNUSED_TOGETHER = 32;
     private static final int WHOLE_STEP = 7;
-    /** Without the profile {@code thorough}, one of so many is killed. */
+    /** Without the profile {@code thorough}, the test changes one byte in this many. */
     private static final int QUICK_SHARE = 48;
-    /** Its frame takes two blocks, and its entry more than half of a heap segment. */
+    /** A value whose frame takes two blocks and whose entry takes more than half of a heap segment. */
     private static final int BIG_VALUE_BYTES = 4100;
 
     private static final int SHOWN_FAILURES = 12;
@@ -62,7 +65,7 @@ class EveryByteTest {
     private static StoreAnatomy anatomy;
     private static StoreMap map;
 
-    /** What becomes of a byte. */
+    /** A way to change a byte. */
     private enum Kill {
         FLIPPED {
             @Override
@@ -97,7 +100,7 @@ class EveryByteTest {
         map = StoreMap.of(image, anatomy);
     }
 
-    /** Segments as small as they may be for a value that takes more than a block. */
+    /** Opens a store with the smallest segments for a value of more than one block. */
     private static Engine open(MemoryStorage storage, Scheduler threads) throws IOException {
         StoreConfig config = StoreConfig.builder(Path.of("small"))
                 .maxValueBytes(BIG_VALUE_BYTES)
@@ -109,7 +112,10 @@ class EveryByteTest {
         return Engine.open(config, storage, System::nanoTime, threads);
     }
 
-    /** Values in two heap segments, free space between them; behind the older checkpoint a frame that skips a block. */
+    /**
+     * Writes values to two heap segments with free space between them and, after the older checkpoint, a frame that
+     * skips a block.
+     */
     private static void fill(Engine store) {
         for (int i = 0; i < 3; i++) {
             await(store.append(1, bytes(10 + i, 1)));
@@ -148,10 +154,10 @@ class EveryByteTest {
         return !before.file().equals(frame.file()) && Blocks.roundUp(before.end()) < image.length(before.file());
     }
 
-    /** Neighbouring bytes of one file: one that is used, or some that are not. */
+    /** Adjacent bytes of one file: one used byte, or some unused ones. */
     private record Bytes(String file, int from, int to, Area area) {
 
-        /** What the kill leaves of them, or null when it changes nothing. */
+        /** Returns the file with these bytes changed, or null if that changes nothing. */
         byte[] killed(byte[] bytes, Kill kill) {
             byte[] killed = bytes.clone();
             boolean changed = false;

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A store that had recovered, or had just filled a segment, remembered a forced segment as one still to be forced. Two
- * checkpoints recycled it, and the next force failed the store for good.
+ * Fsyncs after two checkpoints have recycled a segment. A store that had recovered or just filled a segment once
+ * treated an fsynced segment as unsynced, and the fsync failed the store permanently.
  */
 class ForceAfterRecyclingTest {
     private static final int SEGMENT_BYTES = 64 * 1024;
@@ -35,8 +35,8 @@ class ForceAfterRecyclingTest {
     void aStoreWritesOnAfterFullSegmentsWereRecycled() {
         try (ListStore store = open(work.resolve("store"))) {
             for (int round = 0; round < 40; round++) {
-                // Each flush takes one of a segment's fifteen free blocks, so some checkpoints come right behind the
-                // last.
+                // Each flush takes one of the fifteen free blocks of a segment, so some checkpoints begin where a
+                // segment ends.
                 writesOnAfterCheckpoints(store);
             }
         }

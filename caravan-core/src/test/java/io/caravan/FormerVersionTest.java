@@ -28,7 +28,10 @@ class FormerVersionTest {
     @TempDir
     Path directory;
 
-    /** Version 2 differs from 3 only by what a frame behind one that was not forced looks like. */
+    /**
+     * Returns the image with this version in all headers. Versions 2 and 3 differ only in a frame that follows one that
+     * was not fsynced.
+     */
     private static DirectoryImage labelled(int version, DirectoryImage image) {
         DirectoryImage labelled = image;
         for (String name : image.files().keySet()) {
@@ -52,7 +55,7 @@ class FormerVersionTest {
         return DurableListStore.open(SmallStore.config(directory).build());
     }
 
-    /** So that a release that knows the version before only refuses the store, and does not take it for damaged. */
+    /** The checkpoint makes an older release reject the store because of its version, instead of reporting damage. */
     @ParameterizedTest
     @CsvSource({"2, open", "2, closed", "3, open", "3, closed"})
     void anEarlierVersionIsCarriedOverByACheckpointBeforeTheFirstWrite(int version, String folder) throws Exception {
@@ -69,7 +72,7 @@ class FormerVersionTest {
                 .isEmpty();
     }
 
-    /** The older checkpoint is the last of the earlier version, and new frames follow old ones behind it. */
+    /** The older checkpoint is the last one of the earlier version, and new frames follow old ones after it. */
     @ParameterizedTest
     @CsvSource({"open", "closed"})
     void newFramesFollowThoseOfAnEarlierVersion(String folder) throws Exception {

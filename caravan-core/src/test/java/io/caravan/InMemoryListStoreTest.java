@@ -18,7 +18,10 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A store in memory is the durable one on another storage: that this one works is to be shown, and its limits. */
+/**
+ * The in-memory store. It is the durable store on another storage, so only its basic function and its limits are
+ * tested.
+ */
 class InMemoryListStoreTest {
 
     private static StoreConfig config(int maxValueBytes) {
@@ -36,7 +39,7 @@ class InMemoryListStoreTest {
         assertThat(Path.of("not touched")).doesNotExist();
     }
 
-    /** In the log, and then in the heap. */
+    /** The value is first in the log, then in the heap. */
     @Test
     void theValuesThatItHandsOutCannotBeChanged() {
         try (ListStore store = ListStore.inMemory()) {
@@ -52,7 +55,7 @@ class InMemoryListStoreTest {
         }
     }
 
-    /** With checkpoints now and then, so that values are read from the log and from the heap. */
+    /** Checkpoints run now and then, so that values are read from the log and from the heap. */
     @Test
     @Tag("rounds")
     void longRunsAnswerAsTheModelDoes() {

@@ -18,7 +18,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Damage to the real files of a store while it is open: reads and verification name it, and all else goes on. */
+/**
+ * Damage to the real files of an open store: reads and verification report it, and everything else continues to work.
+ */
 class OpenStoreDamageTest {
     @TempDir
     Path directory;

@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A store of format version 3 whose release captured the index partition by partition, made by that release and killed:
- * all lists were appended to, trimmed, deleted and made again twice while its newest checkpoint was written. The list of
- * what it holds was read by that release too.
+ * A store of format version 3, written by a release that captured the index partition by partition, and killed. All
+ * lists were appended to, trimmed, deleted, and recreated twice while the newest checkpoint was written. That release
+ * also read the list of the expected contents.
  */
 class PartitionedCheckpointTest {
     @TempDir

@@ -24,7 +24,7 @@ class RepairTest {
     @Test
     void aDamagedLogIsCutOffBeforeTheDamageAndEveryChangedFileIsKept() throws Exception {
         Path store = killedAfterAppends(5);
-        // Each append had a frame, and so a block, of its own; the third is damaged.
+        // Each append has its own frame, and therefore its own block. The third is damaged.
         byte[] damaged = flip(store.resolve(FIRST_LOG), 3 * BLOCK + 60);
         assertThatThrownBy(() -> open(store))
                 .isInstanceOf(CorruptStoreException.class)
@@ -81,7 +81,7 @@ class RepairTest {
                 .hasMessageContaining("not empty");
     }
 
-    /** A log segment of any number that a name can say must not be counted up to. */
+    /** A file name can contain any segment number, so repair must not count up to it. */
     @Test
     @Timeout(600)
     void aLogSegmentFarBehindTheOthersIsNotCountedUpTo() throws Exception {
@@ -95,7 +95,7 @@ class RepairTest {
         assertThat(work.resolve("kept").resolve("log-7fffffffffffffff.wal")).exists();
     }
 
-    /** The files as a kill would leave them. */
+    /** Returns the files as a kill would leave them. */
     private Path killedAfterAppends(int count) throws Exception {
         Path killed = work.resolve("killed");
         WatchedScheduler threads = new WatchedScheduler();

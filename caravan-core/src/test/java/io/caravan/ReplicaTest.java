@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Replicas of one store: a leader whose frames are written down, and followers that repeat them. */
+/** Replicas of one store: a leader whose frames are recorded, and followers that replay them. */
 @Patient
 @Execution(ExecutionMode.CONCURRENT)
 final class ReplicaTest {
@@ -47,7 +47,7 @@ final class ReplicaTest {
     @TempDir
     Path directory;
 
-    /** What the group has committed. */
+    /** The frames that the group has committed. */
     private final List<ByteBuffer> frames = new ArrayList<>();
 
     private Replica open(String name) {
@@ -118,7 +118,7 @@ final class ReplicaTest {
         });
     }
 
-    /** The flusher takes the commit, empty as it is, while a frame waits for its segment. */
+    /** The flusher takes the commit, which is empty, while a frame waits for its segment. */
     @Test
     void aFollowerThatIsForcedWhileItWaitsForASegmentMissesNothing() throws InterruptedException {
         try (Replica leader = leader();
@@ -232,7 +232,7 @@ final class ReplicaTest {
         try {
             leader.close();
         } catch (StoreFailedException known) {
-            // It had failed before.
+            // The store had already failed.
         }
         try (Replica follower = open("leader")) {
             assertThat(follower.store().info(1).nextSequence()).isEqualTo(1);
@@ -287,7 +287,7 @@ final class ReplicaTest {
         }
     }
 
-    /** Trims of lists that do not exist have no records, but the leader makes room for them. */
+    /** Trims of lists that do not exist have no records, but the leader reserves space for them. */
     @Test
     void aFrameMayHaveSkippedToTheNextSegmentThoughItWouldFit() {
         try (Replica leader = leader();
@@ -309,7 +309,9 @@ final class ReplicaTest {
         }
     }
 
-    /** What a leader of before has proposed, and nobody committed, stands where the next leader's frames do. */
+    /**
+     * A frame that a former leader proposed, and that was never committed, has the LSN of a frame of the next leader.
+     */
     @Test
     void anotherLeadersLeftoversAreRefused() {
         List<ByteBuffer> leftovers = new ArrayList<>();
@@ -350,7 +352,9 @@ final class ReplicaTest {
                 .isEmpty();
     }
 
-    /** Its log is not forced frame by frame: the system may have written later ones before it. */
+    /**
+     * A follower does not fsync after each frame, so the operating system may write later frames before an earlier one.
+     */
     @Test
     void aPowerCutMayTakeAFrameThatWasNotForcedAndLeaveThoseBehindIt() throws IOException {
         try (Replica leader = leader()) {
@@ -401,7 +405,7 @@ final class ReplicaTest {
                 .withMessageContaining("durability PROCESS");
     }
 
-    /** The leftover is longer than what has its place, so the log does not go beyond it. */
+    /** The leftover is longer than the frame in its place, so the log ends before the leftover does. */
     @Test
     void aLongerLeftoverHasItsPlaceTakenToo() {
         List<ByteBuffer> leftovers = new ArrayList<>();
@@ -420,7 +424,7 @@ final class ReplicaTest {
         }
     }
 
-    /** One that was started with smaller settings than the leader; the segments of both logs are the same. */
+    /** The follower has smaller settings than the leader, but log segments of the same size. */
     @Test
     void aFollowerTakesFramesThatAreLargerThanItsOwnBuffers() {
         StoreConfig smaller = heapSegments("follower", 64).build();
@@ -460,7 +464,7 @@ final class ReplicaTest {
         }
     }
 
-    /** A frame that says it follows another one. */
+    /** Returns a copy of a frame that claims to follow another one. */
     private static ByteBuffer following(ByteBuffer previous, ByteBuffer frame) {
         ByteBuffer forged = ByteBuffer.allocate(frame.remaining()).order(ByteOrder.LITTLE_ENDIAN);
         forged.put(0, frame, 0, frame.remaining());
@@ -470,7 +474,9 @@ final class ReplicaTest {
         return forged;
     }
 
-    /** The list has a value more than the leader's: no frame may be left out for it, and the store cannot go on. */
+    /**
+     * The list has one more value than the leader's list. The replica must not skip a frame because of that: it fails.
+     */
     @Test
     void aFrameThatContradictsTheContentsFailsTheReplica() throws IOException {
         try (Replica leader = leader()) {

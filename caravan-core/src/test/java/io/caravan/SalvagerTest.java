@@ -36,9 +36,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Damages a small store in each way of {@link DamageCatalogueTest}'s catalogue and salvages it: the new store opens and
- * verifies, has no value that was never written, and as much of what was there as the table in docs/operate/repair.md says,
- * which this test makes. What does not come is told.
+ * Damages a small store in each way of {@link DamageCatalogueTest} and salvages it. The new store verifies, has no
+ * value that was never written, and has as much as the table in docs/operate/repair.md says, which this test generates.
+ * The salvage reports missing values.
  */
 @Timeout(1800)
 class SalvagerTest {
@@ -56,7 +56,7 @@ class SalvagerTest {
 
     private record Entry(long id, Value value) {}
 
-    /** What one damaged store came to: the share of its values that came back, with their sequences and without. */
+    /** The result of one salvage: the share of values recovered with their sequences, and with or without them. */
     private record Back(double placed, double values, long losses) {}
 
     @BeforeAll
@@ -83,7 +83,7 @@ class SalvagerTest {
         return found;
     }
 
-    /** Whether the small store has ever appended this: nearly every value of it follows from its list and length. */
+    /** Whether the small store ever appended this value. The list and the length determine nearly every value. */
     private static boolean wasWritten(IdAndValue found) {
         ByteBuffer value = found.value();
         return ByteBuffer.wrap(StoreCalls.bytes(value.remaining(), (int) found.id()))
@@ -257,7 +257,7 @@ class SalvagerTest {
         return cases;
     }
 
-    /** Where values in the midst are gone, those before them move up, and the list goes on where it did. */
+    /** Values before a gap move up to close it, and the next sequence stays the same. */
     @Test
     void valuesBeforeAGapMoveUpAndThatIsTold(@TempDir Path work) throws Exception {
         Path damaged = work.resolve("damaged");
@@ -267,7 +267,7 @@ class SalvagerTest {
                 store.append(7, new byte[] {(byte) i}).join();
             }
             store.checkpoint();
-            // Two more, so that the log need not have them any more, and is rid of them in the background.
+            // Two more checkpoints. After them, the log does not need these values, and is deleted in the background.
             for (int i = 0; i < 40; i++) {
                 store.append(8, new byte[4_000]).join();
                 store.trim(8, 1).join();

@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Which group a call goes to, and what calls that concern all groups do. */
+/** The choice of a shard for a call, and calls that concern all shards. */
 class ShardedStoreTest {
     private final List<MoodyStore> groups =
             Stream.generate(MoodyStore::new).limit(3).toList();
     private final ShardedStore store = new ShardedStore(groups);
 
-    /** A store that may have no room, and may have failed. */
+    /** A store whose log buffers can be full, and that can fail when it is closed. */
     private static final class MoodyStore extends ForwardingListStore {
         final List<Runnable> waiting = new ArrayList<>();
         boolean noRoom;

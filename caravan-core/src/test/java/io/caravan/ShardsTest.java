@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A directory with several stores: how it is made, opened again, refused and copied. */
+/** A directory with several stores: its creation, reopening, rejection, and backup. */
 class ShardsTest {
     @TempDir
     Path work;

@@ -19,7 +19,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A replica's files, sent in pieces and received elsewhere. */
+/** The files of a replica, sent in chunks and received elsewhere. */
 final class SnapshotInstallerTest {
     private static final long STORE_ID = 4711;
     private static final int LISTS = 5;

@@ -23,7 +23,10 @@ class StoreConfigTest {
         return StoreConfig.builder(Path.of("data"));
     }
 
-    /** The smallest store there can be: a heap segment has room for one entry, whose own fields take 8 bytes of 4 KiB. */
+    /**
+     * Returns the config of the smallest possible store: a heap segment has space for one entry of 4 KiB, including 8
+     * bytes of fields.
+     */
     private static StoreConfig.Builder smallest() {
         return builder()
                 .maxValueBytes(4 * KIB - 8)

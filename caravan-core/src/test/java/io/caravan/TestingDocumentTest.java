@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Holds {@code docs/internals/testing.md} to what there is: every test, module, script and option that it names. */
+/** Checks that every test, module, script, and option that {@code docs/internals/testing.md} names exists. */
 class TestingDocumentTest {
     /** A test class, or a pattern for several. */
     private static final Pattern TEST = Pattern.compile("\\b[A-Z][\\w*]*Test\\b");
@@ -26,7 +26,7 @@ class TestingDocumentTest {
     private static final Pattern SCRIPT = Pattern.compile("scripts/([\\w-]+)");
     private static final Pattern COMMAND = Pattern.compile("`scripts/([\\w-]+)([^`]*)`");
     private static final Pattern OPTION = Pattern.compile("--[\\w-]+");
-    /** What a script runs: a module, and the package of the class whose options it takes. */
+    /** The module that a script runs, and the package of the class whose options it accepts. */
     private static final Pattern LAUNCHES = Pattern.compile("^launch (\\S+) (\\S+)\\.\\w+", Pattern.MULTILINE);
 
     private static Path root;
@@ -84,7 +84,7 @@ class TestingDocumentTest {
         assertThat(unknown).as("options that nobody knows").isEmpty();
     }
 
-    /** The options that stand in the script itself and, in quotes, in the source of the package that it runs. */
+    /** Returns the options in the script and, in quotes, in the source of the package that it runs. */
     private static Set<String> optionsOf(String name) throws IOException {
         Set<String> options = new TreeSet<>();
         Path script = root.resolve("scripts").resolve(name);

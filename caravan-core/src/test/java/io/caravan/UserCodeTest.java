@@ -33,13 +33,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every place where a store calls code of its user: an error there is not the store's, and a wait there is refused. */
+/**
+ * Every place where a store calls user code. An error there does not fail the store, and the store rejects a wait
+ * there.
+ */
 @Patient
 class UserCodeTest {
     @TempDir
     Path directory;
 
-    /** Finds what the listener of the heap's pressure does. */
+    /** The action of the heap pressure listener. */
     private final AtomicReference<Runnable> whenPressed = new AtomicReference<>(() -> {});
 
     private DurableListStore open() {
@@ -54,7 +57,7 @@ class UserCodeTest {
 
     /** A place where user code runs on a thread of the store. */
     private interface Place {
-        /** Has the action run there; returns when it has begun, or will without anything else being done. */
+        /** Runs the action at this place. Returns when the action has begun, or will begin without any further call. */
         void run(UserCodeTest test, DurableListStore store, Runnable action);
     }
 
@@ -111,7 +114,7 @@ class UserCodeTest {
             // On the flusher, where nothing is flushed before this ends, so that the action has to wait.
             store.append(1, bytes("a"), doing(() -> {
                 while (store.tryWrite(WriteBatch.create().append(1, bytes(1000, 1)), NOBODY)) {
-                    // until the log's buffers are full
+                    // until the buffers of the log are full
                 }
                 store.onWritable(action);
                 left.complete(null);
@@ -137,7 +140,7 @@ class UserCodeTest {
         return places;
     }
 
-    /** Other places, where what is thrown comes out of the call. */
+    /** Returns the places where the call throws the exception of the user code. */
     private static Map<String, Place> callersThreads() {
         Map<String, Place> places = new LinkedHashMap<>();
         places.put("get", (test, store, action) -> store.get(1, each((sequence, value) -> action.run())));
@@ -300,10 +303,10 @@ class UserCodeTest {
         try (DurableListStore store = open()) {
             append(store, 1, "before");
             CompletableFuture<List<String>> notRefused = new CompletableFuture<>();
-            // No future completes before the waits are made: a wait for one that is complete is none.
+            // Prevents futures from completing before the waits: waiting for a completed future is allowed.
             store.futureExecutor().execute(() -> await(notRefused));
             place.run(this, store, () -> {
-                // The log's buffers may be full of what the place has written: then there is no room to append either.
+                // The place may have filled the buffers of the log. Then an append fails for lack of space.
                 List<String> wrong = new ArrayList<>();
                 waits(directory.resolve("copy")).forEach((name, wait) -> {
                     Throwable thrown = catchThrowable(() -> wait.accept(store));
@@ -325,7 +328,7 @@ class UserCodeTest {
     void aMemoryStoreRefusesToWaitForItsFuturesInACallback() {
         try (ListStore store = ListStore.inMemory()) {
             CompletableFuture<Throwable> thrown = new CompletableFuture<>();
-            // The future completes on another thread, and a wait for one that is complete is none.
+            // Keeps the future from completing on its other thread: waiting for a completed future is allowed.
             store.futureExecutor().execute(() -> await(thrown));
             store.append(
                     1,

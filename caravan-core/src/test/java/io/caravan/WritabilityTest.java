@@ -8,14 +8,17 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whoever writes only when the store is writable, as an event loop does, gets to write again and again. */
+/**
+ * A caller that writes only when the store is writable, as an event loop does: the store becomes writable again and
+ * again.
+ */
 class WritabilityTest {
     private static final int KIB = 1024;
 
     @TempDir
     private Path directory;
 
-    /** Each append is a flush of one block, so the last one of every segment ends where the segment does. */
+    /** Each append flushes one block, so the last one of every segment ends exactly where the segment ends. */
     @Test
     void aLogSegmentThatIsFullToItsLastByteDoesNotEndWritability() throws InterruptedException {
         StoreConfig config = StoreConfig.builder(directory)

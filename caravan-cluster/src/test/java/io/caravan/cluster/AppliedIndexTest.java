@@ -10,7 +10,7 @@ import org.apache.ratis.server.protocol.TermIndex;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Up to which entry a host needs its Raft log no more. */
+/** The entry up to which a node no longer needs its Raft log. */
 final class AppliedIndexTest {
     private static final int FRAME_BYTES = 100_000;
 
@@ -62,7 +62,7 @@ final class AppliedIndexTest {
         assertThat(mark.told()).isEqualTo(new AppliedIndex.Applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES));
     }
 
-    /** No leader may ask for them any more. */
+    /** Raft may never install a received snapshot, because no leader requests it any more. */
     @Test
     void receivedFilesThatRaftDoesNotTakeOverAreForgotten() throws IOException {
         AppliedIndex mark = new AppliedIndex(directory);

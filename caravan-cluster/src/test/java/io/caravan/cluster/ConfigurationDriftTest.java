@@ -22,15 +22,15 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * Hosts of a group with different settings: those that must be the same are compared, and the host that does not fit is
- * refused; with any others the group works.
+ * Nodes of a group with different settings. Settings that must be the same are compared, and a node with others is
+ * rejected. With any other differences, the group works.
  */
 @Patient
 @Execution(ExecutionMode.CONCURRENT)
 final class ConfigurationDriftTest {
     private static final long LIST = 7;
     private static final int KIB = 1024;
-    /** Larger than the log buffers that hosts have otherwise, and the frame that has it. */
+    /** A value length that exceeds the log buffers that nodes have otherwise. */
     private static final int LARGE = 20 * KIB;
 
     @TempDir
@@ -40,12 +40,12 @@ final class ConfigurationDriftTest {
         return store.maxValueBytes(LARGE).logBufferBytes(24 * KIB);
     }
 
-    /** Has this host lead. */
+    /** Makes this node the leader. */
     private static void lead(Group group, String host) {
         Eventually.await("host " + host + " leads", () -> group.store(host) != null || group.handedOver(host));
     }
 
-    /** Has the host, as the leader, take a value; again if it loses leadership meanwhile. */
+    /** Appends a value on this node as the leader. Retries if the node loses leadership. */
     private static void append(Group group, String host, long list, byte[] value) {
         Eventually.await("host " + host + " takes a value", () -> {
             lead(group, host);
@@ -63,7 +63,7 @@ final class ConfigurationDriftTest {
         });
     }
 
-    /** The limit of values is raised host by host, and the first host that has it leads. */
+    /** The maximum value length is raised node by node, and the first node that has it leads. */
     @Test
     void aValueThatIsLargerThanTheBuffersOfTheOthersIsOnAllHosts() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -75,7 +75,7 @@ final class ConfigurationDriftTest {
             group.stop("c");
             append(group, "a", LIST, new byte[LARGE]);
 
-            // Only b has it now, with smaller buffers: it reads it from its log, and sends it on.
+            // Only b has the value now. Despite its smaller buffers, it reads it from its log and sends it to c.
             group.stop(List.of("a", "b"));
             group.restart(List.of("b", "c"));
             assertThat(group.values(LIST))
@@ -88,7 +88,7 @@ final class ConfigurationDriftTest {
         }
     }
 
-    /** They were created with them: a frame has its place in a segment. */
+    /** The other nodes have created their segments, and a frame has its place in a segment. */
     @Test
     void aHostWithOtherLogSegmentsIsRefusedWhenTheGroupIsCreated() throws Exception {
         try (Group group = new Group(directory)
@@ -107,7 +107,7 @@ final class ConfigurationDriftTest {
         }
     }
 
-    /** Another name for the group is another group: they do not hear each other. */
+    /** Nodes of groups with different ids do not respond to each other. */
     @Test
     void aHostOfAnotherGroupIsNotHeardAndOneWithOtherLogSegmentsIsRefusedWhenItJoins() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -127,7 +127,7 @@ final class ConfigurationDriftTest {
         }
     }
 
-    /** It could not ask the others: it is told other addresses of them. The first frame tells. */
+    /** The node has wrong addresses of the others, so it cannot ask them. The first frame reveals the difference. */
     @Test
     void aHostWithOtherLogSegmentsThatCouldNotAskLeavesAtTheFirstFrame() throws Exception {
         try (Group group = new Group(directory)
@@ -145,7 +145,6 @@ final class ConfigurationDriftTest {
         }
     }
 
-    /** Settings that each host may have for itself. */
     @Test
     void allOtherSettingsMayDiffer() throws Exception {
         try (Group group = new Group(directory).settings((host, store) -> switch (host) {

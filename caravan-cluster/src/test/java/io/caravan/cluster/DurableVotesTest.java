@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Answers to candidates; the folder that must be forced before them is missing, which shows whether that was tried. */
+/** Replies to candidates. The directory to fsync before a vote is missing, which shows whether the fsync was tried. */
 final class DurableVotesTest {
     @TempDir
     Path directory;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The store's folder while it is replaced by another, cut off at each step. */
+/** The directory of the store while another one replaces it, interrupted at each step. */
 final class FoldersTest {
     private static final List<String> FILES = List.of("first", "second");
 
@@ -63,7 +63,7 @@ final class FoldersTest {
         assertOnlyStore("old");
     }
 
-    /** Once it has its second name it is the store, however little is left of the old one. */
+    /** Once the received directory has its second name, it is the store, however little is left of the old one. */
     @Test
     void whatWasReceivedWholeIsTheStoreAfterACrashAtAnyStep() throws IOException {
         for (int deleted = 0; deleted <= FILES.size() + 1; deleted++) {

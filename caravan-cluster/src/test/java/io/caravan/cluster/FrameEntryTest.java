@@ -28,7 +28,7 @@ final class FrameEntryTest {
         assertThat(FrameEntry.endLsn(frame())).isEqualTo(8292);
     }
 
-    /** Raft logs of builds that wrote the frame alone are still applied. */
+    /** Raft logs of builds that wrote only the frame are still applied. */
     @Test
     void anEntryWithoutAHeadIsAFrame() {
         assertThat(FrameEntry.decode(PLACE, frame().asReadOnlyBuffer())).isEqualTo(FrameEntry.plain(frame()));

@@ -36,9 +36,9 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Three hosts of a group, and those that join it, in one JVM, on loopback. */
+/** Three nodes of a group, and nodes that join it, in one JVM, on loopback. */
 final class Group implements AutoCloseable {
-    /** The least. */
+    /** The minimum that is allowed. */
     private static final long KEPT_LOG_BYTES = 1 << 20;
 
     private static final int APPENDS_AT_ONCE = 20;
@@ -90,7 +90,7 @@ final class Group implements AutoCloseable {
         return directory.resolve(host).resolve("raft");
     }
 
-    /** The directory with Raft's log and small files. The host keeps its own files beside it. */
+    /** Returns the directory with the Raft log and small Raft files. The node has its own files next to it. */
     Path raftFiles(String host) {
         return raftDirectory(host).resolve(id.toString()).resolve("current");
     }
@@ -126,21 +126,21 @@ final class Group implements AutoCloseable {
                 config.tls());
     }
 
-    /** How long a host waits for its leader; a leader that pauses for twice as long, on a busy machine, leads no longer. */
+    /** Sets how long a node waits for its leader. A leader that pauses twice as long, on a busy machine, steps down. */
     Group election(Duration patience) {
         election = patience;
         return this;
     }
 
-    /** The settings of a host's store, which it has from its next start on. */
+    /** Sets the store settings of the nodes, each from its next start on. */
     Group settings(BiFunction<String, StoreConfig.Builder, StoreConfig.Builder> changed) {
         settings = changed;
         return this;
     }
 
     /**
-     * The first start of all hosts; returns when each has an entry on its disk, which is committed: Raft counts no vote of a
-     * host whose log is empty, so one that was stopped before that would leave the two others without a majority.
+     * Starts all nodes for the first time. Returns when each has a committed entry on its disk. Raft counts no vote of
+     * a node with an empty log, so if one node were stopped before that, the two others could have no majority.
      */
     Group create() throws IOException {
         create(hosts.stream().map(Host::id).toArray(String[]::new));
@@ -150,7 +150,7 @@ final class Group implements AutoCloseable {
         return this;
     }
 
-    /** The first start of these hosts. */
+    /** Starts these nodes for the first time. */
     void create(String... some) {
         atOnce(Stream.of(some), host -> start(host, GroupConfig.Start.CREATE));
     }
@@ -163,7 +163,7 @@ final class Group implements AutoCloseable {
         atOnce(several.stream(), this::restart);
     }
 
-    /** Starts a host that is not one of the group yet. */
+    /** Starts a node that is not a member yet. */
     Host join(String name) throws IOException {
         Host host = freeHosts(name).get(0);
         newcomers.add(host);
@@ -189,7 +189,7 @@ final class Group implements AutoCloseable {
         }));
     }
 
-    /** Runs when a host leads no longer, before its store is closed and opened anew. */
+    /** Sets an action that runs when a node is deposed, before its store is closed and reopened. */
     void whenDeposed(BiConsumer<String, DurableListStore> action) {
         whenDeposed = action;
     }
@@ -211,7 +211,9 @@ final class Group implements AutoCloseable {
         atOnce(several.stream(), this::stop);
     }
 
-    /** Does to each host what waits: to stop takes half a second, until Raft's threads look. */
+    /**
+     * Runs a slow action on all nodes at once. To stop one takes half a second, until the Raft threads check for it.
+     */
     private static void atOnce(Stream<String> hosts, Action action) {
         try (Crew crew = new Crew()) {
             hosts.forEach(host -> crew.add(() -> action.of(host)));
@@ -223,7 +225,7 @@ final class Group implements AutoCloseable {
         void of(String host) throws IOException;
     }
 
-    /** Of a host that was stopped. */
+    /** Moves the files of a stopped node away. */
     void loseFiles(String host) throws IOException {
         Files.move(directory.resolve(host), directory.resolve(host + "-lost"));
     }
@@ -232,7 +234,7 @@ final class Group implements AutoCloseable {
         return members.get(host);
     }
 
-    /** Waits until a host leads, and returns its id. */
+    /** Waits until a node leads, and returns its id. */
     synchronized String awaitLeader() throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (leading.isEmpty()) {
@@ -243,7 +245,7 @@ final class Group implements AutoCloseable {
         return leading.keySet().iterator().next();
     }
 
-    /** Waits until this store, which was lost, is no longer that of a host that leads. */
+    /** Waits until no leader has this store, which has failed. */
     private synchronized void awaitGone(@Nullable DurableListStore store) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (leading.containsValue(store)) {
@@ -255,15 +257,15 @@ final class Group implements AutoCloseable {
         }
     }
 
-    /** The store of a host that led a moment ago; null when it leads no longer. */
+    /** Returns the store of a node that led a moment ago; null if it no longer leads. */
     @Nullable
     synchronized DurableListStore store(String host) {
         return leading.get(host);
     }
 
     /**
-     * Appends where the leader is, and again if it is lost meanwhile: then nobody knows, so each attempt has a text of its
-     * own. Returns the text that was acknowledged.
+     * Appends on the leader, and retries if it is lost. The outcome is then unknown, so each attempt has its own text.
+     * Returns the acknowledged text.
      */
     String append(long list, String text) throws InterruptedException {
         for (int attempt = 0; ; attempt++) {
@@ -280,7 +282,7 @@ final class Group implements AutoCloseable {
         }
     }
 
-    /** The values of a list, as the leader has them. */
+    /** Returns the values of a list on the leader. */
     List<String> values(long list) throws InterruptedException {
         while (true) {
             DurableListStore store = store(awaitLeader());
@@ -296,7 +298,9 @@ final class Group implements AutoCloseable {
         }
     }
 
-    /** Waits until every host has applied what is committed by now: the leader, too, acknowledges before it has. */
+    /**
+     * Waits until every node has applied the entries committed by now. Even the leader acknowledges them before that.
+     */
     void awaitAllAlike() throws InterruptedException {
         long reached = member(awaitLeader()).committedIndex();
         Eventually.await(
@@ -309,7 +313,7 @@ final class Group implements AutoCloseable {
                 () -> members.values().stream().allMatch(member -> member.appliedIndex() >= reached));
     }
 
-    /** A host that runs and does not lead. */
+    /** Returns a running node that does not lead. */
     String follower() throws InterruptedException {
         String leader = awaitLeader();
         return hosts.stream()
@@ -319,12 +323,12 @@ final class Group implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** All hosts of the beginning but this one. */
+    /** Returns all initial nodes except this one. */
     List<String> others(String than) {
         return hosts.stream().map(Host::id).filter(id -> !id.equals(than)).toList();
     }
 
-    /** Appends until the Raft logs of all hosts that run have dropped their first entries, whichever may lead then. */
+    /** Appends until all running nodes have purged the first entries of their Raft logs, whichever node leads. */
     void appendUntilTheLogIsDropped(long list) throws InterruptedException {
         while (members.values().stream().anyMatch(Group::hasAllEntries)) {
             DurableListStore store = store(awaitLeader());
@@ -351,7 +355,7 @@ final class Group implements AutoCloseable {
         }
     }
 
-    /** Asks the leader, which may be another one by then, to hand over to this host. Returns whether it leads. */
+    /** Asks the current leader to transfer leadership to this node. Returns whether the node leads. */
     boolean handedOver(String host) {
         try {
             member(awaitLeader()).transferLeadership(host, HAND_OVER);
@@ -361,7 +365,7 @@ final class Group implements AutoCloseable {
         return store(host) != null;
     }
 
-    /** Waits until no host leads. */
+    /** Waits until no node leads. */
     synchronized void awaitNoLeader() throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (!leading.isEmpty()) {
@@ -371,7 +375,7 @@ final class Group implements AutoCloseable {
         }
     }
 
-    /** Stops the hosts, whose stores have the same in them. */
+    /** Stops the nodes and checks that their stores have the same contents. */
     void assertAllAlike() throws InterruptedException {
         awaitAllAlike();
         Set<String> all = Set.copyOf(members.keySet());

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Bad days of a group: no majority, lost files, wrong configurations. */
+/** Failures of a group: no majority, lost files, wrong configurations. */
 @Patient
 @Execution(ExecutionMode.CONCURRENT)
 final class GroupFaultsTest {
@@ -93,7 +93,7 @@ final class GroupFaultsTest {
                 .withMessageContaining("cannot confirm that it leads its group");
     }
 
-    /** A busy machine may have another host lead in between. */
+    /** Confirms leadership. Retries, because another node may become the leader on a busy machine. */
     private static void confirm(Group group) {
         Eventually.await("the leader confirms that it leads", () -> {
             try {
@@ -105,7 +105,7 @@ final class GroupFaultsTest {
         });
     }
 
-    /** A host is asked to lead on the connection of entries, which waits longer and longer while the host is away. */
+    /** The request to lead uses the connection for entries, which pauses longer and longer while the node is away. */
     @Test
     void aHostThatIsBackCanBeHandedLeadershipAtOnce() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -125,7 +125,7 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Entries without a frame are dropped as others are, though the store's own log ends where it did. */
+    /** Entries without a frame are purged like others, although the log of the store does not grow. */
     @Test
     @Tag("thorough")
     void theRaftLogOfAGroupThatOnlyReadsStrictlyIsDropped() throws Exception {
@@ -153,7 +153,7 @@ final class GroupFaultsTest {
         try (Group group = new Group(directory).create()) {
             group.awaitLeader();
             group.stop("a");
-            // What the Raft log may have dropped, an older copy of the store lacks.
+            // An older copy of the store may lack entries that the Raft log has purged.
             AppliedIndex later = new AppliedIndex(group.raftFiles("a").resolveSibling("sm"));
             later.applied(TermIndex.valueOf(1, 1_000_000), 1L << 40);
             later.forced(1L << 40);
@@ -187,7 +187,7 @@ final class GroupFaultsTest {
         }
     }
 
-    /** It would refuse all later frames, and could be elected without what was acknowledged. */
+    /** The node would reject all later frames, and could be elected without acknowledged writes. */
     @Test
     void aHostThatLacksAFrameLeavesTheGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -209,14 +209,17 @@ final class GroupFaultsTest {
         }
     }
 
-    /** The term of an entry is not always the host's: an election may have come to nothing since. */
+    /** The term of an entry may be older than that of the node, because of an unsuccessful election. */
     private static TermIndex newest(Path log) throws IOException {
         AtomicReference<TermIndex> newest = new AtomicReference<>();
         RaftSegments.readAll(log, entry -> newest.set(TermIndex.valueOf(entry)));
         return newest.get();
     }
 
-    /** As on a full disk. Raft does not try again, so the host would stay without a log when the disk has room again. */
+    /**
+     * Raft does not retry after a full disk, for example, so the node would stay without a log when there is space
+     * again.
+     */
     @Test
     @Tag("slow")
     void aHostWhoseRaftLogCannotGrowLeavesTheGroup() throws Exception {
@@ -241,7 +244,9 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Files were received, and the host was killed before Raft dropped its log; or the log was never forced so far. */
+    /**
+     * The node received a snapshot and was killed before Raft dropped its log, or the log was not fsynced up to there.
+     */
     @Test
     void aHostWhoseRaftLogEndsBeforeItsFilesFollowsAgain() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -263,8 +268,8 @@ final class GroupFaultsTest {
                 Files.delete(segment);
             }
             copySegments(old, group.raftFiles(host));
-            // A leader never sends again what a host has acknowledged to it, and that is what this one has lost. A
-            // leader of a later term asks the host what it has.
+            // A leader never resends entries that a node has acknowledged to it, and this node has lost such entries. A
+            // leader of a later term asks the node which entries it has.
             String leader = group.awaitLeader();
             group.stop(leader);
             group.restart(leader);
@@ -279,7 +284,7 @@ final class GroupFaultsTest {
         return durable != null && durable.getIndex() > applied;
     }
 
-    /** As after a power cut, of a host that is not started again yet. */
+    /** The store is in the state after a power cut, and its node has not been restarted yet. */
     @Test
     void whatAHostHearsAgainIsNoFaultOfItsStore() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -302,7 +307,9 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Raft answers for what it reads, which may be in memory only: of a process that was killed, or whose force failed. */
+    /**
+     * Raft acknowledges entries that it has read. After a kill or a failed fsync, they may be in the page cache only.
+     */
     private static void assertThatTheOpenSegmentIsWrittenAnewAtAStart(Group group, String host) throws Exception {
         group.stop(host);
         Path segment = segments(group.raftFiles(host)).stream()
@@ -349,7 +356,7 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Its memory had the frame that its disk has lost; opened anew, its store would be short without a word. */
+    /** Its memory had the frame that its disk has lost. After reopening, its store would silently lack that frame. */
     @Test
     void aLeaderThatFindsItsLogDamagedWhenItIsDeposedLeavesTheGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -361,12 +368,12 @@ final class GroupFaultsTest {
             while (!handOver(group, host, group.follower()) && !damaged.get()) {
                 group.append(LIST, "more");
             }
-            // Before any other frame shows what it lacks.
+            // Before any other frame reveals the missing one.
             assertLeavesAndComesBackWhole(group, host, damaged);
         }
     }
 
-    /** The same when it has led and written nothing, so that no frame shows what it lacks before it leads once more. */
+    /** This node has led without writing, so no frame reveals the missing one before it leads again. */
     @Test
     void aHostThatHasLessThanItHadAppliedDoesNotLead() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -389,7 +396,7 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Has a host's store fail when it is deposed, as with a write under way, and damages a frame before it is opened anew. */
+    /** Makes the store of a node fail when the node is deposed, as with a write in progress, and damages a frame. */
     private static AtomicBoolean damageWhenDeposed(Group group, String host) {
         AtomicBoolean damaged = new AtomicBoolean();
         group.whenDeposed((deposed, store) -> {
@@ -421,7 +428,7 @@ final class GroupFaultsTest {
         }
     }
 
-    /** Elections on a busy machine may come in between; whoever waits for the outcome asks again. */
+    /** Elections on a busy machine may interfere. A caller that needs the transfer retries. */
     private static boolean handOver(Group group, String from, String to) throws InterruptedException {
         boolean done = true;
         try {

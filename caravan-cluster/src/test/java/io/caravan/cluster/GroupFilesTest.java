@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A host that was away for longer than the Raft log is kept is sent the leader's files. */
+/** A node that was away for longer than the Raft log is retained receives a snapshot from the leader. */
 @Patient
 @Execution(ExecutionMode.CONCURRENT)
 final class GroupFilesTest {
@@ -42,7 +42,7 @@ final class GroupFilesTest {
         }
     }
 
-    /** Stopped while it receives files or makes them its store, again and again, wherever that is. */
+    /** The node is repeatedly stopped while it receives or installs a snapshot, at any point. */
     @Test
     @Tag("thorough")
     void aHostThatIsStoppedWhileItGetsFilesIsSentThemAgain() throws Exception {
@@ -67,7 +67,7 @@ final class GroupFilesTest {
         }
     }
 
-    /** Then another leads, and sends its own: it must lead for as long as that takes, with no other host beside the two. */
+    /** The next leader sends its own snapshot. It must lead for that long, with no nodes other than these two. */
     @Test
     @Tag("slow")
     void aHostWhoseLeaderIsLostWhileItGetsFilesGetsThoseOfTheNext() throws Exception {

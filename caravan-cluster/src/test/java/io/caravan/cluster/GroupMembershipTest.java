@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Hosts that join and leave a group while it takes writes. */
+/** Nodes that join and leave a group while it accepts writes. */
 @Patient
 @Execution(ExecutionMode.CONCURRENT)
 final class GroupMembershipTest {
@@ -40,17 +40,17 @@ final class GroupMembershipTest {
         return group.member(group.awaitLeader());
     }
 
-    /** Asks for a change. */
+    /** A membership change. */
     interface Change {
         void of(GroupMember leader) throws IOException, InterruptedException;
     }
 
-    /** Asks until it is made: leadership may change meanwhile, on a busy machine. */
+    /** Retries until the change is made: on a busy machine, leadership may change in between. */
     static void change(Group group, Change change) {
         Eventually.await("the change is made", () -> refusal(group, change).isEmpty());
     }
 
-    /** Why the change was not made; empty when it was. */
+    /** Returns why the change was not made; empty if it was. */
     static String refusal(Group group, Change change) {
         try {
             change.of(leader(group));
@@ -70,7 +70,7 @@ final class GroupMembershipTest {
         });
     }
 
-    /** Removes one, and returns which. */
+    /** Removes a node, and returns its id. */
     private static String removeOne(Group group) throws Exception {
         String leaves = group.follower();
         group.stop(leaves);
@@ -156,7 +156,7 @@ final class GroupMembershipTest {
             List<String> now = ids(leader(group));
             assertThat(now).hasSize(3).contains("e").doesNotContain(leaves, dies);
 
-            // All at once, with the hosts that they began with.
+            // All at once, with the initial nodes in their configuration.
             acknowledged = writer.stop();
             group.stop(now);
             group.restart(now);
@@ -165,7 +165,7 @@ final class GroupMembershipTest {
             assertThat(group.values(LIST)).containsAll(acknowledged).doesNotHaveDuplicates();
             group.awaitAllAlike();
 
-            // One that was removed while it was away hears of it, from a leader that it knows.
+            // A node that was removed while it was away learns of it from a leader that it knows.
             change(group, leader -> {
                 if (leader == group.member("e")) {
                     leader.transferLeadership("d", Duration.ofSeconds(5));
@@ -193,14 +193,14 @@ final class GroupMembershipTest {
         }
     }
 
-    /** Raft itself does not look after its majority for as long as that takes. */
+    /** Raft itself does not check for its majority during that time. */
     @Test
     void aLeaderThatLosesItsMajorityWhileAHostCatchesUpLeadsNoLonger() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
             group.appendUntilTheLogIsDropped(LIST + 1);
             Host d = group.join("d");
-            // It gets files again and again, as they cannot be given this name.
+            // It receives snapshots again and again, because they cannot get this name.
             Path inTheWay = Files.createFile(group.storeDirectory("d").resolveSibling("store.received"));
             AtomicReference<CompletableFuture<String>> asked = new AtomicReference<>();
             Eventually.await("the host is sent files", () -> {
@@ -229,7 +229,7 @@ final class GroupMembershipTest {
                         .isPresent());
     }
 
-    /** Until it is added it is no host of the group, after a restart too: it must neither vote nor stand for election. */
+    /** Until it is added, it is no member, even after a restart: it must neither vote nor start an election. */
     @Test
     void aHostJoinsAnEmptyGroupAndKeepsItsNote() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -267,7 +267,7 @@ final class GroupMembershipTest {
         }
     }
 
-    /** As a start script says that gives --cluster-create whenever the directory is empty. */
+    /** A start script may pass --cluster-create whenever the directory is empty. */
     @Test
     void aHostThatLostItsFilesDoesNotCreateTheGroupAgain() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -285,7 +285,7 @@ final class GroupMembershipTest {
             group.loseFiles(loses);
             assertDoesNotCreate(group, loses);
 
-            // Those that go on have had it from each other, and remember it when they are started again.
+            // The others have learned this from each other, and still know it after a restart.
             List<String> others = group.others(loses);
             group.stop(others);
             group.restart(others);
@@ -301,7 +301,7 @@ final class GroupMembershipTest {
         assertThat(group.raftDirectory(loses)).doesNotExist();
     }
 
-    /** The others have elected a leader before it comes: it has acknowledged nothing. */
+    /** The others have elected a leader before this node starts. It has acknowledged nothing. */
     @Test
     void aHostThatComesLateToANewGroupIsTaken() throws Exception {
         try (Group group = new Group(directory)) {
@@ -323,7 +323,7 @@ final class GroupMembershipTest {
         }
     }
 
-    /** The group goes on as it was. */
+    /** The group continues unchanged. */
     @Test
     void changesThatDoNotFitAreRefused() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -339,7 +339,7 @@ final class GroupMembershipTest {
             group.append(LIST, "another");
             assertThat(ids(leader(group))).containsExactly("a", "b", "c");
 
-            // It would vote, and not know what it has acknowledged.
+            // It would vote without knowing what it has acknowledged.
             String loses = group.follower();
             group.stop(loses);
             group.loseFiles(loses);
@@ -350,12 +350,12 @@ final class GroupMembershipTest {
         }
     }
 
-    /** Asks again while another answer comes: leadership may change, on a busy machine. */
+    /** Retries while another message comes: on a busy machine, leadership may change. */
     private static void assertRefused(Group group, Change change, String why) {
         Eventually.await("it is refused: " + why, () -> refusal(group, change).contains(why));
     }
 
-    /** The change could be taken back while both the old hosts and the new ones decide, and the host be needed. */
+    /** While both the old and the new members decide, the change could be undone, and the node could be needed. */
     @Test
     void aHostIsRefusedWhenItsRemovalIsCertainAndNotBefore() throws Exception {
         try (Group group = new Group(directory).create()) {
@@ -373,7 +373,7 @@ final class GroupMembershipTest {
         }
     }
 
-    /** As Raft does when it applies the entry. */
+    /** Writes the members as Raft does when it applies the entry. */
     private static void writeHosts(Group group, String of, List<Host> hosts, List<Host> before) throws IOException {
         RaftConfigurationProto.Builder entry = RaftConfigurationProto.newBuilder();
         hosts.forEach(host -> entry.addPeers(Membership.peer(host).getRaftPeerProto()));

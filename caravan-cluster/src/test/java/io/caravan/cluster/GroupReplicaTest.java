@@ -36,7 +36,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files that were received become this host's store, or are refused and the store stays. */
+/** A received snapshot that becomes the store of this node, or is rejected while the store stays. */
 final class GroupReplicaTest {
     private static final long LIST = 7;
 
@@ -47,7 +47,7 @@ final class GroupReplicaTest {
     private AppliedIndex mark;
     private Replica leader;
     private GroupReplica follower;
-    /** What the leader has committed: each append is a frame, as the next one waits for it. */
+    /** The frames that the leader has committed. Each append has its own frame, because the next one waits for it. */
     private final List<ByteBuffer> frames = new CopyOnWriteArrayList<>();
 
     @BeforeEach
@@ -180,7 +180,10 @@ final class GroupReplicaTest {
         assertStillEmpty();
     }
 
-    /** Has the follower take all frames, forced up to that of value 10, and returns a copy of its files without a close. */
+    /**
+     * Replays all frames on the follower, with the applied index at value 10. Returns a copy of the files before a
+     * close.
+     */
     private DirectoryImage markedUpToTheTenth() throws IOException {
         for (int i = 0; i < frames.size(); i++) {
             follower.replay("with value " + i, FrameEntry.plain(frames.get(i)));
@@ -193,7 +196,7 @@ final class GroupReplicaTest {
         return DirectoryImage.of(config.store().directory());
     }
 
-    /** The files, without one byte of a frame that a power cut took. */
+    /** Returns the files with one damaged byte in a frame that a power cut removed. */
     private DirectoryImage without(int frame, DirectoryImage files) {
         long lsn = frames.get(frame).slice().order(ByteOrder.LITTLE_ENDIAN).getLong(FrameLayout.LSN);
         LogGeometry geometry = new LogGeometry(config.store().logSegmentBytes());
@@ -243,7 +246,7 @@ final class GroupReplicaTest {
         assertThat(follower.now().position()).isEqualTo(position);
     }
 
-    /** A frame that follows another one than the leader's. */
+    /** Returns a frame that does not follow the previous frame of the leader. */
     private static ByteBuffer ofAnotherLog(ByteBuffer frame) {
         ByteBuffer forged = copyOf(frame).order(ByteOrder.LITTLE_ENDIAN);
         forged.putInt(FrameLayout.PREVIOUS_CRC, 7);
@@ -281,7 +284,7 @@ final class GroupReplicaTest {
         assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
     }
 
-    /** The checksum of the last frame comes from the files then. */
+    /** The checksum of the last frame then comes from the files. */
     @Test
     void aHostThatWasOpenedAnewStillNoticesAnotherLog() {
         follower.replay("0", proposed(0));

@@ -3,7 +3,7 @@ package io.caravan.cluster;
 import io.caravan.testing.simulator.SourceEdit;
 import java.util.List;
 
-/** What must not be wrong in a group, wrong on purpose; the test that must notice it. */
+/** Deliberate faults in a group, and the tests that must detect them. */
 enum GroupSabotage {
     ACKNOWLEDGES_AT_THE_LEADERS_FORCE(
             RaftFrameReplicatorTest.class,

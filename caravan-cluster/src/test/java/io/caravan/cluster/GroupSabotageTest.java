@@ -18,8 +18,8 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
- * Breaks this module and runs the test that is there for it: it must fail then, and pass in a build that is made in the same
- * way with nothing broken.
+ * Breaks this module and runs the test for that fault. It must fail, but pass in an unbroken build that is made in the
+ * same way.
  */
 final class GroupSabotageTest {
     @TempDir

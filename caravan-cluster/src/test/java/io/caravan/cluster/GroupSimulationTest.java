@@ -11,15 +11,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Three replicas over a model of Raft, with cuts of power on any, and a bad network. */
+/** Three replicas on a model of Raft, with power cuts on any of them, and a bad network. */
 final class GroupSimulationTest {
-    /** How many simulations; each has some 500 cuts. */
+    /** The number of simulations. Each has about 500 cuts. */
     private static final int SIMULATIONS = Integer.getInteger("caravan.simulations", Rounds.of(5, 200));
 
-    /** How many simulations may follow until each kind of event has happened. */
+    /** The maximum number of further simulations until each kind of event has occurred. */
     private static final int MORE_SIMULATIONS = 50;
 
-    /** One that has caught them all, and how many may follow it. */
+    /** A seed that has caught all lies. */
     private static final long FIRST_SEED_TO_CATCH_A_LIE = 9;
 
     private static final int SEEDS_TO_CATCH_A_LIE = 50;
@@ -29,7 +29,7 @@ final class GroupSimulationTest {
     void whatWasAcknowledgedOrSeenIsOnAllHostsInTheEnd() {
         long[] sums = new long[6];
         Seeds.forEach(SIMULATIONS, seed -> simulate(seed, sums));
-        // The host that takes large values may not have led in any of a few simulations.
+        // In a few simulations, the node that accepts large values may never have led.
         for (int more = 0; more < MORE_SIMULATIONS && Arrays.stream(sums).anyMatch(sum -> sum == 0); more++) {
             Seeds.forEach(1, seed -> simulate(seed, sums));
         }

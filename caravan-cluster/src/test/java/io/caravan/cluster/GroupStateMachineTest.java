@@ -21,7 +21,7 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a host does that Raft tells something at a bad moment. */
+/** Notifications from Raft at a bad moment. */
 @Patient
 final class GroupStateMachineTest {
     private final ByteBuffer frame = ByteBuffer.allocate(100);
@@ -47,7 +47,7 @@ final class GroupStateMachineTest {
         return waiting;
     }
 
-    /** Raft waits until committed entries are applied; the term is over, and a host that closes does not follow any more. */
+    /** Raft waits until committed entries are applied. The term is over, and a closing node no longer follows. */
     @Test
     void aLeaderThatClosesAppliesNothingMore() throws Exception {
         try (Group group = new Group(directory)) {
@@ -60,7 +60,7 @@ final class GroupStateMachineTest {
         }
     }
 
-    /** Raft may tell late that a frame of an earlier term is lost; this host leads again by then. */
+    /** Raft may report late that a frame of an earlier term is lost, when this node leads again. */
     @Test
     void aFailureOfAnEarlierTermDoesNotEndThisOne() throws Exception {
         try (Group group = new Group(directory)) {
@@ -77,7 +77,7 @@ final class GroupStateMachineTest {
         }
     }
 
-    /** The group has committed the frame, and the answer is lost afterwards. */
+    /** The group has committed the frame, and the reply is lost after that. */
     @Test
     void aFailureBehindTheCommitDoesNotEndTheTerm() throws Exception {
         try (Group group = new Group(directory)) {

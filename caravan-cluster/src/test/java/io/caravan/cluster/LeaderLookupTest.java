@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Whoever is not of a group asks its hosts. */
+/** Queries to the nodes of a group by a process that is not a member. */
 @Patient
 @Execution(ExecutionMode.CONCURRENT)
 final class LeaderLookupTest {

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** Which entry those who ask wait for; the entries are invented. */
+/** The entries for which confirmations wait. The test completes the entries. */
 class LeadershipConfirmationsTest {
     private static final long LONG_MILLIS = 600_000;
 
@@ -68,7 +68,7 @@ class LeadershipConfirmationsTest {
                     .withCauseInstanceOf(IOException.class)
                     .withMessageContaining("no majority has answered within 1 ms");
         }
-        // The entry that is under way still is: asking again waits behind it, and is not told the old answer.
+        // The entry is still in progress. A new request waits for a later one, and does not get the old failure.
         CompletableFuture<Void> again = confirmations.confirm();
         entries.get(0).complete(null);
         assertThat(entries).hasSize(2);

@@ -24,30 +24,30 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Followers have an entry, and the leader does not hear so, as their connections end. */
+/** Followers have an entry, but their replies do not reach the leader, because their connections end. */
 @Patient
 @Execution(ExecutionMode.CONCURRENT)
 final class LostAnswersTest {
     private static final long LIST = 7;
     private static final int ATTEMPTS = 20;
-    /** Begins the names of this test's hosts: Ratis also calls its hook for hosts of other tests. */
+    /** The prefix of the nodes of this test. Ratis also calls its hooks for nodes of other tests. */
     private static final String PREFIX = "lost-";
-    /** Where Ratis lets tests in when a follower gets a request of its leader. */
+    /** The hook of Ratis when a follower receives a request of its leader. */
     private static final String REQUEST = "RaftServerImpl.appendEntries";
-    /** The same, when it has what it got in its log, and has not answered. */
+    /** The hook of Ratis when the follower has the entries in its log, and has not replied. */
     private static final String BEFORE_THE_ANSWER = REQUEST + ".logComplete";
     /**
-     * Ratis gives up waiting for an answer after two election timeouts, which are 200 ms here, and later on a busy machine:
-     * an answer that is lost before that has the entry sent again. So later attempts lose it later.
+     * The delay before a reply is lost. Ratis waits for a reply during two election timeouts of 200 ms, and longer on a
+     * busy machine. If the reply is lost before that, Ratis resends the entry, so later attempts use a longer delay.
      */
     private static final Duration TOO_LATE = Duration.ofMillis(500);
 
     private volatile Duration answerDelay = TOO_LATE;
 
-    /** Hosts whose next answer to a frame is lost. */
+    /** Nodes whose next reply to a frame is lost. */
     private final Set<String> deaf = ConcurrentHashMap.newKeySet();
 
-    /** Of the thread that serves it: whether a request has a frame. */
+    /** Whether the request that this thread serves has a frame. */
     private final ThreadLocal<Boolean> hasFrame = ThreadLocal.withInitial(() -> false);
 
     private final AtomicInteger emptyEntries = new AtomicInteger();
@@ -73,7 +73,7 @@ final class LostAnswersTest {
         CodeInjectionForTesting.remove(BEFORE_THE_ANSWER);
     }
 
-    /** Ratis sends the entry no more, and nothing follows it. */
+    /** Ratis does not resend the entry, and no other entry follows it. */
     @Test
     void anEntryWhoseAnswersWereLostIsCommittedWithTheNext() throws Exception {
         try (Group group = new Group(directory, host -> null, Group.freeHosts(PREFIX + "x", PREFIX + "y", PREFIX + "z"))

@@ -8,7 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Changes that a group can take, and those that it cannot. Host a leads. */
+/** Membership changes that a group accepts or rejects. Node a leads. */
 final class MembershipChangeTest {
     private static final Host A = new Host("a", "127.0.0.1", 1);
     private static final Host B = new Host("b", "127.0.0.1", 2);

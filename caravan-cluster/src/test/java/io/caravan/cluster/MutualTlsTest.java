@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Hosts that prove to each other who they are. */
+/** Nodes that authenticate each other. */
 @Patient
 @Execution(ExecutionMode.CONCURRENT)
 final class MutualTlsTest {
@@ -82,7 +82,7 @@ final class MutualTlsTest {
         }
     }
 
-    /** A host's certificate, and the authority that has signed it. */
+    /** Creates a certificate for a node, and the authority that signs it. */
     private GroupConfig.Tls certificate(String name) throws Exception {
         X509Bundle authority = new CertificateBuilder()
                 .subject("CN=" + name)

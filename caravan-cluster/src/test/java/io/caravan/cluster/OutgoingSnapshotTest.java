@@ -16,7 +16,7 @@ import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 
-/** Pieces of files between the thread that makes them and the host that asks for them. */
+/** Chunks of a snapshot between the thread that produces them and the node that requests them. */
 final class OutgoingSnapshotTest {
     private static final Duration LONG = Duration.ofMinutes(1);
 
@@ -98,7 +98,7 @@ final class OutgoingSnapshotTest {
         assertThatIOException().isThrownBy(() -> impatient.take(piece(3))).withMessageContaining("asked for nothing");
     }
 
-    /** A host that is always a little behind would otherwise have the log kept for good. */
+    /** Otherwise, a node that is always slightly behind would keep the log from being purged forever. */
     @Test
     void theOtherHostHasToComeAsFarAsThisOneWasWhenTheCopyEnded() {
         assertThat(copy.goal(300)).isEqualTo(300);

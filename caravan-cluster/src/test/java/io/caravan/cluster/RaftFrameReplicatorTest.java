@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 
-/** What the store of a leader is told of its frames; the group is invented. */
+/** Frames of the store of a leader, and their outcomes. The test acts as the group. */
 @Patient
 final class RaftFrameReplicatorTest {
     private static final long LSN = 4096;
@@ -32,7 +32,7 @@ final class RaftFrameReplicatorTest {
         return frame.putLong(FrameLayout.LSN, lsn).putInt(FrameLayout.CRC, (int) lsn);
     }
 
-    /** Returns once the frame was proposed and the store waits, or goes on without waiting. */
+    /** Commits a frame. Returns once the frame is proposed and the store waits, or continues without waiting. */
     private CompletableFuture<Void> commit(ByteBuffer frame) {
         int before = proposed.size();
         CompletableFuture<Void> done = new CompletableFuture<>();

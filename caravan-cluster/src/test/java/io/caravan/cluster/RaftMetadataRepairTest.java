@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Hosts whose small Raft files a failed write has left empty, or cut off. */
+/** Nodes whose small Raft files a failed write has left empty or truncated. */
 @Patient
 @Execution(ExecutionMode.CONCURRENT)
 final class RaftMetadataRepairTest {
@@ -86,7 +86,7 @@ final class RaftMetadataRepairTest {
         }
     }
 
-    /** It can be read, as a number with fewer digits. */
+    /** A truncated term can be read, as a number with fewer digits. */
     @Test
     void aTermThatIsCutOffIsNone() throws Exception {
         Path group = Files.createDirectories(directory.resolve("group/current")).getParent();
@@ -140,7 +140,7 @@ final class RaftMetadataRepairTest {
             group.awaitAllAlike();
             assertThat(group.member(host).hosts()).containsExactlyInAnyOrderElementsOf(group.hosts());
 
-            // Without them it would take the hosts of its first start for the group's.
+            // Without them, it would consider the nodes of its first start the members.
             group.stop(host);
             cutOff(file, 0);
             for (RaftSegments.Segment segment : RaftSegments.of(file.resolveSibling("."))) {
@@ -153,7 +153,7 @@ final class RaftMetadataRepairTest {
         }
     }
 
-    /** A power cut may bring the file of an older term back; in that term, its leader could cut off later entries. */
+    /** A power cut may restore the file of an older term. The leader of that term could then truncate later entries. */
     private static void assertTermIsNoOlderThanTheLog(Group group, String host) throws IOException {
         long newest = term(meta(group, host));
         Files.writeString(meta(group, host), "votedFor=b\nterm=" + (newest - 1) + "\n");
@@ -162,7 +162,7 @@ final class RaftMetadataRepairTest {
         assertThat(Files.readString(meta(group, host))).contains("votedFor=" + host + "\n");
     }
 
-    /** Another that has lost its term twice is ahead of every clock. */
+    /** Another node that has lost its term twice is ahead of every clock. */
     @Test
     void whoHasHeardOfALeaderFarAheadGoesFurther() throws Exception {
         long far = RaftMetadataRepair.ahead(RaftMetadataRepair.ahead(7, System.currentTimeMillis()), 0) + 1;

@@ -5,22 +5,22 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * One host's part in Raft, for simulations; as in figure 2 of Ongaro and Ousterhout, "In Search of an Understandable
- * Consensus Algorithm" (USENIX ATC 2014). Its log, term and vote survive everything; what it says of commits is forgotten
- * when it restarts.
+ * The Raft state of one node, for simulations, as in figure 2 of Ongaro and Ousterhout, "In Search of an Understandable
+ * Consensus Algorithm" (USENIX ATC 2014). The log, term, and vote survive everything. The commit index does not survive
+ * a restart.
  */
 final class RaftModel {
     private static final int MAX_ENTRIES = 4;
     private static final int NOBODY = -1;
 
-    /** An entry of the log: a frame, or empty when it only begins its leader's term. */
+    /** An entry of the log: a frame, or empty if it only begins the term of its leader. */
     record Entry(long term, byte[] frame) {
         boolean hasFrame() {
             return frame.length > 0;
         }
     }
 
-    /** Takes messages, which may come late, twice, in another order, or never. */
+    /** Accepts messages, which may arrive late, twice, in another order, or never. */
     interface Network {
         void send(int from, int to, Consumer<RaftModel> message);
     }
@@ -50,7 +50,7 @@ final class RaftModel {
         this.matching = new int[hosts];
     }
 
-    /** A new process, which knows of these commits from its store. */
+    /** Starts a new process, whose store provides this commit index. */
     void restart(int known) {
         role = Role.FOLLOWER;
         committed = known;
@@ -64,12 +64,12 @@ final class RaftModel {
         return role == Role.LEADER;
     }
 
-    /** How many entries are committed, as far as this host knows. */
+    /** Returns the number of committed entries, as far as this node knows. */
     int committed() {
         return committed;
     }
 
-    /** The entry with this number, from 1 on. */
+    /** Returns the entry with this number, counted from 1. */
     Entry entry(int index) {
         return log.get(index - 1);
     }
@@ -94,7 +94,7 @@ final class RaftModel {
         }
     }
 
-    /** Has not heard of a leader for too long. */
+    /** Starts an election: the node has not heard from a leader for too long. */
     void stand() {
         if (leads()) {
             return;
@@ -109,12 +109,12 @@ final class RaftModel {
         toOthers(host -> host.askedForVote(inTerm, self, last, lastTerm));
     }
 
-    /** A leader that has not heard of a majority for too long. */
+    /** Steps down: the leader has not heard from a majority for too long. */
     void giveUp() {
         role = Role.FOLLOWER;
     }
 
-    /** Sends others what they lack, or a heartbeat. */
+    /** Sends the other nodes their missing entries, or a heartbeat. */
     void replicate() {
         for (int to = 0; leads() && to < next.length; to++) {
             if (to != self) {
@@ -132,7 +132,7 @@ final class RaftModel {
         network.send(self, to, host -> host.appended(inTerm, self, previous, previousTerm, entries, known));
     }
 
-    /** The leader's own; returns at once. */
+    /** Appends an entry of the leader. Returns immediately. */
     void propose(byte[] frame) {
         log.add(new Entry(term, frame));
         matching[self] = log.size();
@@ -219,7 +219,7 @@ final class RaftModel {
         }
     }
 
-    /** Only an entry of this term is committed by counting. */
+    /** Advances the commit index. Only entries of this term are committed by counting. */
     private void advance() {
         for (int index = log.size(); index > committed && termAt(index) == term; index--) {
             int have = 0;

@@ -14,7 +14,7 @@ final class RaftSettingsTest {
     @TempDir
     Path directory;
 
-    /** By Ratis's default it would wait for ten seconds, though it alone may have all entries. */
+    /** With the default of Ratis, it would wait for ten seconds, although it may be the only node with all entries. */
     @Test
     void aLeaderThatHasLostItsMajorityStandsForElectionAsSoonAsOthers() throws IOException {
         try (Group group = new Group(directory)) {
@@ -26,7 +26,7 @@ final class RaftSettingsTest {
         }
     }
 
-    /** By Ratis's default it would append after other entries are forced, whoever leads by then. */
+    /** With the default of Ratis, it would append after the fsync of other entries, whichever node leads by then. */
     @Test
     void aFollowerAppendsWhenItHasLookedAtTheLeadersTerm() throws IOException {
         try (Group group = new Group(directory)) {

@@ -32,13 +32,13 @@ import org.apache.ratis.server.RaftServerRpcWithProxy;
 import org.apache.ratis.util.PeerProxyMap;
 import org.junit.jupiter.api.Test;
 
-/** What is done to the connections of a host, without a group. */
+/** Operations on the connections of a node, without a group. */
 @Patient
 final class RaftViewTest {
     private static final RaftPeerId SELF = RaftPeerId.valueOf("a");
     private static final List<RaftPeer> HOSTS = List.of(host("a"), host("b"), host("c"));
 
-    /** Whoever asks for it holds the lock without which the host can neither follow nor vote. */
+    /** The caller holds the lock that the node needs to follow and to vote. */
     @Test
     void nobodyWaitsForTheEndOfAConnectionToAHostThatHangs() throws Exception {
         CountDownLatch ended = new CountDownLatch(1);
@@ -70,7 +70,7 @@ final class RaftViewTest {
         return RaftPeer.newBuilder().setId(id).build();
     }
 
-    /** Those to all hosts; each ends so. */
+    /** Returns connections to all nodes. Each runs this action when it is closed. */
     private static PeerProxyMap<Closeable> connections(Runnable end) {
         PeerProxyMap<Closeable> all = new PeerProxyMap<>("connections", to -> new Closeable() {
             @Override
@@ -98,7 +98,7 @@ final class RaftViewTest {
                 type.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> answers.get(method.getName())));
     }
 
-    /** Only has connections. */
+    /** A server that has only connections. */
     private static final class Connected extends RaftServerRpcWithProxy<Closeable, PeerProxyMap<Closeable>> {
         Connected(PeerProxyMap<Closeable> connections) {
             super(() -> SELF, id -> connections);

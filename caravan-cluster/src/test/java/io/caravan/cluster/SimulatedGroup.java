@@ -24,12 +24,12 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three hosts, a network that delays, drops, doubles and reorders, hosts whose power is cut at any I/O call, and leaders
- * that are lost at any step; all decided by a seed, on one thread. What a client was told, or a reader saw at any host, must
- * be on all hosts in the end, in its place; and all hosts must be the same.
+ * Three nodes, a network that delays, drops, duplicates, and reorders, power cuts at any I/O call, and leaders that are
+ * lost at any step. A seed decides everything, on one thread. In the end, all nodes must be the same, and have
+ * everything that was acknowledged, or that a reader saw on any node, in its place.
  */
 final class SimulatedGroup implements RaftModel.Network {
-    /** A promise that is broken on purpose, to show that it is noticed. */
+    /** A deliberately broken guarantee, to show that the simulation detects it. */
     enum Lie {
         NONE,
         ACKNOWLEDGES_AT_THE_LEADERS_FORCE,
@@ -41,12 +41,15 @@ final class SimulatedGroup implements RaftModel.Network {
     private static final int LISTS = 4;
     private static final int STEPS = 4_000;
     private static final int STEPS_TO_HEAL = 200_000;
-    /** A leader whose flusher waits lets others lead, and wait, inside of its wait; and so on. */
+    /**
+     * The maximum nesting of waits: while the flusher of a leader waits, other nodes may lead, and wait, within its
+     * wait.
+     */
     private static final int MAX_DEPTH = 3;
 
     private static final int MAX_VALUE_BYTES = 1024;
     private static final int KIB = 1024;
-    /** Less than the record of a value of as many bytes. */
+    /** Too small for the record of a value of this many bytes. */
     private static final int SMALL_BUFFER_BYTES = 8 * KIB;
 
     private record Message(int from, int to, Consumer<RaftModel> content) {}
@@ -56,13 +59,13 @@ final class SimulatedGroup implements RaftModel.Network {
     private final SplittableRandom random;
     private final Lie lie;
     private final StoreConfig config;
-    /** Of one host: it takes values that are larger than the buffers of the others. */
+    /** The config of one node, which accepts values larger than the buffers of the others. */
     private final StoreConfig largerConfig;
 
     private final List<SimulatedHost> hosts = new ArrayList<>();
     private final List<Message> messages = new ArrayList<>();
     private final boolean[][] cutOff = new boolean[HOSTS][HOSTS];
-    /** What was acknowledged or seen, by a number that each value has of its own. */
+    /** The acknowledged or seen values, by their unique numbers. */
     private final Map<Place, Long> certain = new HashMap<>();
 
     private final long[] acknowledgedFirst = new long[LISTS];
@@ -102,10 +105,10 @@ final class SimulatedGroup implements RaftModel.Network {
                 .build();
     }
 
-    /** What a simulation came to. */
+    /** The results of a simulation. */
     record Report(long acknowledged, long larges, long seen, long cuts, long blackouts, long terms) {}
 
-    /** Runs it all; throws what went wrong. */
+    /** Runs the entire simulation. Throws on a violation. */
     Report run() {
         for (int i = 0; i < STEPS; i++) {
             step();
@@ -116,7 +119,7 @@ final class SimulatedGroup implements RaftModel.Network {
         return new Report(acknowledged, larges, seen, cuts, blackouts, terms);
     }
 
-    // What hosts need.
+    // For the nodes.
 
     SplittableRandom random() {
         return random;
@@ -130,7 +133,7 @@ final class SimulatedGroup implements RaftModel.Network {
         return lie;
     }
 
-    /** Whether nothing goes wrong any more. */
+    /** Whether faults have ended. */
     boolean calm() {
         return calm;
     }
@@ -147,7 +150,7 @@ final class SimulatedGroup implements RaftModel.Network {
         depth--;
     }
 
-    /** Notes what was found where throwing would not reach anybody. */
+    /** Records a failure that was found where no caller would catch it. */
     void failed(Throwable found) {
         if (failure == null) {
             failure = found;
@@ -168,9 +171,9 @@ final class SimulatedGroup implements RaftModel.Network {
         messages.add(new Message(from, to, content));
     }
 
-    // What happens.
+    // Events.
 
-    /** Something happens somewhere. */
+    /** Makes one event occur on one node. */
     void step() {
         SimulatedHost host = hosts.get(random.nextInt(HOSTS));
         host.bury();
@@ -252,7 +255,7 @@ final class SimulatedGroup implements RaftModel.Network {
         });
     }
 
-    /** Nobody may wait for a store whose flusher waits for the group already. */
+    /** Runs an action that must not wait if the flusher of a store already waits for the group. */
     private void inside(SimulatedHost.Life life, Runnable action) {
         try {
             if (depth == 0) {
@@ -265,7 +268,7 @@ final class SimulatedGroup implements RaftModel.Network {
                 throw new SimulationFailure("a leader failed, though it leads", failed);
             }
         } catch (CaravanException refused) {
-            // It leads no longer, is closing, or would have to wait: nothing has happened.
+            // The node no longer leads, is closing, or would have to wait. Nothing has happened.
         }
     }
 
@@ -294,7 +297,7 @@ final class SimulatedGroup implements RaftModel.Network {
         }));
     }
 
-    /** What a process says counts until it ends. */
+    /** A callback whose calls count until its process ends. */
     private final class Answer implements WriteCallback {
         private final SimulatedHost.Life life;
         private final Consumer<Long> told;
@@ -313,11 +316,11 @@ final class SimulatedGroup implements RaftModel.Network {
 
         @Override
         public void failure(CaravanException problem) {
-            // It may have happened or not.
+            // The write may have happened or not.
         }
     }
 
-    /** Any host shows only what the group has committed. */
+    /** Reads on any node, which shows only data that the group has committed. */
     private void read(SimulatedHost.Life life) {
         long list = random.nextInt(LISTS);
         Map<Long, Long> values = new HashMap<>();
@@ -355,7 +358,7 @@ final class SimulatedGroup implements RaftModel.Network {
         });
     }
 
-    /** Ends a process, or cuts the power of all hosts. */
+    /** Ends a process, or cuts the power of all nodes. */
     void cut(SimulatedHost.Life life) {
         if (random.nextInt(8) > 0) {
             life.end(random.nextInt(4) > 0);
@@ -402,7 +405,7 @@ final class SimulatedGroup implements RaftModel.Network {
                 checkNoFailure();
             }
         }
-        // What leaders had accepted is committed now.
+        // Writes that leaders had accepted are committed now.
         awaitAllAlike();
     }
 

@@ -16,8 +16,9 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A host of a simulated group: its disk, its part in Raft, and the processes that it runs one after the other. What {@link
- * GroupStateMachine} does between Raft and the store is done here in the same order, without its threads and files.
+ * A node of a simulated group: its disk, its Raft state, and the processes that it runs one after the other. It
+ * performs the steps of {@link GroupStateMachine} between Raft and the store in the same order, without its threads and
+ * files.
  */
 final class SimulatedHost {
     private static final long STORE_ID = 0x6720;
@@ -30,7 +31,7 @@ final class SimulatedHost {
     private final SplittableRandom random;
     private final RaftModel raft;
     private CrashStorage disk;
-    /** Up to where the store's files have everything, forced; survives as Raft's own files do. */
+    /** The position up to which the store files have everything, fsynced. Survives as the own files of Raft do. */
     private Mark mark = new Mark(0, 0);
 
     private @Nullable Life life;
@@ -49,7 +50,7 @@ final class SimulatedHost {
         return raft;
     }
 
-    /** What runs on this host, or null. */
+    /** Returns the running process, or null. */
     @Nullable
     Life life() {
         return life;
@@ -63,7 +64,7 @@ final class SimulatedHost {
         bury();
     }
 
-    /** Leaves of a process that has ended what is left of it. */
+    /** Keeps only the disk of a process that has ended. */
     void bury() {
         Life ended = life;
         if (ended != null && ended.left != null) {
@@ -87,13 +88,13 @@ final class SimulatedHost {
         private int applied = mark.entry();
         private @Nullable RaftFrameReplicator leading;
         private long leadingTerm;
-        /** Whether the store's flusher is in its commit log. */
+        /** Whether the flusher of the store is in its commit log. */
         private boolean committing;
-        /** Whether it waits for an entry there. */
+        /** Whether the flusher waits there for an entry. */
         private boolean waiting;
 
         private byte[] proposed = new byte[0];
-        /** Calls until the power is cut or the process killed. */
+        /** The number of calls until the power is cut or the process is killed. */
         private int callsLeft = 1 + random.nextInt(MAX_CALLS);
 
         private @Nullable CrashStorage left;
@@ -154,7 +155,7 @@ final class SimulatedHost {
             return scheduler;
         }
 
-        /** Ends the process now, by a kill or with the host's power. */
+        /** Ends the process now, by a kill or a power cut of the node. */
         void end(boolean power) {
             left = power ? ownDisk.powerCut(random) : ownDisk.processKill();
             group.countCut();
@@ -179,7 +180,10 @@ final class SimulatedHost {
             return CrashStorage.Outcome.PASS;
         }
 
-        /** What a power cut at this moment leaves must open, with all that was forced, and take what comes after. */
+        /**
+         * Checks that the disk after a power cut at this moment opens with everything fsynced, and accepts the next
+         * entries.
+         */
         private void lookAt(CrashStorage remains) {
             group.countCut();
             try {
@@ -192,7 +196,7 @@ final class SimulatedHost {
                     }
                 }
             } catch (IOException | RuntimeException | Error broken) {
-                // The store would take it for a failure of its disk.
+                // The store would treat it as a disk failure.
                 group.failed(
                         new SimulationFailure("a cut of " + SimulatedHost.this + " at " + remains.survived(), broken));
             }
@@ -208,7 +212,7 @@ final class SimulatedHost {
             return opened;
         }
 
-        /** After a message, or when this host gave up: a term may be over. */
+        /** Ends a term that may be over after a message, or because this node stepped down. */
         void noticeRole() {
             RaftFrameReplicator term = leading;
             boolean over = !raft.leads() || raft.term() != leadingTerm;
@@ -220,7 +224,7 @@ final class SimulatedHost {
             }
         }
 
-        /** Changes roles when it is time, or applies an entry. Returns whether there was something to do. */
+        /** Changes roles if necessary, or applies an entry. Returns whether there was anything to do. */
         boolean goOn() {
             noticeRole();
             RaftFrameReplicator term = leading;
@@ -247,13 +251,13 @@ final class SimulatedHost {
             engine().lead(leading);
         }
 
-        /** What the store accepted and the group did not commit goes with its memory. */
+        /** Follows. Writes that the store accepted and the group did not commit are lost with its memory. */
         private boolean follow(RaftFrameReplicator term) {
             leading = null;
             try {
                 engine().close();
             } catch (StoreFailedException known) {
-                // It has, as nobody commits its frames any more.
+                // It has failed, because its frames are no longer committed.
             }
             if (!over()) {
                 open();
@@ -292,7 +296,7 @@ final class SimulatedHost {
                     .frame();
         }
 
-        /** Returns false for a frame that every host leaves out. */
+        /** Returns false for a frame that every node skips. */
         private boolean replay(ByteBuffer frame) {
             try {
                 engine().replay(frame);
@@ -310,7 +314,7 @@ final class SimulatedHost {
             }
         }
 
-        /** On the flusher, which waits while everything else goes on. */
+        /** Proposes a frame on the flusher, which waits while everything else continues. */
         private void propose(byte[] frame, Proposal proposal) {
             committing = true;
             waiting = true;
@@ -348,7 +352,7 @@ final class SimulatedHost {
             }
         }
 
-        /** Forces the store, and notes what it needs no entries for any more. */
+        /** Fsyncs the store, and records the entries that it no longer needs. */
         void force() {
             boolean lies = group.lie() == SimulatedGroup.Lie.MARKS_WHAT_IS_NOT_FORCED;
             long forced = lies ? engine().position() : engine().force();

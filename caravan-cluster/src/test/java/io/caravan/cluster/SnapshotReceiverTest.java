@@ -12,7 +12,7 @@ import org.apache.ratis.protocol.RaftPeer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Raft is told of every end, or it would never ask again. */
+/** Raft must be notified of every end of a transfer, because otherwise it would not request a snapshot again. */
 final class SnapshotReceiverTest {
     @TempDir
     Path directory;

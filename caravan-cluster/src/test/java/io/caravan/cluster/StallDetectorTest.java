@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** When a leader that comes no further does something about it. */
+/** The reaction of a leader whose group makes no progress. */
 final class StallDetectorTest {
     private static final int PATIENCE = 4;
 
@@ -74,7 +74,7 @@ final class StallDetectorTest {
         assertThat(leader.emptyEntries).isOne();
     }
 
-    /** Hosts may answer, and a connection between them be dead all the same. */
+    /** Nodes may respond although a connection between them is dead. */
     @Test
     void aTermInWhichNothingMovesEnds() {
         look(PATIENCE);

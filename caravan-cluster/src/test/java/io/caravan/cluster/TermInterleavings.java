@@ -12,14 +12,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The end of a term of leadership, while the store's flusher commits frames: the group has some of them in its log, and
- * this host applies those, hears late that a proposal has failed, or that another host leads.
+ * The end of a term of leadership while the flusher of the store commits frames. The group has some of them in its log,
+ * and this node applies those. It learns late that a proposal has failed, or that another node leads.
  */
 final class TermInterleavings {
     private static final int FRAMES = 4;
 
     private final Interleaver threads;
-    /** The frames that the group has committed, which the next leader has. */
+    /** The frames that the group has committed, and that the next leader has. */
     private final List<ByteBuffer> group = new ArrayList<>();
 
     private final List<Long> acknowledged = new ArrayList<>();
@@ -50,7 +50,7 @@ final class TermInterleavings {
             Interleaver.point();
             if (lost || over) {
                 over = true;
-                // The answer may be lost, too; the end of the term comes.
+                // The reply may be lost, too, but the end of the term comes.
                 if (answers) {
                     proposal.fail(new IOException("not committed"));
                 }
@@ -69,7 +69,7 @@ final class TermInterleavings {
                     assertThat(group).contains(frame(lsn));
                 }
             } catch (IOException termIsOver) {
-                // What was acknowledged stays so.
+                // Acknowledged frames stay acknowledged.
             }
         });
         threads.worker("applier", () -> applied < group.size(), () -> {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Explores how the end of a term meets the commits of its last frames. */
+/** Explores interleavings of the end of a term with the commits of its last frames. */
 @Patient
 final class TermInterleavingsTest {
     private static final int INTERLEAVINGS = Rounds.of(1_000, 20_000);
@@ -31,7 +31,7 @@ final class TermInterleavingsTest {
         exploration().run(INTERLEAVINGS);
     }
 
-    /** A flusher that begins to wait when the term has just ended would never hear of it. */
+    /** A flusher that began to wait just after the end of the term would never be woken. */
     @Test
     @Tag("thorough")
     void aProposalAfterTheEndOfTheTermIsFound() throws Exception {

@@ -8,9 +8,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SortedMap;
 
-/** A catalog's entry of any bytes. What is taken is taken as it stands: encoded again it is the same. */
+/** Decodes any bytes as a catalog entry. Encoding an accepted entry again yields the same bytes. */
 public final class CatalogEntryTarget implements FuzzTarget {
-    /** Copies of a name, of attributes and of what they are made of, each of which has a limit; whatever the entry's. */
+    /** The limit for copies of a name, of attributes, and of their parts, regardless of the size of the entry. */
     private static final long LIMIT_BYTES = 512 << 10;
 
     @Override

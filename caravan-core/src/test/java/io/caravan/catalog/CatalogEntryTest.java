@@ -72,7 +72,7 @@ class CatalogEntryTest {
                 .withMessageContaining("next id 772");
     }
 
-    /** A value may be of 32 MiB, and attributes are of 16 KiB at most. */
+    /** A value may have 32 MiB; attributes have at most 16 KiB. */
     @Test
     void attributesOverTheLimitAreRefusedBeforeTheyAreCopied() throws Exception {
         byte[] huge = Arrays.copyOf(ENTRY.encode(), 8 << 20);

@@ -21,13 +21,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Random edits against a plain map, and a crash after every batch that the store took. */
+/** Compares random edits with a plain map, and simulates a crash after every batch that the store accepted. */
 class CatalogModelTest {
     private static final long LIST_ID = 0;
     private static final int STEPS = 600;
     private static final int NAMES = 12;
 
-    /** What a document should be; the id is whatever the catalog chose. */
+    /** The expected state of a document. The catalog may choose any id. */
     private record Expected(long firstSequence, long nextSequence, Attributes attributes) {}
 
     @Test
@@ -98,7 +98,7 @@ class CatalogModelTest {
         }
     }
 
-    /** Replays the batches one by one, and opens the catalog after each as if the process had died there. */
+    /** Replays the batches one by one. After each, opens the catalog as if the process had died there. */
     private static void assertEveryPrefix(List<WriteBatch> batches, List<Map<DocumentName, Expected>> models) {
         try (ListStore replayed = ListStore.inMemory()) {
             for (int i = 0; i < batches.size(); i++) {
@@ -169,7 +169,7 @@ class CatalogModelTest {
         });
     }
 
-    /** Remembers every batch that the store took. */
+    /** A store that records every batch it accepts. */
     private static final class RecordingStore extends ForwardingListStore {
         private final List<WriteBatch> batches = new ArrayList<>();
 

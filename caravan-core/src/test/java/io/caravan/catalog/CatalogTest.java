@@ -92,7 +92,7 @@ class CatalogTest {
         assertThat(store.info(1)).isNull();
     }
 
-    /** With its list, in one change; the names that entries teach are right, too. */
+    /** One batch also takes over the list. The catalog entries still yield the right names. */
     @Test
     void aDocumentTakesThePlaceOfAnother() {
         edit(A, document -> document.append(VALUE));
@@ -229,7 +229,7 @@ class CatalogTest {
         assertThat(catalog.find(B)).isNull();
     }
 
-    /** About: while the store makes the log's next segment, it is not compacted. */
+    /** The proportion is approximate: the catalog is not compacted while the store prepares the next log segment. */
     @Test
     void compactionKeepsTheListInProportionToWhatIsLive() {
         int changesDuringARotation = 32;
@@ -341,7 +341,7 @@ class CatalogTest {
         assertThatIllegalArgumentException().isThrownBy(() -> catalog.page(0, 0));
     }
 
-    /** Documents of one hash, which names that differ have only by chance. */
+    /** Documents with different names rarely have the same hash, so these have the same name. */
     @Test
     void aPageCanEndBetweenDocumentsOfOneHash() {
         DocumentTable table = new DocumentTable();
@@ -367,7 +367,7 @@ class CatalogTest {
         assertThatIllegalArgumentException().isThrownBy(() -> Catalog.open(store, 1));
     }
 
-    /** Refuses every batch that needs space, when told to. */
+    /** A store that can be made to reject every batch that needs space. */
     private static final class FullStore extends ForwardingListStore {
         private boolean full;
         private int batches;
@@ -386,7 +386,7 @@ class CatalogTest {
         }
     }
 
-    /** Tells its callbacks nothing until it is flushed. */
+    /** A store that calls no callback until it is flushed. */
     private static final class HeldStore extends ForwardingListStore {
         private Runnable held = () -> {};
         private int flushes;

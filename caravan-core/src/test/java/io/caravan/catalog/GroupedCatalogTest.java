@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** A catalog whose documents are in several groups, by the digit that their names end with. */
+/** A catalog whose documents are in several shards, chosen by the last digit of their names. */
 class GroupedCatalogTest {
     private static final int GROUPS = 3;
 
@@ -115,11 +115,11 @@ class GroupedCatalogTest {
         }
         assertThat(groups.get(1).read(0)).hasSize(2);
         assertThatIllegalArgumentException().isThrownBy(() -> catalog.edit(List.of(name(1), name(2))));
-        // Nothing stays locked.
+        // The rejected edit has left no lock.
         edit(name(1), DocumentEdit::delete);
     }
 
-    /** A store whose writes never become durable, and that counts what waits for it. */
+    /** A store whose writes never become durable. It counts the flushes that callers request. */
     private static final class HangingStore extends ForwardingListStore {
         int flushes;
 

@@ -26,13 +26,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Checkpoint files there and back, and each numbered condition of a whole one broken alone. */
+/** Writes and reads checkpoint files, and violates each numbered condition of an intact one alone. */
 class CheckpointFileTest {
     private static final long NUMBER = 5;
     private static final int PARTITIONS = 4;
     private static final String NAME = FileNames.CHECKPOINT.of(NUMBER);
 
-    /** A list as a checkpoint keeps it. */
+    /** A list as a checkpoint contains it. */
     private record Listed(long id, long birth, long first, long next, List<Long> regions) {}
 
     private static Listed list(long id, long birth, long first, int count) {
@@ -43,7 +43,7 @@ class CheckpointFileTest {
         return new Listed(id, birth, first, first + count, regions);
     }
 
-    /** Writes partitions of lists, handing over regions in slices of this size. */
+    /** Writes partitions of lists, with regions in slices of this size. */
     private static DirectoryImage write(List<List<Listed>> partitions, int slice) throws IOException {
         MemoryStorage storage = new MemoryStorage();
         try (CheckpointWriter writer = new CheckpointWriter(storage, NUMBER)) {
@@ -95,7 +95,7 @@ class CheckpointFileTest {
         }
     }
 
-    /** Puts pieces together again. */
+    /** Reassembles lists from their sections. */
     private static final class Collector implements CheckpointReader.Visitor {
         private final Map<Integer, List<Listed>> partitions;
         private int partition;
@@ -153,7 +153,7 @@ class CheckpointFileTest {
                 100);
     }
 
-    /** A section holds some 131,000 regions. */
+    /** A section has space for about 131,000 regions. */
     @Test
     void listsLongerThanASectionComeBackFromSeveral() throws IOException {
         int regionsInASection = MAX_PAYLOAD_BYTES / Long.BYTES;
@@ -214,7 +214,7 @@ class CheckpointFileTest {
         file.putInt(HEADER_CRC, Checksums.crc32c(file, FileHeader.BYTES, HEADER_CRC - FileHeader.BYTES));
     }
 
-    /** Makes the first section's CRC right again. */
+    /** Corrects the CRC of the first section. */
     private static void sealSection(ByteBuffer file) {
         sealSection(file, HEADER_BYTES);
     }

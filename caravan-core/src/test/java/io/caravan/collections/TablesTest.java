@@ -17,11 +17,11 @@ import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The tables against those of the JDK. */
+/** Compares the tables with those of the JDK. */
 class TablesTest {
     private static final int OPERATIONS = 20_000;
 
-    /** Keys of slots, kept beside the table as its users do. */
+    /** The keys of slots, stored outside the table, as its users do. */
     private static final class Keeper {
         final Map<Integer, Long> keys = new HashMap<>();
 
@@ -30,7 +30,7 @@ class TablesTest {
         }
     }
 
-    /** Few keys, so that most meet again, and the edges among them. */
+    /** Returns one of few keys, so that most recur, or one at the edges of the range. */
     private static long key(Random random) {
         return switch (random.nextInt(6)) {
             case 0 -> Long.MIN_VALUE + random.nextInt(50);
@@ -116,7 +116,7 @@ class TablesTest {
         assertThatIllegalArgumentException().isThrownBy(() -> new SlotTable(3, slot -> slot));
     }
 
-    /** A table that counts lookups of keys: an operation's work is to look keys up, and to move slots whose keys it knows. */
+    /** A table that counts key lookups. An operation only looks keys up and moves slots whose keys it looked up. */
     private static final class Counted {
         final SlotTable table;
         long lookups;
@@ -129,7 +129,7 @@ class TablesTest {
             });
         }
 
-        /** The most lookups that one of so many operations made. */
+        /** Returns the most lookups that one of this many operations made. */
         long most(int slots, IntConsumer operation) {
             most = 0;
             for (int slot = 0; slot < slots; slot++) {
@@ -152,7 +152,7 @@ class TablesTest {
         assertThat(table.memoryBytes()).as("buckets were joined").isLessThan(200);
     }
 
-    /** Hashes that agree in all but their lowest bits: each burst leaves everything in one bucket, down to the last bits. */
+    /** Hashes that differ only in their lowest bits: each burst leaves all slots in one bucket, down to those bits. */
     @Test
     void keysWhoseHashesHardlyDifferArePutApartAllTheSame() {
         int slots = 4_000;
@@ -170,14 +170,14 @@ class TablesTest {
         assertThat(table.memoryBytes()).as("nodes were joined").isLessThan(1024 * 4 + 100);
     }
 
-    /** {@link SlotTable#hash} backwards. */
+    /** Inverts {@link SlotTable#hash}. */
     private static long keyOfHash(long hash) {
         long h = (hash ^ hash >>> 32) * inverse(0xBF58_476D_1CE4_E5B9L);
         h = (h ^ h >>> 29 ^ h >>> 58) * inverse(0x9E37_79B9_7F4A_7C15L);
         return h ^ h >>> 32;
     }
 
-    /** Of an odd number modulo 2^64: each step doubles the bits that are right. */
+    /** Returns the inverse of an odd number modulo 2^64. Each step doubles the number of correct bits. */
     private static long inverse(long odd) {
         long inverse = odd;
         for (int i = 0; i < 6; i++) {
@@ -226,7 +226,7 @@ class TablesTest {
         });
     }
 
-    /** A table that grows and shrinks, bursts and joins, for each of its states once. */
+    /** A frozen table stays the same while the table grows or shrinks, and buckets burst or join. */
     @Test
     @Tag("rounds")
     void aFrozenTableStaysAsItWas() {

@@ -24,7 +24,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 
-/** Writers that are faster than the disk: who waits, who is told not to write, and who is called when there is room. */
+/**
+ * Writers that are faster than the disk: which of them wait, when the store is not writable, and when it calls actions.
+ */
 @Patient
 class BackpressureTest {
     /** Two of these fill a log buffer of 8 KiB. */
@@ -66,7 +68,7 @@ class BackpressureTest {
         }
     }
 
-    /** A flush adds a callback to a commit that has all that writes may add. */
+    /** A flush adds a callback to a commit that already has as many as writes may add. */
     @Test
     void aCommitWithMoreCallbacksThanWritesMayAddIsFull() {
         Commit commit = new Commit(8192);
@@ -178,7 +180,7 @@ class BackpressureTest {
         }
     }
 
-    /** An event loop that writes only when it may would otherwise never write again. */
+    /** Otherwise, an event loop that writes only to a writable store would never write again. */
     @Test
     void aStoreWhoseLastFrameEndsItsSegmentBecomesWritable() {
         try (FaultyStore store = FaultyStore.open()) {
@@ -191,7 +193,7 @@ class BackpressureTest {
         }
     }
 
-    /** Room may come from a new log segment instead of a flush; nobody writes meanwhile, and the action runs all the same. */
+    /** The space may come from a new log segment instead of a flush. The action runs although no thread writes. */
     @Test
     void anActionRunsWhenTheNextLogSegmentIsReady() {
         try (FaultyStore store = FaultyStore.open()) {

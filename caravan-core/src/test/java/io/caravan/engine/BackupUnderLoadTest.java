@@ -27,9 +27,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A backup of a store that is written, trimmed and checkpointed between any two portions of the copying, so that places
- * in its heap are reused and its log is recycled meanwhile: what the copy's disk keeps after a power cut opens, verifies,
- * and is the store as it was after one of the writes since the backup began.
+ * Backs up a store that is written, trimmed, and checkpointed between any two chunks of the copy, so that regions of
+ * its heap are reused and its log is recycled. After a power cut, the backup opens, verifies, and equals the store
+ * after one of the writes since the backup began.
  */
 class BackupUnderLoadTest {
     private static final StoreConfig CONFIG = FaultyStore.small().build();
@@ -58,7 +58,10 @@ class BackupUnderLoadTest {
         });
     }
 
-    /** As {@link StoreContents#of}, but without a walk through the whole index, which is too slow after every write. */
+    /**
+     * Returns the same as {@link StoreContents#of} without walking the entire index, which is too slow after every
+     * write.
+     */
     private static StoreContents contents(Engine engine) {
         SortedMap<Long, ListContents> lists = new TreeMap<>();
         for (long id = 0; id < LISTS; id++) {
@@ -79,7 +82,7 @@ class BackupUnderLoadTest {
         }
     }
 
-    /** Returns when all of them are acknowledged. */
+    /** Makes random writes and returns when all of them are acknowledged. */
     private static void write(Engine engine, SplittableRandom choices, int count) {
         List<CompletableFuture<?>> written = new ArrayList<>();
         for (int i = 0; i < count; i++) {

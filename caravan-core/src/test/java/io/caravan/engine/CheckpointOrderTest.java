@@ -19,7 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A kill between any two steps with files, around checkpoints, leaves a store that is whole and verifies. */
+/** A kill after any creation, renaming, or deletion of a file around a checkpoint leaves an intact store. */
 @Timeout(600)
 class CheckpointOrderTest {
 
@@ -39,10 +39,10 @@ class CheckpointOrderTest {
                 told(callback -> engine.trim(1, 5, callback));
                 contents = StoreContents.of(engine);
                 threads.awaitRest();
-                // Quiet now: what changes from here on is the checkpoint's doing.
+                // The store is idle. From here on, only the checkpoint changes files.
                 storage.afterEachStep(() -> moments.add(storage.image()));
                 engine.checkpoint();
-                // The provisioner takes away what the checkpoint has released.
+                // The provisioner deletes what the checkpoint has released.
                 threads.awaitRest();
                 storage.afterEachStep(() -> {});
                 check(moments, contents);

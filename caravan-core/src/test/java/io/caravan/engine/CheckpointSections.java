@@ -6,10 +6,10 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What sections a checkpoint file has. */
+/** The sections of a checkpoint file. */
 final class CheckpointSections {
 
-    /** One section: its partition, and when that was captured. */
+    /** One section: its partition and the LSN at which that was captured. */
     record Section(int partition, long captureLsn) {}
 
     private CheckpointSections() {}
@@ -28,7 +28,7 @@ final class CheckpointSections {
         return sections;
     }
 
-    /** The regions of all lists, in the order of the file. */
+    /** Returns the regions of all lists, in the order of the file. */
     static List<Long> regions(CheckpointReader reader) throws IOException {
         List<Long> found = new ArrayList<>();
         reader.read(new CheckpointReader.Visitor() {

@@ -17,7 +17,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** An engine with its own threads on a disk that crashes: all that was acknowledged is there afterwards. */
+/** An engine with its own threads on a disk that crashes. Everything acknowledged survives. */
 class CrashStorageEngineTest {
     private static final StoreConfig CONFIG =
             FaultyStore.small().checkpointFloorBytes(20_000).build();
@@ -42,7 +42,7 @@ class CrashStorageEngineTest {
 
     private final List<Value> appended = new ArrayList<>();
     private final Acknowledged acknowledged = new Acknowledged();
-    /** How many values were acknowledged when the last crash began. */
+    /** The number of values that were acknowledged when the last crash began. */
     private int atLeast;
 
     @Test
@@ -58,7 +58,7 @@ class CrashStorageEngineTest {
         });
     }
 
-    /** Opens, checks and uses the store; returns what a crash in the midst of that leaves. */
+    /** Opens, checks, and uses the store. Returns the storage that a crash during that leaves. */
     private CrashStorage nextGeneration(CrashStorage storage, SplittableRandom choices) throws IOException {
         try (Engine engine = Engine.open(CONFIG, storage, System::nanoTime)) {
             checkAgainstWhatWasAppended(values(engine, LIST), storage.survived());

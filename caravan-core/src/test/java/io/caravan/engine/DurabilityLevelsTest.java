@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What each level does before it acknowledges, and what survives. */
+/** The work of each durability level before an acknowledgment, and the data that survives. */
 @Patient
 class DurabilityLevelsTest {
     private static final Predicate<Call> FORCES = on(Kind.FORCE, LOG);
@@ -176,7 +176,7 @@ class DurabilityLevelsTest {
         }
     }
 
-    /** The checkpoint finds no room, but the log has its space already. */
+    /** The checkpoint finds no space, but the log already has its own. */
     @ParameterizedTest
     @EnumSource(Durability.class)
     void aCloseOnAFullDiskKeepsEverythingToo(Durability level) {
@@ -192,7 +192,7 @@ class DurabilityLevelsTest {
         }
     }
 
-    /** Nothing was written since the last checkpoint, so there is nothing to force and nothing to publish. */
+    /** Nothing was written since the last checkpoint, so there is nothing to fsync and nothing to publish. */
     @ParameterizedTest
     @EnumSource(Durability.class)
     void closingAnUnchangedStorePublishesNothing(Durability level) {
@@ -244,7 +244,7 @@ class DurabilityLevelsTest {
     void aStrongerWriteMakesWhatCameBeforeItAsDurable() {
         try (FaultyStore store = open(Durability.SYNC)) {
             for (int i = 0; i < 20; i++) {
-                // Over several segments, all of which the one force has to cover.
+                // Across several segments, all of which the one fsync must cover.
                 await(store.engine.write(WriteBatch.create()
                         .append(1, bytes(FaultyStore.MAX_VALUE_BYTES, i))
                         .durability(Durability.PROCESS)));
@@ -314,7 +314,7 @@ class DurabilityLevelsTest {
         }
     }
 
-    /** Below the store's level, what was acknowledged may be lost; from then on it must not be read. */
+    /** Writes acknowledged below the level of the store may be lost. After that, they must not be read. */
     @Test
     void whatAFailedForceWasToCoverIsNotReadAnyMore() {
         FaultyStore store = open(Durability.SYNC);
@@ -334,7 +334,7 @@ class DurabilityLevelsTest {
         store.engine.close();
     }
 
-    /** Reads come from the log, which nobody has forced. */
+    /** Reads come from the log, which has not been fsynced. */
     @Test
     void withoutForcesWhatIsAcknowledgedIsReadAllTheSame() {
         try (FaultyStore store = open(Durability.PROCESS)) {

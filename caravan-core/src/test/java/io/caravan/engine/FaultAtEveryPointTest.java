@@ -22,10 +22,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A disk that fails at one point, for every point there is, from the first file of a new store to its close; and one
- * that is full from that point on. Whatever happens, only the typed exceptions come out, and what was acknowledged is
- * there when the store is opened again on a disk that works. Without the profile {@code thorough}, the disk fails at
- * one in {@value #QUICK_SHARE} of these points.
+ * A disk that fails at one point, for every point from the first file of a new store to its close; and a disk that is
+ * full from that point on. Only typed exceptions are thrown, and everything acknowledged is present when the store is
+ * opened again on a disk that works. Without the profile {@code thorough}, the disk fails at one in
+ * {@value #QUICK_SHARE} of these points.
  */
 class FaultAtEveryPointTest {
     private static final int QUICK_SHARE = 4;
@@ -46,7 +46,7 @@ class FaultAtEveryPointTest {
         });
     }
 
-    /** Returns whether the workload came as far as the n-th call. */
+    /** Returns whether the workload made at least n calls. */
     private static boolean failsAt(int n) throws IOException {
         MemoryStorage disk = new MemoryStorage();
         FaultStorage faults = new FaultStorage(disk);
@@ -71,7 +71,7 @@ class FaultAtEveryPointTest {
         assertThat(points).as("files made").isGreaterThan(5);
     }
 
-    /** Returns whether the workload made more than n files. */
+    /** Returns whether the workload created more than n files. */
     private static boolean isFullFrom(int n) throws IOException {
         MemoryStorage disk = new MemoryStorage();
         FaultStorage faults = new FaultStorage(disk);
@@ -109,7 +109,7 @@ class FaultAtEveryPointTest {
         }
     }
 
-    /** Opens, appends, checkpoints, trims and closes; returns how many appends were acknowledged. */
+    /** Opens, appends, checkpoints, and closes. Returns the number of acknowledged appends. */
     private static int work(FaultStorage storage) {
         int acknowledged = 0;
         try (Engine engine = Engine.open(FaultyStore.small().build(), storage, System::nanoTime)) {
@@ -123,7 +123,7 @@ class FaultAtEveryPointTest {
         } catch (CompletionException refused) {
             assertThat(refused).hasCauseInstanceOf(CaravanException.class);
         } catch (CaravanException | IOException refused) {
-            // What a caller may see; anything else fails the test.
+            // A caller may see these; any other exception fails the test.
         }
         return acknowledged;
     }

@@ -16,13 +16,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
-/** An open engine on a disk in memory that fails as it is told, small enough to reach every limit soon. */
+/** An open engine on an in-memory disk that fails on demand, small enough to reach every limit soon. */
 final class FaultyStore implements AutoCloseable {
     static final int MAX_VALUE_BYTES = 4096;
     static final int LOG_SEGMENT_BYTES = 16 * 1024;
     static final int HEAP_SEGMENT_BYTES = 16 * 1024;
 
-    /** Names of log segments that are in use, and of heap segments and finished or unfinished checkpoints. */
+    /** The pattern of the names of log segments in use. The others match heap segments and checkpoints. */
     static final String LOG = "log-[0-9a-f]*\\.wal";
 
     static final String HEAP = "heap-[0-9a-f]*\\.dat";
@@ -49,7 +49,7 @@ final class FaultyStore implements AutoCloseable {
         }
     }
 
-    /** Checkpoints come only when a test asks for them. */
+    /** Returns a config with which checkpoints run only when a test requests them. */
     static StoreConfig.Builder small() {
         return StoreConfig.builder(Path.of("memory"))
                 .maxValueBytes(MAX_VALUE_BYTES)
@@ -59,7 +59,7 @@ final class FaultyStore implements AutoCloseable {
                 .checkpointFloorBytes(1L << 40);
     }
 
-    /** The state of a store that was just created, without the parts that work on it. */
+    /** Returns the state of a newly created store, without the components that work on it. */
     static StoreState stateOf(StoreConfig config, LongSupplier clock, Runnable wakeFlusher) throws IOException {
         MemoryStorage storage = new MemoryStorage();
         StoreFactory.create(storage, config, 1);
@@ -89,33 +89,35 @@ final class FaultyStore implements AutoCloseable {
         return new FaultyStore(config, disk, clock, new WatchedScheduler());
     }
 
-    /** The store as it is opened after a power cut at this moment; this one goes on by itself. */
+    /** Opens the store that a power cut at this moment would leave. This store continues independently. */
     FaultyStore afterPowerCut() {
         return open(config, disk.powerCut());
     }
 
-    /** The same after a kill of the process. */
+    /** Opens the store that a kill of the process at this moment would leave. */
     FaultyStore afterKill() {
         return open(config, disk.processKill());
     }
 
-    /** Returns when the provisioner has made, recycled and deleted all that it is to, so that it stays out of a test's way. */
+    /**
+     * Waits until the provisioner has created, recycled, and deleted all it has to, so that it does not disturb a test.
+     */
     void awaitProvisioned() {
         threads.awaitRest("caravan-provisioner");
     }
 
-    /** Returns when the flusher has nothing to do. */
+    /** Waits until the flusher has nothing to do. */
     void awaitIdleFlusher() {
         threads.awaitRest("caravan-flusher");
     }
 
-    /** Has the checkpointer look at what there is to do, and returns when it has nothing to do, or waits. */
+    /** Wakes the checkpointer, and waits until it has nothing to do or waits. */
     void awaitIdleCheckpointer() {
         engine.parts.onCheckpointer(() -> {});
         threads.awaitRest("caravan-checkpointer");
     }
 
-    /** Appends values of so many bytes to one list, all in flight together, and waits for them. */
+    /** Appends this many values of this length to one list, all in flight together, and waits for them. */
     void appendMany(long id, int count, int length) {
         CompletableFuture<?>[] appends = new CompletableFuture<?>[count];
         for (int i = 0; i < count; i++) {
@@ -124,7 +126,7 @@ final class FaultyStore implements AutoCloseable {
         CompletableFuture.allOf(appends).join();
     }
 
-    /** Names of the files there are that match, sorted. */
+    /** Returns the names of the existing files that match, sorted. */
     List<String> files(String pattern) {
         return files(disk, pattern);
     }
@@ -136,12 +138,12 @@ final class FaultyStore implements AutoCloseable {
                 .toList();
     }
 
-    /** Everything that the heap's files hold, as they are mapped. */
+    /** Returns the contents of all heap files, as they are mapped. */
     String heapBytes() {
         return allBytes(HEAP);
     }
 
-    /** The bytes of all files that match, one character a byte, so that text is found in them. */
+    /** Returns the bytes of all files that match, one character for each byte, so that text can be found in them. */
     String allBytes(String pattern) {
         StringBuilder all = new StringBuilder();
         for (String name : files(pattern)) {
@@ -156,12 +158,12 @@ final class FaultyStore implements AutoCloseable {
         return new String(copy, java.nio.charset.StandardCharsets.ISO_8859_1);
     }
 
-    /** Where in the heap's files a value lies; its entry starts a little before. */
+    /** Returns the place of a value in the heap files. Its entry starts a few bytes before it. */
     Place find(byte[] value) {
         return find(HEAP, value);
     }
 
-    /** Where in files that match a value lies. */
+    /** Returns the place of a value in the files that match. */
     Place find(String pattern, byte[] value) {
         String text = latin1(ByteBuffer.wrap(value));
         List<Place> places = files(pattern).stream()
@@ -179,7 +181,7 @@ final class FaultyStore implements AutoCloseable {
     /** A position in a file. */
     record Place(String file, int offset) {}
 
-    /** Proves that what a clean close left is sound. */
+    /** Closes the store and checks that its files are intact. */
     void closeAndVerify() {
         engine.close();
         try {

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** How long a flush waits, and how precisely. */
+/** The delay of flushes and its precision. */
 @Patient
 class FlushTimingTest {
     private static final long MILLI = 1_000_000;
@@ -48,7 +48,7 @@ class FlushTimingTest {
         assertThat(delay.nanos()).isEqualTo(3 * MILLI);
     }
 
-    /** A store whose delay never ends, because its clock stands still. */
+    /** Opens a store whose delay never ends, because its clock stands still. */
     private static FaultyStore neverFlushing() {
         return FaultyStore.open(
                 FaultyStore.small()
@@ -96,7 +96,7 @@ class FlushTimingTest {
         return WriteBatch.create().append(id, bytes("patient")).flushDelay(delay);
     }
 
-    /** A store that flushes at once, with a clock that stands where it is put. */
+    /** Opens a store that flushes immediately, with a clock that the test sets. */
     private FaultyStore atOnce() {
         FaultyStore store = FaultyStore.open(
                 FaultyStore.small().flushPolicy(FlushPolicy.immediate()).build(), new MemoryStorage(), nanos::get);
@@ -145,7 +145,7 @@ class FlushTimingTest {
     @Test
     void aCommitForgetsHowPatientTheLastOneWas() {
         try (FaultyStore store = atOnce()) {
-            // Of the two that take turns, each has had both.
+            // Each of the two alternating commits has had both kinds of writes.
             for (int i = 0; i < 2; i++) {
                 StoreCalls.append(store.engine, 2, "value");
                 store.engine.write(patient(1, Duration.ZERO)).join();
@@ -180,7 +180,7 @@ class FlushTimingTest {
         }
     }
 
-    /** Flushes so many times, this many nanoseconds apart, each with so many writes. */
+    /** Returns the delay after this many flushes, this many nanoseconds apart, each with this many writes. */
     private static FlushDelay adaptiveAfter(int flushes, int writes, long forceNanos, long apartNanos) {
         FlushDelay delay = new FlushDelay(FlushPolicy.adaptive());
         for (int i = 1; i <= flushes; i++) {
@@ -191,7 +191,7 @@ class FlushTimingTest {
 
     @Test
     void adaptiveWaitsForTheRootOfForceTimeOverArrivals() {
-        // 100 writes each 10 ms: one write in 100,000 ns; a force of 4 ms: sqrt(4e6 * 1e5) = 632,456 ns.
+        // 100 writes in 10 ms: one write in 100,000 ns; an fsync of 4 ms: sqrt(4e6 * 1e5) = 632,456 ns.
         assertThat(adaptiveAfter(50, 100, 4 * MILLI, 10 * MILLI).nanos()).isCloseTo(632_456, within(2_000L));
     }
 
@@ -230,7 +230,7 @@ class FlushTimingTest {
         assertThat(delay.nanos()).isBetween(0L, 20 * MILLI);
     }
 
-    /** A clock that moves by so much with every look. */
+    /** A clock that advances by one step whenever it is read. */
     private static final class SteppingClock {
         long now;
         final long step;

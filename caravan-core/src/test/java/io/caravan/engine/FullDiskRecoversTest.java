@@ -30,9 +30,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A store that has filled its disk itself takes appends again when documents are deleted, with no restart, on disks of
- * many sizes: whether it does depends on where the last log segment and the last heap segment fall, and on which of the
- * store's threads goes first. The threads are simulated, so a seed repeats what they did.
+ * A store that has filled its disk accepts appends again when documents are deleted, without a restart, on disks of
+ * many sizes. Success may depend on where the last log segment and the last heap segment end, and on the order in which
+ * the threads of the store run. The threads are simulated, so a seed reproduces a run.
  */
 class FullDiskRecoversTest {
     private static final int KIB = 1024;
@@ -41,7 +41,7 @@ class FullDiskRecoversTest {
     private static final int MAX_VALUE_BYTES = 15_000;
     private static final int LEAST_DISK_BYTES = 2_200 * KIB;
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** A minute of simulated time. */
+    /** About a minute of simulated time. */
     private static final int MOST_PAUSES = 600;
 
     private final StoreConfig config = StoreConfig.builder(Path.of("small"))
@@ -145,7 +145,9 @@ class FullDiskRecoversTest {
         engine.close();
     }
 
-    /** Appends until all appends are refused, also after further checkpoints. Returns how many were accepted. */
+    /**
+     * Appends until the store rejects all appends, also after further checkpoints. Returns the number of accepted ones.
+     */
     private long fill(Engine engine, int valueBytes) {
         long accepted = 0;
         int refusals = 0;
@@ -163,7 +165,7 @@ class FullDiskRecoversTest {
         return accepted;
     }
 
-    /** Ever smaller values, so that the deletions have to go on in the next log segment. */
+    /** Appends smaller and smaller values, so that the deletions must continue in the next log segment. */
     private void fillTheRest(Engine engine, int valueBytes) {
         for (int length = valueBytes / 2; length > 0; length = length * 2 / 3) {
             byte[] value = new byte[length];
@@ -189,15 +191,15 @@ class FullDiskRecoversTest {
         try {
             engine.checkpoint();
         } catch (StoreIoException noSpace) {
-            // Tried again by the store itself.
+            // The store itself tries again.
         }
     }
 
-    /** Has time pass, and the store do all that it has to do. */
+    /** Advances the simulated time and lets the store do all its work. */
     private void pause() {
         threads.letTimePass(1 + random.nextLong(2 * PAUSE_NANOS));
         for (int steps = 0; steps < 1_000 && threads.step(); steps++) {
-            // One after the other.
+            // Run one step.
         }
     }
 

@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** A recovered state down to the last address, to compare one with another. */
+/** A recovered state with all addresses, to be compared with another one. */
 record IndexDump(SortedMap<Long, ListDump> lists, long usedBytes) {
 
-    /** One list: where it stands, where its entries lie, and what they hold. */
+    /** One list: its positions, the regions of its entries, and their values. */
     record ListDump(long birth, long first, long next, List<Long> regions, List<Value> values) {}
 
-    /** The lists and their values, wherever these lie. */
+    /** Returns the lists and their values without regions. */
     SortedMap<Long, ListDump> contents() {
         SortedMap<Long, ListDump> contents = new TreeMap<>(lists);
         contents.replaceAll(
@@ -26,7 +26,7 @@ record IndexDump(SortedMap<Long, ListDump> lists, long usedBytes) {
         return contents;
     }
 
-    /** Replays from one checkpoint, as often as is said, and tells the state. */
+    /** Replays this many times from one checkpoint and returns the last state. */
     static IndexDump replay(Storage storage, long checkpoint, int times) throws IOException {
         IndexDump dump = null;
         for (int i = 0; i < times; i++) {

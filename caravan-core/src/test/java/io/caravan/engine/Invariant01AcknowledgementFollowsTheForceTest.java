@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Invariant 1: an acknowledgement follows the force that covers it. */
+/** Invariant 1: an acknowledgment follows the fsync that covers it. */
 @Patient
 class Invariant01AcknowledgementFollowsTheForceTest {
 
@@ -42,7 +42,7 @@ class Invariant01AcknowledgementFollowsTheForceTest {
                 store.engine.write(WriteBatch.create().append(2, bytes("x")).trimTo(1, 1), tellings.callback(3));
                 store.engine.trim(1, 1, tellings.callback(4));
                 store.engine.delete(2, tellings.callback(5));
-                // The flusher is inside the force: whatever it tells before it, it has told.
+                // The flusher is in the fsync, so every callback that it would call before the fsync has been called.
                 assertThat(tellings.all()).isEmpty();
             }
             assertThat(tellings.await(5))
@@ -85,7 +85,7 @@ class Invariant01AcknowledgementFollowsTheForceTest {
         }
     }
 
-    /** Readers never see what a crash could take back. */
+    /** Readers never see data that a crash could undo. */
     @ParameterizedTest
     @MethodSource("reads")
     void aReadWaitsForTheForce(Reader reader, Object after) throws Exception {

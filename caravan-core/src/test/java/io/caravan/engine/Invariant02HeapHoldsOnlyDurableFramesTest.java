@@ -34,12 +34,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Invariant 2: the heap holds only values of durable frames, no region names heap bytes that are not durable, and none is
- * overwritten before a checkpoint that knows of the trim or deletion that freed it is published.
+ * Invariant 2: the heap holds only values of durable frames, and no region names heap bytes that are not durable. Freed
+ * bytes are not overwritten before a checkpoint that contains the trim or deletion is published.
  */
 @Patient
 class Invariant02HeapHoldsOnlyDurableFramesTest {
-    /** Twelve of these fill the one heap segment, and leave less than another one needs. */
+    /** This many values fill the one heap segment and leave less space than another one needs. */
     private static final int FULL_COUNT = 12;
 
     private static final int FULL_LENGTH = 1000;
@@ -48,7 +48,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         return FaultyStore.small().maxHeapBytes(FaultyStore.HEAP_SEGMENT_BYTES);
     }
 
-    /** Without forces of its own, so that the checkpoint has to ask for one. */
+    /** The store does not fsync by itself, so the checkpoint must request an fsync. */
     @Test
     void whileTheForceIsHeldTheHeapHasNothingOfTheFrame() throws Exception {
         StoreConfig config = FaultyStore.small().durability(Durability.PROCESS).build();
@@ -72,7 +72,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    /** Until then the log has them, whatever becomes of the heap's bytes. */
+    /** Until the fsync, the values are also in the log, so damage to the heap does no harm. */
     @Test
     void noRegionNamesHeapBytesThatAreNotForced() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
@@ -125,7 +125,10 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    /** Without forces the flusher applies at once, so a region freed too early would be overwritten at once. */
+    /**
+     * The flusher applies writes immediately at {@code PROCESS}, so a region freed too early would be overwritten at
+     * once.
+     */
     @Test
     void noCrashBringsBackAListWhoseRegionsAreOverwritten() throws Exception {
         StoreConfig config = oneHeapSegment().durability(Durability.PROCESS).build();
@@ -144,7 +147,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
                 store.engine.stats();
                 assertThat(append).isNotDone();
                 assertThat(store.heapBytes()).isEqualTo(heap);
-                // The trim is not forced, so a power cut takes it back, and the list must be whole.
+                // The trim is not fsynced, so a power cut undoes it, and the list must be complete.
                 try (FaultyStore cut = store.afterPowerCut()) {
                     assertThat(values(cut.engine, 1)).isEqualTo(before);
                 }
@@ -153,7 +156,10 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    /** The log that it read from goes; what it still has to read has moved, though nobody else needs it any more. */
+    /**
+     * The log segment that the reader started in is deleted. The remaining values have moved, although only it needs
+     * them.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aReaderFindsWhatHasMovedMeanwhile(boolean deleted) {
@@ -207,7 +213,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    /** Nothing else may ever wake the flusher, which frees it. */
+    /** After that, nothing else may ever wake the flusher, which frees the regions. */
     @Test
     void whatAReaderHasPinnedIsFreeWhenItEndsThoughNobodyWrites() {
         try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
@@ -228,8 +234,8 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
     }
 
     /**
-     * The log's last frame rots, which passes for a torn tail. It had the trim of values whose places a checkpoint, cut off
-     * before it was published, would have been glad to use.
+     * The last frame of the log is damaged, which is indistinguishable from a torn tail. It contained a trim. A
+     * checkpoint that was interrupted before its publication must not have reused the regions of the trimmed values.
      */
     @Test
     void aTrimThatTheLogLosesBringsBackWhatItDropped() throws Exception {
@@ -260,7 +266,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         }
     }
 
-    /** The same for what was dropped when the store is opened, until the checkpoint of that is published. */
+    /** The regions of values trimmed during replay also stay in use until the next checkpoint is published. */
     @Test
     void whatReplayDropsKeepsItsPlaceUntilTheNextCheckpoint() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {

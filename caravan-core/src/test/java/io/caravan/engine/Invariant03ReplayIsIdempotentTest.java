@@ -35,8 +35,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Invariant 3: any number of replays from any retained checkpoint ends in the same lists and values, and writes
- * nothing.
+ * Invariant 3: any number of replays from any retained checkpoint yields the same lists and values, and writes nothing.
  */
 @Patient
 class Invariant03ReplayIsIdempotentTest {
@@ -61,7 +60,10 @@ class Invariant03ReplayIsIdempotentTest {
         });
     }
 
-    /** Replays from both checkpoints, once and twice. What the newer has in the heap, the older may have in the log. */
+    /**
+     * Replays from both checkpoints, once and twice. Values in the heap for the newer one may be in the log for the
+     * older.
+     */
     private static void assertReplaysAgree(MemoryStorage disk) throws IOException {
         List<Long> checkpoints = checkpoints(disk);
         assertThat(checkpoints).hasSize(2);
@@ -81,7 +83,7 @@ class Invariant03ReplayIsIdempotentTest {
                 .toList();
     }
 
-    /** A fuzzy checkpoint: lists change between the note of its start, the capture of a partition, and the next. */
+    /** Lists change before the checkpoint creates its file, and again between two writes to the file. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4, 6})
     void whatIsWrittenDuringACheckpointIsReplayedOnce(int heldWrite) throws Exception {
@@ -127,7 +129,7 @@ class Invariant03ReplayIsIdempotentTest {
         engine.flush();
     }
 
-    /** Between a checkpoint's start and its publication, nothing may go that a replay from the one before needs. */
+    /** Between the start of a checkpoint and its publication, a replay from the previous one must find all it needs. */
     @Test
     void heapSegmentsStayWhileAReplayNeedsThem() {
         try (FaultyStore store = FaultyStore.open()) {

@@ -21,8 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Invariant 4: every byte read back is checked, and an entry is bound to its id, its list's birth and its sequence.
- * What is wrong is told with file, offset, id and sequence. (Damage to log and checkpoint files has tests of its own.)
+ * Invariant 4: every byte read back is checked, and an entry is bound to its id, the birth of its list, and its
+ * sequence. Errors report file, offset, id, and sequence. (Other tests cover damage to log and checkpoint files.)
  */
 @Patient
 class Invariant04EveryByteReadIsCheckedTest {
@@ -50,7 +50,7 @@ class Invariant04EveryByteReadIsCheckedTest {
         file.put(at, (byte) (file.get(at) ^ 1 << bit));
     }
 
-    /** Of a value that was appended and, if it is to be in the heap, has survived a checkpoint. */
+    /** Returns the place of the entry of an appended value. For the heap, makes a checkpoint first. */
     private static Place entryOf(FaultyStore store, String space, String text) {
         if (space.equals(HEAP)) {
             store.engine.checkpoint();
@@ -59,7 +59,7 @@ class Invariant04EveryByteReadIsCheckedTest {
         return new Place(value.file(), value.offset() - EntryLayout.VALUE);
     }
 
-    /** Reading tells of exactly this entry, after having given those before it. */
+    /** Checks that a read yields the entries before this one, and then reports exactly this one. */
     private static void assertToldOf(FaultyStore store, Place entry, long id, long sequence, List<String> before) {
         List<String> given = new ArrayList<>();
         CorruptStoreException problem = catchThrowableOfType(
@@ -113,7 +113,7 @@ class Invariant04EveryByteReadIsCheckedTest {
         store.disk.bytes(to.file()).put(to.offset(), entry);
     }
 
-    /** Id, sequence and value are all the same: only the list's birth tells the two apart. */
+    /** The id, sequence, and value are the same. Only the birth of the list differs. */
     @Test
     void anEntryOfAListsFormerLifeIsNotTakenForTheSameOneOfThisLife() {
         try (FaultyStore store = FaultyStore.open()) {
@@ -142,7 +142,7 @@ class Invariant04EveryByteReadIsCheckedTest {
             Place entry = entryOf(store, HEAP, "a value");
             store.disk.bytes(entry.file()).put(entry.offset(), new byte[EntryLayout.entryBytes("a value".length())]);
             assertToldOf(store, entry, 1, 0, List.of());
-            // An empty value has a length of zero and so has a hole of zeros: its checksum still is not zero.
+            // An empty value has length zero, as has a hole of zeros. But its checksum is not zero.
             assertThat(texts(store.engine, 1, 1)).containsExactly("1:");
         }
     }

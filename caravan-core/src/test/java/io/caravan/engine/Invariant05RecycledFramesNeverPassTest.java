@@ -26,8 +26,8 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
 /**
- * Invariant 5: a frame's LSN is its byte position in the log, and neither a recycled segment's old frames nor another
- * store's can ever pass for new ones.
+ * Invariant 5: the LSN of a frame is its byte position in the log. Old frames of a recycled segment, and frames of
+ * another store, are never accepted as new ones.
  */
 @Patient
 class Invariant05RecycledFramesNeverPassTest {
@@ -72,7 +72,7 @@ class Invariant05RecycledFramesNeverPassTest {
                 .isFalse();
     }
 
-    /** Not even when somebody corrects the fields: they are all inside the checksum. */
+    /** A frame with changed fields is not accepted either, because the checksum covers all of them. */
     @Test
     void lsnAndStoreAreInsideTheChecksum() {
         int at = GEOMETRY.offsetOf(LSN);
@@ -88,7 +88,7 @@ class Invariant05RecycledFramesNeverPassTest {
         }
     }
 
-    /** Writes and cuts again and again, so that the log's end comes to lie before old frames of every kind. */
+    /** Writes and cuts the power repeatedly, so that the log ends before old frames of every kind. */
     @Test
     void oldFramesBehindTheLogsEndAreNeverReplayed() {
         Predicate<Call> recycling = on(Kind.RENAME, LOG)
@@ -121,7 +121,7 @@ class Invariant05RecycledFramesNeverPassTest {
         assertThat(cutsBeforeOldFrames).as("the test met what it is about").isGreaterThan(20);
     }
 
-    /** Frames, by their magic, that stand where their LSN says they do not. */
+    /** Returns the number of frames, recognized by their magic, that are not at the position of their LSN. */
     private static int oldFramesBehindTheEnd(MemoryStorage disk) {
         List<Long> old = new ArrayList<>();
         for (String name : FaultyStore.files(disk, LOG)) {

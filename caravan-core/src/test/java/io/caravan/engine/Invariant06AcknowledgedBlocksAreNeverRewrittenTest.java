@@ -18,13 +18,13 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /**
- * Invariant 6: a block that holds an acknowledged frame is never written again. By the record of all calls: between two
- * names, no block of a log file is written that was written and forced before.
+ * Invariant 6: a block that holds an acknowledged frame is never written again. According to the record of all calls,
+ * no fsynced block of a log file is written again until the file is renamed.
  */
 @Patient
 class Invariant06AcknowledgedBlocksAreNeverRewrittenTest {
 
-    /** Which blocks of one file are written, and which of them forced, since the file got its name. */
+    /** The blocks of one file that were written, and those that were fsynced, since the file got its name. */
     private static final class Blocked {
         final BitSet written = new BitSet();
         final BitSet forced = new BitSet();
@@ -47,7 +47,7 @@ class Invariant06AcknowledgedBlocksAreNeverRewrittenTest {
                 }
                 case FORCE -> file.forced.or(file.written);
                 case RENAME -> {
-                    // A recycled segment starts anew; one that was just made has its header already.
+                    // A recycled segment starts over. A new one already has its header.
                     if (call.file().matches(LOG)) {
                         files.put(call.fileNumber(), new Blocked());
                     }
@@ -88,7 +88,7 @@ class Invariant06AcknowledgedBlocksAreNeverRewrittenTest {
         return FaultyStore.open(store.config, store.disk);
     }
 
-    /** What a power cut left forced stays untouched by the store that is opened on it, frames and all. */
+    /** A store that opens after a power cut does not write to blocks that were fsynced before it. */
     @Test
     void framesThatWereForcedBeforeAPowerCutAreNotWrittenAfterIt() {
         try (FaultyStore store = FaultyStore.open()) {

@@ -29,13 +29,16 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Invariant 7: recovery cuts off a torn tail only; anything else refuses, and leaves every file byte for byte as it
- * was. (What is told of each kind of damage has tests of its own.)
+ * Invariant 7: recovery cuts off only a torn tail. It rejects all other damage, and leaves every file unchanged. (Other
+ * tests check the message for each kind of damage.)
  */
 @Patient
 class Invariant07RefusalsChangeNothingTest {
 
-    /** A store that was cut off with two checkpoints, frames to replay in several segments, and no heap byte forced since. */
+    /**
+     * Returns a store after a power cut, with two checkpoints, frames to replay in several segments, and no heap byte
+     * fsynced since.
+     */
     private static MemoryStorage cutOff() {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "a");
@@ -108,7 +111,7 @@ class Invariant07RefusalsChangeNothingTest {
     void aTornTailIsCutOffAndNothingBeforeIt() {
         MemoryStorage whole = cutOff();
         List<String> logs = FaultyStore.files(whole, LOG);
-        // Ten frames of a block each, three in a segment: the last one is the first of the fourth segment.
+        // Ten frames of one block, three in each segment: the last one is the first of the fourth segment.
         String last = logs.get(3);
         int frameEnd =
                 Blocks.BLOCK_BYTES + FrameLayout.HEADER_BYTES + RecordLayout.appendBytes("to be replayed 7".length());

@@ -30,8 +30,8 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
 /**
- * Invariant 8: a checkpoint is published by write, force, rename, force of the directory. The last two are kept, and
- * the log back to the older one; what neither needs goes only then.
+ * Invariant 8: a checkpoint is published by write, fsync, rename, and fsync of the directory. The store keeps the last
+ * two, and the log back to the older one. Files that neither needs are deleted only afterward.
  */
 @Patient
 class Invariant08CheckpointOrderTest {
@@ -39,7 +39,9 @@ class Invariant08CheckpointOrderTest {
     private static final Predicate<Call> RECYCLING =
             on(Kind.RENAME, LOG).and(call -> call.file().matches(LOG));
 
-    /** Three checkpoints, and log enough that the next publication has something to delete and to recycle. */
+    /**
+     * Opens a store with three checkpoints, and enough log that the next publication deletes and recycles something.
+     */
     private static FaultyStore withThreeCheckpoints() {
         FaultyStore store = FaultyStore.open();
         for (int i = 0; i < 3; i++) {
@@ -51,7 +53,7 @@ class Invariant08CheckpointOrderTest {
         return store;
     }
 
-    /** The store is writable long before that, so being writable does not tell. */
+    /** The store is writable long before that, so a test cannot rely on being writable. */
     @Test
     void aStoreIsProvisionedOnlyWhenItHasRecycledWhatACheckpointReleased() throws Exception {
         try (FaultyStore store = withThreeCheckpoints()) {
@@ -110,7 +112,10 @@ class Invariant08CheckpointOrderTest {
         throw new AssertionError("no such call in " + calls);
     }
 
-    /** Each step is held in turn; until the directory is forced, a cut finds the checkpoint before, and all of it. */
+    /**
+     * Holds each step in turn. Until the directory is fsynced, a power cut leaves the previous checkpoint and all its
+     * files.
+     */
     @Test
     void untilTheDirectoryIsForcedNothingGoesAndACutFindsEverything() throws Exception {
         List<Predicate<Call>> steps = List.of(
@@ -144,7 +149,7 @@ class Invariant08CheckpointOrderTest {
         }
     }
 
-    /** A log segment is recycled only when the checkpoint that needs it is gone for good. */
+    /** A log segment is recycled only when the checkpoint that needs it is permanently deleted. */
     @Test
     void theOldestCheckpointIsGoneDurablyBeforeItsLogIs() throws Exception {
         try (FaultyStore store = withThreeCheckpoints()) {
@@ -153,7 +158,7 @@ class Invariant08CheckpointOrderTest {
             try (Hold hold = store.faults.hold(on(Kind.DELETE, CHECKPOINT))) {
                 new Thread(checkpoint, "checkpoint").start();
                 hold.awaitReached();
-                // New segments make the provisioner work, which also recycles.
+                // New segments give work to the provisioner, which also recycles.
                 append(store.engine, 2, "x".repeat(4000), "y".repeat(4000), "z".repeat(4000), "x".repeat(4000));
                 store.awaitProvisioned();
                 assertThat(store.faults.calls(RECYCLING)).isEmpty();
@@ -198,7 +203,7 @@ class Invariant08CheckpointOrderTest {
         }
     }
 
-    /** The index that a checkpoint holds must not be ahead of the log. */
+    /** The index in a checkpoint must not be ahead of the log. */
     @Test
     void aCheckpointIsNotPublishedBeforeTheLogIsForcedPastItsCapture() throws Exception {
         try (FaultyStore store = FaultyStore.open(
@@ -241,7 +246,7 @@ class Invariant08CheckpointOrderTest {
         }
     }
 
-    /** A full disk keeps nobody from closing; anything else that goes wrong must not pass for one. */
+    /** A full disk does not prevent closing. Any other failure must not be mistaken for a full disk. */
     @Test
     void whatBreaksACheckpointOtherThanTheDiskIsThrownByClosing() {
         Predicate<FaultStorage.Call> broken = call -> {

@@ -42,10 +42,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Invariant 9: a failed write or force of the log is final. Everybody is told once, and no force is ever tried again. */
+/** Invariant 9: a failed write or fsync of the log is final. Every caller is notified once, and no fsync is retried. */
 @Patient
 class Invariant09AFailedForceIsFinalTest {
-    /** Writes and forces of frames; those of a segment's header come before the segment is used. */
+    /** Matches writes or fsyncs of frames. Those of a segment header precede the use of the segment. */
     private static Predicate<Call> frames(Kind kind) {
         return on(kind, LOG).and(call -> kind != Kind.WRITE || call.position() > 0);
     }
@@ -121,7 +121,7 @@ class Invariant09AFailedForceIsFinalTest {
         }
     }
 
-    /** Threads whose flusher breaks after each of its steps. */
+    /** A scheduler whose flusher throws after each of its steps. */
     private static final class BrokenFlusher implements Scheduler {
         private final WatchedScheduler threads = new WatchedScheduler();
         private final AtomicInteger steps = new AtomicInteger();
@@ -158,7 +158,7 @@ class Invariant09AFailedForceIsFinalTest {
         Engine engine = Engine.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime, scheduler);
         scheduler.threads.awaitRest("caravan-flusher");
         scheduler.breaks.set(true);
-        // Wakes the flusher, unless something else has: then the store has failed, and refuses.
+        // Wakes the flusher. If something else already has, the store has failed and rejects the append.
         Throwable refused = catchThrowable(() -> engine.append(1, bytes("x"), NOBODY));
         assertThat(refused == null || refused instanceof StoreFailedException).isTrue();
         Eventually.await("the store has failed", () -> engine.stats().failures() == 1);
@@ -238,7 +238,7 @@ class Invariant09AFailedForceIsFinalTest {
         }
     }
 
-    /** A checkpoint's force has failed, and the flusher, which is to take the frames back, is in the middle of a write. */
+    /** The flusher must roll back the frames after a checkpoint's fsync has failed, but is in the middle of a write. */
     @Test
     void whatACheckpointCouldNotForceIsReadNoMore() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
@@ -308,7 +308,7 @@ class Invariant09AFailedForceIsFinalTest {
         }
     }
 
-    /** Whoever asked for a checkpoint of a store that failed and is closed must not wait for ever. */
+    /** A caller that requested a checkpoint of a failed store must not wait forever when the store is closed. */
     @Test
     void aCheckpointThatWaitsWhenAFailedStoreIsClosedIsRefused() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {

@@ -40,13 +40,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Invariant 10: out of space refuses appends with a clear error and keeps everything else working; when space returns,
- * so do appends, with no restart. Files are really allocated before anything is mapped.
+ * Invariant 10: a store without space rejects appends with a clear error, and everything else continues to work. When
+ * space returns, it accepts appends again, without a restart. Files are allocated before they are mapped.
  */
 @Patient
 class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
 
-    /** Appends until there is no space; returns how many went in. */
+    /** Appends until there is no space. Returns the number of appends. */
     private static int fill(FaultyStore store, long id, int length) {
         int count = 0;
         while (true) {
@@ -59,7 +59,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** The heap has space for everything, so that only the log runs out of it. */
+    /** Returns a config whose heap has space for everything, so that only the log runs out of space. */
     private static StoreConfig.Builder amplyHeaped() {
         return FaultyStore.small().heapSegmentBytes(4 << 20);
     }
@@ -77,7 +77,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             store.awaitProvisioned();
             store.faults.full(true);
             int count = fill(store, 1, 2000);
-            // The log's next segment has none, nor has what a checkpoint would move to the heap; whichever comes first.
+            // There is no space for the next log segment, nor for the values that a checkpoint would move to the heap.
             assertThat(refusal(store, 1)).hasMessageContaining("No space left on device");
             assertThat(catchThrowableOfType(
                             OutOfSpaceException.class,
@@ -109,7 +109,9 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** What is trimmed while a checkpoint moves it is free when the checkpoint lets go of it: a write waits until then. */
+    /**
+     * Space that is trimmed while a checkpoint moves values is freed when the checkpoint ends. A write waits for that.
+     */
     @Test
     void whatACheckpointKeepsOfATrimIsWaitedFor() throws Exception {
         StoreConfig config =
@@ -136,7 +138,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** A checkpoint that is being written names what is trimmed meanwhile: the next one makes it free. */
+    /** A checkpoint being written still names the values trimmed in the meantime. The next one frees their space. */
     @Test
     void whatIsTrimmedWhileACheckpointIsWrittenIsWaitedFor() throws Exception {
         StoreConfig config = FaultyStore.small()
@@ -166,7 +168,9 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** The reserve is a log segment: here 255 frames, so even one flush for each of these fits. */
+    /**
+     * The reserve is one log segment, here 255 frames, so there is space for one flush for each of these operations.
+     */
     @Test
     void theReserveTakesManyTrimsAndDeletions() {
         StoreConfig config = amplyHeaped().logSegmentBytes(1 << 20).build();
@@ -193,7 +197,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** Appends may not touch the reserve, not even the smallest, and not in company of a trim. */
+    /** Appends must not use the reserve: neither the smallest append nor one in a batch with a trim. */
     @Test
     void appendsLeaveTheReserveAlone() {
         try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
@@ -216,7 +220,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** What is to move out of the log finds no room, so the log cannot be recycled and may not grow for ever. */
+    /** Values cannot move out of the log, so the log cannot be recycled, and it must not grow forever. */
     @Test
     void whenTheHeapCannotGrowAppendsAreRefusedUntilItCan() {
         StoreConfig config = FaultyStore.small().checkpointFloorBytes(30_000).build();
@@ -259,7 +263,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** The heap cannot grow, and what was trimmed is room enough: the checkpoint makes it free before it gives up. */
+    /** The heap cannot grow, but trimmed values leave enough space: the checkpoint frees it before it fails. */
     @Test
     void whatWasTrimmedMakesRoomForWhatIsToMoveThere() {
         StoreConfig config =
@@ -278,7 +282,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** An append that only a checkpoint can make room for waits for it, and is refused when it fails. */
+    /** An append waits if only a checkpoint can free space for it, and is rejected if the checkpoint fails. */
     @Test
     void atTheLimitAnAppendWaitsForTheCheckpointThatMakesRoom() {
         StoreConfig config =
@@ -292,7 +296,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             assertThat(refusal(store, 1000))
                     .hasMessageContainingAll(
                             "can be used after the next checkpoint", "made to fail: CREATE of checkpoint-");
-            // Not while the checkpoint is just being tried again.
+            // Not while the checkpoint is being retried.
             Eventually.await("it is refused again", store.engine::writable);
             store.faults.heal();
             Eventually.await("the checkpoint is tried again", () -> refusal(store, 1000) == null);
@@ -301,7 +305,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** A store with an index of so little room. */
+    /** Returns the components of a store with this limited index. */
     private static StoreComponents withIndex(ListIndex index, StoreConfig config, MemoryStorage disk)
             throws IOException {
         StoreFactory.create(disk, config, StoreFactory.newStoreId());
@@ -326,7 +330,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         return catchThrowableOfType(OutOfSpaceException.class, () -> parts.writes.write(batch, NOBODY));
     }
 
-    /** An index that is full of lists refuses new ones only; a deleted list makes room when it is freed. */
+    /** A full list table rejects only new lists. A deleted list makes space when it is freed. */
     @Test
     void whenTheIndexIsFullOfListsOnlyNewOnesAreRefused() throws Exception {
         StoreConfig config = FaultyStore.small().build();
@@ -358,7 +362,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** An index that is full of entries refuses all appends; what is trimmed makes room when it is freed. */
+    /** A full entry table rejects all appends. Trimmed entries make space when they are freed. */
     @Test
     void whenTheIndexIsFullOfEntriesAppendsAreRefusedUntilSomeAreTrimmed() throws Exception {
         StoreConfig config = FaultyStore.small().build();
@@ -407,7 +411,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** The flusher's writes must never be the first to ask the disk for space, and what survives must find some. */
+    /** A flush must never be the first to request disk space, and there must be space for the survivors. */
     @Test
     void logSegmentsAreAllocatedInFullBeforeTheyAreUsedAndLeaveRoomForWhatIsInThem() {
         AtomicLong usable = new AtomicLong(Long.MAX_VALUE);
@@ -430,7 +434,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** A process that may open no more files has space enough, and its operator looks elsewhere. */
+    /** A process that cannot open more files has enough disk space, so the message must not blame the disk. */
     @Test
     void aProcessOutOfFilesIsNotToldThatItsDiskIsFull() {
         try (FaultyStore store = FaultyStore.open()) {
@@ -466,7 +470,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** Also when not a byte of it is left, so that the tail stands before a segment that is not there. */
+    /** No byte is left in the log, so it ends at the start of a segment that does not exist. */
     @ParameterizedTest
     @EnumSource(Durability.class)
     void aLogThatIsFullToItsLastByteIsRecycledWhenThereIsRoomForACheckpoint(Durability level) {
@@ -482,7 +486,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** A checkpoint is not made over and over while none can start behind the last one. */
+    /** The store must not repeat checkpoints while no checkpoint can start after the last one. */
     @Test
     void whileALogThatIsFullToItsLastByteCannotGrowTheCheckpointerRests() {
         try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
@@ -515,7 +519,10 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** However far away the next checkpoint is: an emptied store on a disk with a little space once stayed full for good. */
+    /**
+     * The next regular checkpoint may be far away. An emptied store on a nearly full disk once rejected appends for
+     * good.
+     */
     @Test
     void whenTheLogCannotGrowCheckpointsMakeItsOldSegmentsNew() {
         try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {

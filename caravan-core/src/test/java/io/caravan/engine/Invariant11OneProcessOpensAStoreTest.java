@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** Invariant 11: one process opens a store, and one store of that process. */
+/** Invariant 11: one process opens a store, and only one store of that process. */
 @Patient
 class Invariant11OneProcessOpensAStoreTest {
 
@@ -64,7 +64,7 @@ class Invariant11OneProcessOpensAStoreTest {
     void anotherProcessIsRefusedWhileTheStoreIsOpen() throws Exception {
         try (DurableListStore store = LockProbe.open(directory())) {
             append(store, 1, "a");
-            // A refusal in this process must not let go of the store's lock.
+            // A rejected open in this process must not release the lock of the store.
             assertThatExceptionOfType(StoreLockedException.class).isThrownBy(() -> LockProbe.open(directory()));
             assertThat(probe(directory()).awaitExit()).isEqualTo(LockProbe.LOCKED);
             assertThat(append(store, 1, "b")).isEqualTo(1);
@@ -72,7 +72,7 @@ class Invariant11OneProcessOpensAStoreTest {
         assertThat(probe(directory()).awaitExit()).isEqualTo(LockProbe.OPENED);
     }
 
-    /** As two applications in one container, each with a copy of the library, would. */
+    /** This happens if two applications in one container each have a copy of the library. */
     @Test
     void aRefusedClassLoaderDoesNotLetGoOfTheLock() throws Exception {
         try (DurableListStore store = LockProbe.open(directory())) {

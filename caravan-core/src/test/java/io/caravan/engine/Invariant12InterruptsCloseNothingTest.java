@@ -32,8 +32,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Invariant 12: no thread of the user's ever does channel I/O, so an interrupt cannot close the store's files. (Each
- * method on an interrupted thread is a test of the contract's; here are opening, closing, and the threads themselves.)
+ * Invariant 12: user threads never do channel I/O, so an interrupt cannot close the files of the store. (The contract
+ * tests each method on an interrupted thread. These tests cover opening, closing, and the threads themselves.)
  */
 @Patient
 class Invariant12InterruptsCloseNothingTest {
@@ -51,7 +51,7 @@ class Invariant12InterruptsCloseNothingTest {
                 .build();
     }
 
-    /** One life after another, all of it on a thread that is interrupted all the time. */
+    /** The store is opened, used, and closed three times on a thread that is always interrupted. */
     @Test
     void aStoreLivesItsWholeLifeOnAnInterruptedThread() {
         for (int life = 0; life < 3; life++) {
@@ -170,7 +170,7 @@ class Invariant12InterruptsCloseNothingTest {
                 .isEmpty();
     }
 
-    /** By the names of the threads: all that touches a file's bytes, while the store is open, is the store's own. */
+    /** According to the thread names, only threads of the store access file bytes while it is open. */
     @Test
     void onlyStoreThreadsTouchFiles() throws Exception {
         Set<String> threads = ConcurrentHashMap.newKeySet();

@@ -42,19 +42,22 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Invariant 13: no work that grows with the data on the write path, under the lock or at log rotation. By structure,
- * not by the clock: how many regions one hold of the lock frees, what goes on while a checkpoint is being written.
+ * Invariant 13: no work grows with the data on the write path, under the lock, or at log rotation. The tests check the
+ * structure instead of the time: how many regions are freed while the lock is held once, and which calls succeed during
+ * a checkpoint.
  */
 @Patient
 class Invariant13NoWorkGrowsUnderTheLockTest {
     private static final int MILLION = 1_000_000;
     private static final int SLICE = 256;
 
-    /** The store's state without a store: index, heap and reclaiming, with a log that is forced up to where it is told. */
+    /**
+     * The state of a store without its threads: index, heap, and reclaiming, with a log that the test marks as fsynced.
+     */
     private static final class Space {
         final StoreState state;
         final HeapSpace space;
-        /** LSN of the changes: the log is not forced up to there. */
+        /** The LSN of the changes. The log is not fsynced up to there. */
         final long lsn;
 
         Space() throws IOException {
@@ -82,7 +85,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
             return state.locked(() -> space.reclaimSlice());
         }
 
-        /** Reclaims all there is, a slice at a time; returns how many slices that took. */
+        /** Reclaims everything in slices. Returns the number of slices. */
         int reclaimAll(int list) {
             int slices = 0;
             long held = state.index.held(list);
@@ -179,7 +182,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** While the checkpoint's file is being written, in any of its parts, the lock is free: everything goes on. */
+    /** While any part of the checkpoint file is being written, the lock is free, and everything continues. */
     @Test
     void writesAndReadsGoOnWhileACheckpointIsWritten() throws Exception {
         StoreConfig config = StoreConfig.builder(java.nio.file.Path.of("memory"))
@@ -207,7 +210,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** Whatever is written meanwhile: the lists that it comes to later are as they were too. */
+    /** Lists that the checkpoint writes later do not contain what was written in the meantime. */
     @Test
     void aCheckpointIsTheIndexAtOneLsn() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
@@ -233,7 +236,10 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** The checkpoint neither copies a list under the lock nor pins it: trimmed meanwhile, it is written as it was. */
+    /**
+     * The checkpoint neither copies a list under the lock nor pins it. A list trimmed in the meantime is written
+     * unchanged.
+     */
     @Test
     void aHugeListIsWrittenAsItWas() throws Exception {
         StoreConfig config = StoreConfig.builder(java.nio.file.Path.of("memory"))
@@ -247,7 +253,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
             }
             store.engine.flush();
             FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
-            // The list's first section is full, and written, long before the last of its regions is copied.
+            // The first section of the list is full and written long before its last region is copied.
             Predicate<Call> fullSection = on(Kind.WRITE, UNFINISHED_CHECKPOINT).and(call -> call.bytes() >= 1 << 16);
             try (Hold write = store.faults.hold(nth(1, fullSection))) {
                 new Thread(checkpoint, "checkpoint").start();
@@ -268,7 +274,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** Many lists in one partition, which change while the first of them are being written. */
+    /** Many lists of one partition change while the first of them are being written. */
     @Test
     void aPartitionOfManyListsIsWrittenAsItWas() throws Exception {
         long[] ids = LongStream.range(0, Long.MAX_VALUE)
@@ -293,7 +299,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
                     store.engine.append(ids[i + 2], bytes("new"), NOBODY);
                 }
                 store.engine.flush();
-                // The look at the pins ends after 256 lists.
+                // This survey covers the pins of at most 256 lists.
                 assertThat(store.engine.layout().pinsComplete()).isTrue();
             }
             checkpoint.get();
@@ -311,7 +317,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         }
     }
 
-    /** Every hold of the lock after the first is measured. */
+    /** The lock measures every hold after the first. */
     @Test
     void theWayIntoALongListLetsOthersInAfterAFewChunks() throws Exception {
         StoreState state = new Space().state;
@@ -333,7 +339,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         assertThat(state.locked(() -> state.lock.heldNanos()).count()).isEqualTo(waysOut);
     }
 
-    /** A walk through the pins takes steps of bounded size, and meets each list once, though pins come and go. */
+    /** A walk through the pins takes steps of bounded size and visits each list once, even if pins come and go. */
     @Test
     void pinsAreWalkedInSlices() {
         ListIndex index = new ListIndex();
@@ -381,7 +387,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         assertThat(index.awaitsPins()).isFalse();
     }
 
-    /** A writer that waits for room is woken for room, and not by each of the reads that end meanwhile. */
+    /** A writer that waits for space is woken when there is space, and not by each read that ends. */
     @Test
     void theEndOfAReadWakesNoWriter() throws Exception {
         AtomicInteger waits = new AtomicInteger();
@@ -417,7 +423,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
             try (Hold write = faults.hold(on(Kind.WRITE, FaultyStore.LOG))) {
                 writer.start();
                 waiting.await();
-                // Each wake-up takes the writer a while, so it takes many reads to see that none wakes it.
+                // Each wake-up takes the writer some time, so only many reads show that none of them wakes it.
                 for (int i = 0; i < 50_000 && waits.get() < 50; i++) {
                     engine.info(1);
                 }

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Invariant 14: time never orders anything; LSNs and sequences do. */
+/** Invariant 14: time never determines an order; LSNs and sequences do. */
 @Patient
 class Invariant14TimeOrdersNothingTest {
     private static final long HOUR = TimeUnit.HOURS.toNanos(1);
@@ -35,7 +35,7 @@ class Invariant14TimeOrdersNothingTest {
                 Arguments.argumentSet("adaptive", FlushPolicy.adaptive()));
     }
 
-    /** Goes on as the true clock does, and every now and then jumps by up to an hour, back or forth. */
+    /** Returns a clock that follows the real one, but sometimes jumps by up to an hour, backward or forward. */
     private static LongSupplier jumpingClock(long seed) {
         Random random = new Random(seed);
         long[] offset = {0};
@@ -73,7 +73,7 @@ class Invariant14TimeOrdersNothingTest {
         });
     }
 
-    /** However far the clock falls back after a write was accepted, the write is flushed. */
+    /** A write is flushed, however far the clock goes back after it was accepted. */
     @ParameterizedTest
     @MethodSource("policies")
     void aClockThatFallsBackByAnHourEachTimeHoldsNothingUp(FlushPolicy policy) {
@@ -102,7 +102,7 @@ class Invariant14TimeOrdersNothingTest {
         };
         try (FaultyStore store = FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), falling)) {
             append(store.engine, 1, "a", "b", "c");
-            // A flush is counted after its writes are acknowledged, but before the next.
+            // A flush is counted after its writes are acknowledged, but before the next flush.
             store.engine.flush();
             var stats = store.engine.stats();
             assertThat(stats.forceNanos().count()).isPositive();

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** What a store tells of how it lies on disk, and of its last seconds. */
+/** The layout of a store on disk, and its recent statistics. */
 class LayoutTest {
     private static final int VALUE_BYTES = 1_000;
 
@@ -45,7 +45,7 @@ class LayoutTest {
         }
     }
 
-    /** Regions tell the positions of so long a log apart, and of no longer one. */
+    /** Regions can distinguish positions only in a log of up to this length. */
     @Test
     void aCheckpointComesWhateverTheFloor() throws Exception {
         try (FaultyStore store = FaultyStore.open(

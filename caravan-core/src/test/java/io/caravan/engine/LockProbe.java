@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** Another process that opens a store: tells how that went with its exit code, or holds the store until it is ended. */
+/** Another process that opens a store. It exits with a code for the result, or holds the store until it is ended. */
 final class LockProbe {
     static final int OPENED = 10;
     static final int LOCKED = 11;
@@ -17,12 +17,12 @@ final class LockProbe {
 
     private LockProbe() {}
 
-    /** The directory, and, if the probe shall hold the store, a file to make once it does. */
+    /** Takes the directory and, if the probe must hold the store, a file to create once it does. */
     public static void main(String[] arguments) throws IOException {
         try (DurableListStore store = open(Path.of(arguments[0]))) {
             if (arguments.length > 1) {
                 Files.createFile(Path.of(arguments[1]));
-                // Ends when whoever started this closes the pipe, or ends this.
+                // Ends when the parent closes the pipe or kills this process.
                 while (System.in.read() >= 0) {
                     store.flush();
                 }

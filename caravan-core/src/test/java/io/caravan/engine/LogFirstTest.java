@@ -20,13 +20,13 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
-/** A checkpoint waits after each batch of values that it moves to the heap for the flush under way. */
+/** A checkpoint waits for the flush in progress after each batch of values that it moves to the heap. */
 @Patient
 class LogFirstTest {
-    /** Each batch forces the one heap segment once. */
+    /** Matches the fsync of the one heap segment at the end of each batch. */
     private static final Predicate<Call> BATCHES = on(Kind.FORCE, HEAP);
 
-    /** So many values of so many bytes are more than one batch. */
+    /** This many values of {@link #LENGTH} bytes are more than one batch. */
     private static final int COUNT = 400;
 
     private static final int LENGTH = 3000;
@@ -56,13 +56,13 @@ class LogFirstTest {
         }
     }
 
-    /** Or the log would outgrow what the checkpoint is to make unnecessary. */
+    /** Otherwise, the log would outgrow the space that the checkpoint frees. */
     @Test
     void theHeapCatchesUpOnceTheLogIsAheadByMoreThanABurst() throws Exception {
         long floorBytes = 4096;
         StoreConfig config = oneHeapSegment().checkpointFloorBytes(floorBytes).build();
         try (FaultyStore store = FaultyStore.open(config)) {
-            // The store makes checkpoints by itself: while one is held, as much is written as two batches take.
+            // The store makes checkpoints by itself. While one is held, enough for two batches is written.
             Hold first = store.faults.hold(nth(1, BATCHES));
             store.appendMany(1, 40, LENGTH);
             first.awaitReached();

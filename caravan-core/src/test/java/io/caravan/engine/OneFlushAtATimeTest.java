@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** At most one flush is under way, step by step: whether it is the flusher or an event loop that asks for another. */
+/** At most one flush is in progress, step by step, whether the flusher or an event loop requests another. */
 class OneFlushAtATimeTest {
     private long nanos;
     private final AtomicInteger wakes = new AtomicInteger();
@@ -19,7 +19,7 @@ class OneFlushAtATimeTest {
     private FlushScheduler demand;
     private CommitQueue queue;
 
-    /** The part of an engine that decides on flushes. No frame in it gets a place in the log, which it does not have. */
+    /** Opens the part of an engine that decides on flushes. It has no log, so no frame gets a place in one. */
     @BeforeEach
     void open() throws Exception {
         state = FaultyStore.stateOf(FaultyStore.small().build(), () -> nanos, wakes::incrementAndGet);
@@ -92,7 +92,7 @@ class OneFlushAtATimeTest {
         assertThat(wakes).hasValue(1);
     }
 
-    /** Nothing is to be flushed then, and the next write is not to be the flusher's secret. */
+    /** There is nothing to flush, and the next write must still wake the flusher. */
     @Test
     void aFlushThatIsRequiredOfNothingLeavesTheNextWriteToWakeTheFlusher() {
         demand.requireFlush();

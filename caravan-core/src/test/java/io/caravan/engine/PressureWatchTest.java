@@ -99,10 +99,13 @@ class PressureWatchTest {
         assertThat(watch(0.8, 1).watches()).isTrue();
     }
 
-    /** One telling, as the listener got it. */
+    /** One call of the listener. */
     private record Telling(boolean high, double used, String thread) {}
 
-    /** Relief comes with the freeing of what was trimmed, long after the trim's own flush, and with no write behind it. */
+    /**
+     * The heap reports relief when the trimmed values are freed, long after the flush of the trim and without another
+     * write.
+     */
     @Test
     void anOpenStoreTellsOfPressureAndOfRelief() {
         List<Telling> tellings = new CopyOnWriteArrayList<>();

@@ -48,8 +48,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Makes each row of {@link RecoveryCase} on disk and looks at what opening does: what the store then holds and that it
- * goes on working, or what exactly the refusal says and that it changed no byte. A test's name starts with its row's.
+ * Creates each row of {@link RecoveryCase} on disk and opens it. The test checks the contents of the store and that it
+ * continues to work, or the exact error and that no byte has changed. The name of a test starts with that of its row.
  */
 class RecoveryTableTest {
     private static SmallStore store;
@@ -161,7 +161,7 @@ class RecoveryTableTest {
 
     private record Full(DirectoryImage image, StoreContents before, Frame last) {}
 
-    /** A log segment in which one block is left, and then this value. */
+    /** Fills a log segment except for one block, and appends this value. */
     private Full fullButForOneBlock(byte[] value) throws IOException {
         Path live = directory.resolve("live");
         WatchedScheduler threads = new WatchedScheduler();
@@ -176,7 +176,7 @@ class RecoveryTableTest {
         }
     }
 
-    /** With only the first bytes of the frame written, as when a crash cut it off. */
+    /** Returns the image with only the first bytes of the frame, as after a crash. */
     private static DirectoryImage torn(DirectoryImage image, Frame frame, int kept) {
         return image.edited(frame.file(), file -> file.put(frame.offset() + kept, new byte[frame.bytes() - kept]));
     }
@@ -197,8 +197,8 @@ class RecoveryTableTest {
     }
 
     /**
-     * Of three weaker writes a power cut has taken the first, say, and the second is there. A write of the same size as
-     * the lost one would have the second follow it.
+     * A power cut has removed the first or second of three writes below {@code SYNC} but not the next one. A new write
+     * of the same length must not make the next one valid again.
      */
     @Test
     void gapBehindWhatWasForcedEndsTheLogThereForGood() throws Exception {
@@ -232,7 +232,7 @@ class RecoveryTableTest {
         }
     }
 
-    /** The frame behind the damaged one says that it was forced. */
+    /** The frame after the damaged one is marked as fsynced. */
     @Test
     void badFrameWithValidOnesAfterIsRefusedAmongWeakerWritesToo() throws Exception {
         Path live = directory.resolve("live");
@@ -342,7 +342,7 @@ class RecoveryTableTest {
                 StoreDirectoryException.class, damaged, "there is no checkpoint", "put the checkpoint files back");
     }
 
-    /** A salvaged store, or a backup of a store at rest, has nothing in its log and all values in its heap. */
+    /** A salvaged store, or a backup of an idle store, has nothing in its log and all values in its heap. */
     @Test
     void aHeapWithValuesIsNoCreationThatWasCutOff() throws Exception {
         DirectoryImage damaged = store.closed();
@@ -398,7 +398,7 @@ class RecoveryTableTest {
         assertOpensWith(recycled, store.contents());
     }
 
-    /** The log's end lies in the next segment then, though no frame does. */
+    /** The log then ends in the next segment, although no frame is there. */
     @Test
     void halfMadeSegmentBehindAFullOneIsMadeAnew() throws Exception {
         Path live = directory.resolve("live");
@@ -419,7 +419,7 @@ class RecoveryTableTest {
             recycling = behind.compareTo(next) > 0 ? recycling.without(behind) : recycling;
         }
         recycling = recycling.with(next, full.bytes(FileNames.LOG.of(0)));
-        // The renamed file still has the header of the segment it was, and that one's frames.
+        // The renamed file still has the header and the frames of its former segment.
         assertThat(casesOf(recycling)).contains(RecoveryCase.HALF_MADE_SEGMENT);
         assertOpensWith(recycling, contents);
     }
@@ -539,7 +539,7 @@ class RecoveryTableTest {
                 "1 others");
     }
 
-    /** A refusal that comes after everything was read: the heap still must not have been rewritten. */
+    /** The store rejects the config after it has read everything. It must not have rewritten the heap. */
     @Test
     void aRefusalForTheConfigsSakeChangesNothing() throws Exception {
         Path copy = store.open().writeTo(directory.resolve("copy"));
@@ -550,7 +550,7 @@ class RecoveryTableTest {
         assertThat(DirectoryImage.of(copy).differences(before)).isEmpty();
     }
 
-    /** A segment's header and an entry's own fields leave less room than the segment's size says. */
+    /** The header of a segment and the fields of an entry leave less space than the size of the segment. */
     @Test
     void aValueThatFillsAHeapSegmentButForItsHeaderIsTooLargeForAStore() throws Exception {
         Path created = directory.resolve("created");
@@ -583,7 +583,7 @@ class RecoveryTableTest {
         assertGoesOn(image.writeTo(opened), expected);
     }
 
-    /** Opens, reads, appends, opens again, reads, verifies. */
+    /** Opens, reads, appends, opens again, reads, and verifies. */
     private static void assertGoesOn(Path path, StoreContents expected) {
         try (DurableListStore opened = DurableListStore.open(config(path))) {
             assertThat(StoreContents.of(opened)).isEqualTo(expected);
@@ -605,7 +605,7 @@ class RecoveryTableTest {
         return done;
     }
 
-    /** Opening and verifying are refused in so many words, and change no byte. */
+    /** Checks that opening fails with these words and changes no byte. */
     private <T extends CaravanException> T assertRefused(Class<T> type, DirectoryImage image, String... words)
             throws IOException {
         Path path = image.writeTo(directory.resolve("refused" + System.nanoTime()));

@@ -24,12 +24,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A value that rots in the log is noticed by the checkpoint that moves it, where it rotted, and holds nothing up. */
+/** A value damaged in the log: the checkpoint that moves it reports the damage with its place, and continues. */
 class RotInTheLogTest {
     private static final LogGeometry LOG_GEOMETRY = new LogGeometry(1 << 20);
     private static final HeapGeometry HEAP_GEOMETRY = new HeapGeometry(1 << 20);
     private static final long LSN = LOG_GEOMETRY.firstFrame(1) + 64;
-    /** More than the bytes that are copied together. */
+    /** More bytes than one copy step takes. */
     private static final int LENGTH = 500_001;
 
     @Test
@@ -53,7 +53,7 @@ class RotInTheLogTest {
         }
     }
 
-    /** Moves an entry of which one byte was changed; returns the damage that was noticed. */
+    /** Moves an entry with one changed byte. Returns the reported damage. */
     private static CorruptStoreException moved(int changed) throws IOException {
         MemoryStorage disk = new MemoryStorage();
         try (LogSegments log = new LogSegments(disk, LOG_GEOMETRY, 7);
@@ -92,7 +92,7 @@ class RotInTheLogTest {
         });
     }
 
-    /** The padding behind a value means nothing. */
+    /** The padding after a value has no meaning. */
     @Test
     void whatIsWholeIsNotNamed() throws Exception {
         assertThat(moved(EntryLayout.entryBytes(LENGTH) - 1)).isNull();

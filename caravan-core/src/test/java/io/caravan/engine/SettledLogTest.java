@@ -32,13 +32,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What opening shows of the log's end stays, whatever had become of the forces that were to make it durable. */
+/**
+ * Everything that opening shows at the end of the log stays, even if the fsyncs that were to make it durable failed.
+ */
 class SettledLogTest {
     private static final Predicate<Call> FORCE_OF_THE_LOG = Directors.calls(Kind.FORCE, FaultyStore.LOG);
     private static final Predicate<Call> FRAME =
             Directors.calls(Kind.WRITE, FaultyStore.LOG).and(call -> call.position() > 0);
 
-    /** The operating system shows pages that it has not written and never will, and a second force does not notice. */
+    /** The operating system shows pages that it will never write, and a second fsync does not report that. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     @Tag("rounds")
@@ -72,7 +74,7 @@ class SettledLogTest {
         });
     }
 
-    /** A checkpoint forces the log's files before the flusher does, below {@code SYNC} all that was written meanwhile. */
+    /** A checkpoint fsyncs the log files before the flusher does, including everything written below {@code SYNC}. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void whatIsShownAfterACheckpointCouldNotForceItStays(boolean theStoreHadFailed) throws IOException {
@@ -100,7 +102,7 @@ class SettledLogTest {
         }
     }
 
-    /** A power cut has taken the first of several frames; new ones get their places, and may be lost as well. */
+    /** A power cut has removed the first of several frames. New frames take their places and may also be lost. */
     @Test
     @Tag("rounds")
     void noFrameThatWasCutOffComesBackBehindANewOne() {
@@ -131,7 +133,7 @@ class SettledLogTest {
         });
     }
 
-    /** A drive may leave garbage of a block that was being written, even with the bytes that were there before. */
+    /** A drive may leave garbage in a block that is being written, even if the write changes no byte. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void openingWritesNoFrameThatWasForced(boolean powerIsLost) throws IOException {
@@ -144,7 +146,10 @@ class SettledLogTest {
         }
     }
 
-    /** Nor a header of a segment that has frames, which was forced when the segment was made. */
+    /**
+     * Opening also does not write the headers of segments with frames: they were fsynced when the segments were
+     * created.
+     */
     @Test
     void openingWritesOnlyTheFramesOfSegmentsInUse() throws IOException {
         CrashStorage disk = new CrashStorage(1);
@@ -167,7 +172,7 @@ class SettledLogTest {
         }
     }
 
-    /** Clean pages may leave the system's memory at any time, and then show what the disk has. */
+    /** Clean pages may leave the page cache at any time. Reads then return the bytes on the disk. */
     @Test
     void openingIsRefusedWhenTheFramesOfAFailedForceGoMeanwhile() throws IOException {
         CrashStorage disk = new CrashStorage(1);
@@ -202,7 +207,7 @@ class SettledLogTest {
         return writes;
     }
 
-    /** A segment that was being made is discarded, whatever it has from when it was another. */
+    /** A half-made segment is discarded, regardless of its former content. */
     @Test
     void aHalfMadeSegmentMayHaveAnything() throws IOException {
         CrashStorage disk = new CrashStorage(1);
@@ -223,7 +228,7 @@ class SettledLogTest {
         }
     }
 
-    /** One power cut has left a gap, and others came while the store was opened and finished its last segment. */
+    /** One power cut has left a gap. Others came while the store was opened and completed its last segment. */
     @Test
     void aHalfMadeSegmentMayHaveFramesThatAPowerCutHasCutOff() throws IOException {
         CrashStorage disk = new CrashStorage(1);
@@ -244,7 +249,7 @@ class SettledLogTest {
         }
     }
 
-    /** A new store with "a", which was forced, and "b" and "c", which were not. */
+    /** Opens a new store with "a", which was fsynced, and "b" and "c", which were not. */
     private static Engine openWithUnforced(CrashStorage disk) throws IOException {
         Engine engine = open(disk);
         append(engine, 1, "a");

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
-/** What the numbers say after operations that are known one by one. */
+/** The statistics after operations with known effects. */
 @Patient
 class StatsTest {
 
@@ -124,7 +124,7 @@ class StatsTest {
                 FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), () -> ticks.addAndGet(1_000))) {
             append(store.engine, 1, "a");
             store.engine.flush();
-            // Counted behind the acknowledgement, so as not to delay it.
+            // Counted after the acknowledgment, so as not to delay it.
             Eventually.await(
                     "both flushes are counted",
                     () -> store.engine.stats().ackNanos().count() == 2);
@@ -138,7 +138,7 @@ class StatsTest {
         }
     }
 
-    /** Each look at the clock takes a microsecond, so a hold that is measured takes one and one that is not takes none. */
+    /** Each read of the clock takes a microsecond: a measured hold of the lock takes one, any other takes none. */
     @Test
     void theLocksHoldsAreMeasuredAlwaysForSlicesElseOnceInAWhile() {
         AtomicLong ticks = new AtomicLong();
@@ -178,7 +178,7 @@ class StatsTest {
             }
             long before = store.engine.stats().lockNanos().count();
             store.engine.checkpoint();
-            // Lists are pinned, gathered and unpinned by at most 512 at a time.
+            // Lists are pinned, gathered, and unpinned by at most 512 at a time.
             assertThat(store.engine.stats().lockNanos().count() - before).isGreaterThanOrEqualTo(3 * lists / 512);
         }
     }

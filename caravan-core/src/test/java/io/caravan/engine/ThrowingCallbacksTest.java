@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Callbacks that throw: nobody else is told less, more, or in another order. */
+/** Callbacks that throw do not change the calls, or the order, of the other callbacks. */
 @Patient
 class ThrowingCallbacksTest {
 
@@ -30,7 +30,7 @@ class ThrowingCallbacksTest {
                 () -> new NoClassDefFoundError("on purpose"));
     }
 
-    /** Throws whatever it is, checked or not. */
+    /** Throws any exception, checked or not. */
     @SuppressWarnings("unchecked")
     private static <T extends Throwable> void sneak(Throwable thrown) throws T {
         throw (T) thrown;

@@ -21,11 +21,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** A part of the log that the disk cannot read: the log is kept, all else moves to the heap, and writes go on. */
+/**
+ * A part of the log that the disk cannot read: the store keeps that log, moves all else to the heap, and accepts
+ * writes.
+ */
 @Patient
 class UnreadableLogTest {
 
-    /** Makes the entry with this value unreadable. Returns the file that it is in. */
+    /** Makes the entry with this value unreadable. Returns its file. */
     private static String makeUnreadable(FaultyStore store, String value) {
         FaultyStore.Place place = store.find(LOG, bytes(value));
         store.faults.unreadable(place.file(), place.offset());

@@ -32,7 +32,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
 
-/** Writes that a caller says belong together; time passes only when a test says so. */
+/** Writes that a caller marks as belonging together. Time passes only when a test advances it. */
 @Patient
 class WriteGroupTest {
     private final AtomicLong nanos = new AtomicLong();
@@ -161,7 +161,7 @@ class WriteGroupTest {
         }
     }
 
-    /** Appends to list 1 in a group that it flushes; the tellers are read when that has returned. */
+    /** Appends to list 1 in a group and flushes it. {@code tellers} may be read after the return. */
     private static void appendAndFlush(FaultyStore store, List<Thread> tellers) {
         WriteGroup group = store.engine.group();
         store.engine.append(1, bytes("value"), onSuccess(sequence -> tellers.add(Thread.currentThread())));
@@ -182,7 +182,7 @@ class WriteGroupTest {
         };
     }
 
-    /** Runs a task on a thread that may flush, and throws what it throws. */
+    /** Runs a task on a thread that may flush, and rethrows its exception. */
     private static Thread onLoop(Runnable task) throws Exception {
         FutureTask<?> done = new FutureTask<>(task, null);
         Thread loop = new UninterruptibleThread(done, "loop");
@@ -318,7 +318,7 @@ class WriteGroupTest {
         }
     }
 
-    /** A flush that is under way goes on when the store fails. Until it ends, no second one begins, and the files stay. */
+    /** A flush in progress continues when the store fails. Until it ends, no other begins, and the files stay open. */
     @Test
     void theEndOfAStoreThatFailsMeanwhileWaitsForIt() throws Exception {
         FaultyStore store = open();

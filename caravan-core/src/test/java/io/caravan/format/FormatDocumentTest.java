@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.FieldSource;
 
-/** Holds {@code docs/internals/file-format.md} to the classes of this package: every field, offset and constant, in both directions. */
+/** Compares every field, offset, and constant in {@code docs/internals/file-format.md} with this package, both ways. */
 class FormatDocumentTest {
     private static final List<Class<?>> CLASSES = List.of(
             Blocks.class,
@@ -45,7 +45,7 @@ class FormatDocumentTest {
         assertThat(TABLES.documentedOffsets(layout)).containsExactlyInAnyOrderEntriesOf(TABLES.offsets(layout));
     }
 
-    /** Only the fields of records overlap, as a record is one of three. */
+    /** Only the fields of records overlap, because a record has one of three types. */
     @ParameterizedTest
     @FieldSource("LAYOUTS")
     void theFieldsFollowEachOther(FormatTables.Layout layout) {
@@ -72,7 +72,7 @@ class FormatDocumentTest {
         assertThat(TABLES.document()).contains("`" + kind.of(0).replace("0000000000000000", "<number>") + "`");
     }
 
-    /** The factors of the entry's checksum, and an example worked out. */
+    /** Checks the factors of an entry's checksum, and a worked example. */
     @Test
     void theChecksumsFormulaIsTheCodes() {
         Matcher example = Pattern.compile("<!-- example -->`0x([0-9a-f]{8})`").matcher(TABLES.document());

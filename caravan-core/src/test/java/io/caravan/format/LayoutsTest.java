@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every layout there and back, and each numbered condition of validity broken alone. */
+/** Writes and reads every layout, and violates each numbered condition of validity alone. */
 class LayoutsTest {
     private static final FileHeader.Fields FIELDS = new FileHeader.Fields(0x1234_5678_9ABCL, 7, 32_768);
     private static final long LSN = 36_864;
@@ -37,7 +37,7 @@ class LayoutsTest {
         return buffer;
     }
 
-    /** Makes the CRC right again, so that the condition behind it decides. */
+    /** Corrects the CRC, so that a later condition decides. */
     private static void seal(ByteBuffer header) {
         byte[] covered = new byte[FileHeader.BYTES - Integer.BYTES];
         header.get(0, covered, 0, FileHeader.CRC);
@@ -116,7 +116,7 @@ class LayoutsTest {
 
     // Frame
 
-    /** A segment of three blocks with a frame of this payload in the second. */
+    /** Returns a segment of three blocks with a frame of this payload in the second. */
     private static ByteBuffer segmentWithFrame(int payloadBytes) {
         ByteBuffer segment = newBuffer(3 * 4096);
         ByteBuffer frame = segment.slice(AT, segment.limit() - AT).order(ByteOrder.LITTLE_ENDIAN);
@@ -132,7 +132,7 @@ class LayoutsTest {
         segment.putInt(AT + FrameLayout.CRC, FrameLayout.checksum(segment, AT, payloadBytes));
     }
 
-    /** A sector may be torn within the magic or behind it, and the older frame that stood there have had another. */
+    /** A sector may be torn within or after the magic, and the older frame there may have had another magic. */
     @Test
     void aFrameIsNotValidWithAnotherMagic() {
         int[] magics = {
@@ -223,7 +223,7 @@ class LayoutsTest {
                 .isFalse();
     }
 
-    /** Whose checksum a checkpoint of an earlier version does not tell. */
+    /** A checkpoint of an earlier version does not contain the checksum of that frame. */
     @Test
     void aFrameFollowsOneOfAnEarlierVersionByItsLsn() {
         ByteBuffer segment = segmentWithFrame(16);
@@ -233,7 +233,7 @@ class LayoutsTest {
                 .isFalse();
     }
 
-    /** As versions 2 and 3 of the format wrote it: the segment's number is in the place of term and checksum. */
+    /** Versions 2 and 3 of the format wrote the segment number in the place of the term and the checksum. */
     @ParameterizedTest
     @ValueSource(ints = {FrameLayout.OLD_MAGIC_VALUE, FrameLayout.OLD_MAGIC_BEHIND_UNFORCED})
     void aFrameOfAnEarlierVersionIsValidAndHasTheTermZero(int magic) {
@@ -369,7 +369,7 @@ class LayoutsTest {
 
     // Region
 
-    /** However long the log has become, and whether the position it is asked with lies before or behind. */
+    /** The log may have any length, and the reference position may lie before or after the entry. */
     @Test
     void aRegionInTheLogComesBack() {
         long window = 1L << 40;

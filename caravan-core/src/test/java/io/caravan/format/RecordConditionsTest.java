@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Each numbered condition of a valid record broken alone, in a frame whose checksum does not matter any more. */
+/** Violates each numbered condition of a valid record alone, in a frame whose checksum is not checked again. */
 class RecordConditionsTest {
     private static final long LSN = 36_864;
     private static final int FIRST_RECORD = FrameLayout.HEADER_BYTES;
@@ -16,7 +16,7 @@ class RecordConditionsTest {
 
     private static final RecordLayout.Visitor NOBODY = (lsn, id, sequence, entryLsn, buffer, entryAt, length) -> {};
 
-    /** A frame with one deletion and then an append with a value of 5 bytes, edited. */
+    /** Walks an edited frame: one deletion, then an append with a value of 5 bytes. */
     private static void walkEdited(Consumer<ByteBuffer> edit) {
         ByteBuffer frame = ByteBuffer.allocate(256).order(ByteOrder.LITTLE_ENDIAN);
         int at = FrameLayout.HEADER_BYTES;
@@ -53,7 +53,7 @@ class RecordConditionsTest {
         }
     }
 
-    /** Zero would walk the same record for ever, a negative number backwards, a large one out of the buffer. */
+    /** Zero would repeat the record forever, a negative number would go backward, a large one out of the buffer. */
     @Test
     void condition3ItsLengthIsThatOfItsType() {
         for (int bytes : new int[] {0, -8, 8, 24, 4096, Integer.MAX_VALUE, Integer.MIN_VALUE}) {

@@ -16,8 +16,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * A checkpoint file of any bytes: read alone, and as the only checkpoint of a store that is otherwise sound. The first
- * byte of the input says what is made right; the rest is the file.
+ * Reads any bytes as a checkpoint file: alone, and as the only checkpoint of an otherwise intact store. The first byte
+ * of the input selects the fields that are corrected; the rest is the file.
  */
 public final class CheckpointTarget implements FuzzTarget {
     static final int HOW_RAW = 1;
@@ -26,7 +26,7 @@ public final class CheckpointTarget implements FuzzTarget {
     static final int HOW_SECTIONS_MISSING = 8;
 
     private static final long NUMBER = 2;
-    /** The window that sections are read into, and what the rest takes. */
+    /** The window into which sections are read, and the memory for the rest. */
     private static final long READER_BYTES = (1 << 20) + (64 << 10);
 
     private final DirectoryImage sound;
@@ -37,7 +37,7 @@ public final class CheckpointTarget implements FuzzTarget {
         sound = image.without(image.names("checkpoint-").get(0));
     }
 
-    /** The sound file less the sections of empty partitions, which are put back. */
+    /** The intact file without the sections of empty partitions, which the target adds again. */
     @Override
     public List<byte[]> samples() {
         ByteBuffer file = sound.buffer(name);
@@ -60,7 +60,7 @@ public final class CheckpointTarget implements FuzzTarget {
         StoreProbe.read(image);
     }
 
-    /** The store with the input as its checkpoint. */
+    /** Returns the store with the input as its checkpoint. */
     DirectoryImage made(byte[] input) {
         byte[] file = input.length == 0 ? input : Arrays.copyOfRange(input, 1, input.length);
         return sound.with(name, input.length == 0 ? file : completed(input[0], file));
@@ -74,7 +74,7 @@ public final class CheckpointTarget implements FuzzTarget {
         }
     }
 
-    /** Looks at every region, so that a piece that is not all there is noticed. */
+    /** Reads every region, so that an incomplete piece fails. */
     private static final class Bounds implements CheckpointReader.Visitor {
         private long sum;
 
@@ -114,7 +114,7 @@ public final class CheckpointTarget implements FuzzTarget {
         return file;
     }
 
-    /** With a section for every partition that has none. */
+    /** Returns the file with a section for every partition that has none. */
     private static byte[] withEmptySections(byte[] bytes) {
         BitSet there = new BitSet();
         ByteBuffer file = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
@@ -135,7 +135,7 @@ public final class CheckpointTarget implements FuzzTarget {
         return whole.array();
     }
 
-    /** Makes the header's totals those of the sections. */
+    /** Sets the totals of the header to those of the sections. */
     private static void countInto(ByteBuffer file) {
         long[] totals = new long[2];
         Sections.forEach(file, at -> {

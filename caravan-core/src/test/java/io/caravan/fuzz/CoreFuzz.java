@@ -6,8 +6,8 @@ import java.util.List;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What the engine reads, for the fuzzer: {@code scripts/fuzz}. A build runs the samples and the saved inputs only,
- * those that once found something among them; {@link MutationTest} runs random ones besides.
+ * Fuzz targets for the data that the engine reads, run by {@code scripts/fuzz}. A build runs only the samples and the
+ * saved inputs, which include those that once revealed a bug. {@link MutationTest} also runs random inputs.
  */
 class CoreFuzz {
     private static final FuzzTarget FRAMES = FuzzTarget.made(FrameTarget::new);

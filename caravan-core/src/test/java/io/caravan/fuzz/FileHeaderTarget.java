@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A file header of any bytes, taken for each kind; bit 0 of the first byte leaves the checksum as it is. */
+/** Reads any bytes as a file header of each kind. Bit 0 of the first byte leaves the checksum unchanged. */
 public final class FileHeaderTarget implements FuzzTarget {
     static final int HOW_RAW = 1;
 

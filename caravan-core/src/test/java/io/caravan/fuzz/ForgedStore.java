@@ -31,8 +31,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Writes a small store without the engine, so that its bytes are the same every time: what a saved input changes in it
- * stays where it was. Segments are as small as they may be.
+ * Writes a small store without the engine, so that its bytes are always the same, and a saved input always changes the
+ * same bytes. The segments have the smallest possible size.
  */
 public final class ForgedStore {
     public static final long STORE_ID = 0x0CA2_A7A4_0000_0001L;
@@ -52,7 +52,7 @@ public final class ForgedStore {
     private long address = HEAP.firstAddress(0);
     private long checkpoints;
 
-    /** A list's birth and next sequence. */
+    /** The birth and the next sequence of a list. */
     private record Place(long birth, long next) {}
 
     public ForgedStore() throws IOException {
@@ -67,7 +67,10 @@ public final class ForgedStore {
         frame.place(tail, LOG);
     }
 
-    /** A store that was left without a last checkpoint: lists that live, are empty, or are gone; two checkpoints. */
+    /**
+     * Returns a store that was killed: trimmed lists, a list that was deleted and recreated, and frames after two
+     * checkpoints.
+     */
     public static DirectoryImage image() throws IOException {
         return new ForgedStore()
                 .append(1, 5)
@@ -95,7 +98,6 @@ public final class ForgedStore {
                 .build();
     }
 
-    /** Adds an append to the frame. */
     public ForgedStore append(long id, int length) {
         byte[] value = value(id, length);
         int at = frame.add(RecordLayout.appendBytes(length));
@@ -114,7 +116,7 @@ public final class ForgedStore {
         return value;
     }
 
-    /** The next heap address; nothing is ever used again. */
+    /** Returns the next heap address. Space is never reused. */
     private long ask(int length) {
         int bytes = EntryLayout.entryBytes(length);
         if (!HEAP.contains(address, bytes)) {
@@ -125,20 +127,17 @@ public final class ForgedStore {
         return taken;
     }
 
-    /** Adds a trim to the frame. */
     public ForgedStore trim(long id, long first) {
         RecordLayout.putTrim(frame.memory(), frame.add(RecordLayout.TRIM_BYTES), id, first);
         return this;
     }
 
-    /** Adds a deletion to the frame. */
     public ForgedStore delete(long id) {
         RecordLayout.putDelete(frame.memory(), frame.add(RecordLayout.DELETE_BYTES), id);
         lists.remove(id);
         return this;
     }
 
-    /** Writes the frame. */
     public ForgedStore endFrame() throws IOException {
         long payload = frame.payloadBytes();
         if (payload + FrameLayout.HEADER_BYTES > LOG.remaining(tail)) {
@@ -150,7 +149,7 @@ public final class ForgedStore {
         return this;
     }
 
-    /** Leaves the rest of the log segment unused, as before a frame that does not fit. */
+    /** Leaves the rest of the log segment unused, as if the next frame did not fit. */
     public ForgedStore skipToNextSegment() {
         startFrame(LOG.firstFrame(LOG.segmentOf(tail) + 1));
         return this;
@@ -162,7 +161,7 @@ public final class ForgedStore {
         frame.place(tail, LOG);
     }
 
-    /** Moves what is in the log to the heap, and publishes a checkpoint of everything so far. Keeps the last two. */
+    /** Moves the values in the log to the heap, and publishes a checkpoint of everything so far. Keeps the last two. */
     public ForgedStore checkpoint() throws IOException {
         try (Recovered recovered = new Recovery(storage).recover()) {
             writeCheckpoint(recovered.index());
@@ -229,7 +228,6 @@ public final class ForgedStore {
         return Region.pack(to, Region.length(region));
     }
 
-    /** The files. */
     public DirectoryImage build() {
         return storage.image();
     }

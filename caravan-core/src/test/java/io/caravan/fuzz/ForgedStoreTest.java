@@ -12,7 +12,9 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What random inputs are made of is sound, so that they are not all refused at the door. */
+/**
+ * The inputs that random ones are made from are intact, so that targets do not reject all random inputs immediately.
+ */
 class ForgedStoreTest {
 
     private static void assertSound(DirectoryImage image, long frames, long entries) throws IOException {

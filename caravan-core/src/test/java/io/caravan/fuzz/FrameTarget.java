@@ -12,7 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Frames with any records, in the log of a store that is otherwise sound.
+ * Reads frames with any records, in the log of an otherwise intact store.
  *
  * <pre>
  *   frames, one after the other:
@@ -22,7 +22,7 @@ import java.util.List;
  *   +---------+-------------------+-------------------+-------------------+
  * </pre>
  *
- * <p>{@code how}: each bit leaves something wrong that is otherwise made right, or places the frame elsewhere.
+ * <p>{@code how}: each bit leaves a field incorrect that is otherwise corrected, or moves the frame.
  */
 public final class FrameTarget implements FuzzTarget {
     static final int HOW_BAD_CRC = 1;
@@ -73,7 +73,7 @@ public final class FrameTarget implements FuzzTarget {
         StoreProbe.read(made(input));
     }
 
-    /** The store with the input's frames in its log. */
+    /** Returns the store with the frames of the input in its log. */
     DirectoryImage made(byte[] bytes) {
         ByteBuffer input = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         DirectoryImage image = sound;
@@ -101,7 +101,7 @@ public final class FrameTarget implements FuzzTarget {
         return image;
     }
 
-    /** A frame of the input and where it goes. */
+    /** A frame of the input and its position. */
     private record Made(int how, long lsn, FrameLayout.Link previous, int records, byte[] payload) {
         boolean is(int bit) {
             return (how & bit) != 0;

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Any region, read from a heap of any bytes.
+ * Reads any region from a heap of any bytes.
  *
  * <pre>
  *   0         1                   9            17            25            33
@@ -26,13 +26,13 @@ import java.util.function.Consumer;
  *   +---------+-------------------+------------+-------------+-------------+-------------------+
  * </pre>
  *
- * <p>{@code how}: bit 0 leaves the entry's checksum as it is, which is otherwise made right where there is room for one.
+ * <p>{@code how}: bit 0 leaves the checksum of the entry unchanged. Otherwise, it is corrected where it fits.
  */
 public final class HeapEntryTarget implements FuzzTarget {
     static final int HOW_RAW = 1;
 
     private static final int HEAD_BYTES = 1 + 4 * Long.BYTES;
-    /** A slice, an exception and its text; the value is not copied. */
+    /** The limit for a slice, an exception, and its text. The value is not copied. */
     private static final long LIMIT_BYTES = 64 << 10;
 
     private final DirectoryImage heaps;
@@ -87,7 +87,7 @@ public final class HeapEntryTarget implements FuzzTarget {
         });
     }
 
-    /** Two segments, over and over full of the bytes. */
+    /** Returns a heap of two segments, filled with repetitions of the bytes. */
     private HeapFile heapOf(ByteBuffer bytes, Consumer<ByteBuffer> seal) throws IOException {
         DirectoryImage image = heaps;
         for (int segment = 0; segment < 2; segment++) {

@@ -30,8 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Lies with right checksums that would be believed if nobody looked: they are refused, and named with file and offset.
- * What fuzzing found is in the saved inputs; this is what it cannot find, because nothing breaks.
+ * Wrong data with correct checksums, which only an explicit check detects: the store rejects it and reports file and
+ * offset. The saved inputs contain what fuzzing has found. Fuzzing cannot find these cases, because nothing fails.
  */
 class LiarsStoreTest {
     private static DirectoryImage sound;
@@ -99,7 +99,7 @@ class LiarsStoreTest {
 
     // Checkpoints
 
-    /** In both, as opening falls back to the older one. */
+    /** Edits both checkpoints, because opening falls back to the older one. */
     private static DirectoryImage inBothCheckpoints(String what, EditOfPiece edit) {
         DirectoryImage lie = sound;
         for (String name : sound.names("checkpoint-")) {
@@ -116,7 +116,7 @@ class LiarsStoreTest {
         void of(ByteBuffer file, int at);
     }
 
-    /** The first piece of each section; here sections have one at most. */
+    /** Visits the first piece of each section. Sections have at most one here. */
     private static void forEachPiece(ByteBuffer file, IntConsumer action) {
         Sections.forEach(file, section -> {
             if (Sections.bytes(file, section) > CheckpointLayout.SECTION_HEADER_BYTES) {
@@ -230,7 +230,7 @@ class LiarsStoreTest {
         assertRefused(lie, "heap-0000000000000001.dat", 4096, "overlaps its neighbour");
     }
 
-    /** Nothing is allocated by what a header says that the files do not say too. */
+    /** The store allocates no memory for a size in a header that the files do not have. */
     @Test
     void aSegmentSizeThatTheFilesHaveNotIsRefused() throws IOException {
         DirectoryImage lie = sound;

@@ -4,7 +4,7 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 
-/** How much memory the calling thread takes while it does something, on the heap and in direct buffers. */
+/** The memory that the calling thread allocates during an action, in the JVM heap and in direct buffers. */
 public final class MemoryUse {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final BufferPoolMXBean DIRECT = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
@@ -14,16 +14,16 @@ public final class MemoryUse {
 
     private MemoryUse() {}
 
-    /** Something that may throw. */
+    /** An action that may throw. */
     @FunctionalInterface
     public interface Action {
         void run() throws Exception;
     }
 
     /**
-     * Runs the action; once more when it took too much, as the first time may have loaded classes.
+     * Runs the action, and runs it again if it exceeds the limit, because the first run may load classes.
      *
-     * @param limitBytes what it may take at most, all allocations added up, whether they are free again or not
+     * @param limitBytes maximum of all allocations together, including those that are free again
      */
     public static void within(long limitBytes, Action action) throws Exception {
         long taken = takenBy(action);
@@ -39,7 +39,7 @@ public final class MemoryUse {
         long before = THREADS.getCurrentThreadAllocatedBytes();
         long directBefore = DIRECT.getTotalCapacity();
         action.run();
-        // A collection in between can only make this less.
+        // A garbage collection in between can only reduce this.
         long direct = Math.max(0, DIRECT.getTotalCapacity() - directBefore);
         return THREADS.getCurrentThreadAllocatedBytes() - before + direct;
     }

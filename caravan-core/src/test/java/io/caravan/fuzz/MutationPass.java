@@ -8,16 +8,16 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 
-/** Runs a target with random inputs, from a seed that a failure tells; {@link Seeds} says how to repeat it. */
+/** Runs a target with random inputs. A failure reports the seed, with which {@link Seeds} reproduces it. */
 public final class MutationPass {
-    /** Ends an input that hangs: no machine is so busy that any input takes so long. */
+    /** The time after which an input counts as hanging. No input takes this long, even on a busy machine. */
     private static final Duration HANGS_AFTER = Duration.ofMinutes(5);
 
     private static final int SHOWN_BYTES = 4096;
 
     private MutationPass() {}
 
-    /** Runs the samples and then so many inputs from each of so many seeds. */
+    /** Runs the samples, and then this many inputs from each of this many seeds. */
     public static void run(FuzzTarget target, int seeds, int inputsEach) throws Exception {
         List<byte[]> samples = target.samples();
         for (byte[] sample : samples) {

@@ -5,7 +5,7 @@ import io.caravan.testing.Rounds;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A bounded pass of random inputs over each target of {@link CoreFuzz}, in every build. */
+/** Runs a bounded number of random inputs on each target of {@link CoreFuzz}, in every build. */
 @Tag("rounds")
 class MutationTest {
     private static final int SEEDS = Rounds.of(2, 40);

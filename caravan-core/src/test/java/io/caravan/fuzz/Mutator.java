@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
-/** Makes random inputs of sound ones: a few bytes changed, numbers replaced by awkward ones, parts moved, cut or doubled. */
+/** Makes random inputs from intact ones: changes bytes, inserts extreme numbers, and moves, cuts, or doubles parts. */
 public final class Mutator {
     private static final int MAX_STEPS = 6;
     private static final int MAX_RUN_BYTES = 64;
@@ -59,7 +59,7 @@ public final class Mutator {
         this.random = random;
     }
 
-    /** The next random input; now and then one of noise alone. */
+    /** Returns the next random input, which is sometimes pure noise. */
     public byte[] next() {
         if (random.nextInt(20) == 0) {
             return noise(random.nextInt(400));
@@ -115,7 +115,7 @@ public final class Mutator {
         return bytes;
     }
 
-    /** With a run of another sample in place of one. */
+    /** Replaces a run by one of another sample. */
     private byte[] spliced(byte[] bytes, int at, int run) {
         byte[] other = sample();
         if (other.length == 0) {

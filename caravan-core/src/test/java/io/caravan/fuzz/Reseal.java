@@ -8,14 +8,14 @@ import io.caravan.format.FrameLayout;
 import java.nio.ByteBuffer;
 
 /**
- * Makes the checksums of bytes right again that were changed, wherever there is something to be checksummed: so a
- * fuzzer gets behind them, as whoever wants to harm us would.
+ * Corrects the checksums of changed bytes, wherever there are bytes to checksum. This takes a fuzzer past the
+ * checksums, as it would an attacker.
  */
 public final class Reseal {
 
     private Reseal() {}
 
-    /** The file header at the buffer's start. */
+    /** Corrects the file header at the start of the buffer. */
     public static void fileHeader(ByteBuffer file) {
         if (file.limit() >= FileHeader.BYTES) {
             byte[] covered = new byte[FileHeader.BYTES - Integer.BYTES];
@@ -25,7 +25,7 @@ public final class Reseal {
         }
     }
 
-    /** Both headers and the sections of a checkpoint file, as far as they follow each other. */
+    /** Corrects both headers and the contiguous sections of a checkpoint file. */
     public static void checkpoint(ByteBuffer file) {
         fileHeader(file);
         if (file.limit() < CheckpointLayout.HEADER_BYTES) {
@@ -41,7 +41,7 @@ public final class Reseal {
         });
     }
 
-    /** The header and every frame of a log segment. */
+    /** Corrects the header and every frame of a log segment. */
     public static void logSegment(ByteBuffer file) {
         fileHeader(file);
         for (int at = Blocks.BLOCK_BYTES; at + FrameLayout.HEADER_BYTES <= file.limit(); at += Blocks.BLOCK_BYTES) {
@@ -51,7 +51,7 @@ public final class Reseal {
         }
     }
 
-    /** One frame, if what it says of its length can be. */
+    /** Corrects one frame, if its length is possible. */
     public static void frame(ByteBuffer file, int at) {
         int payload = file.getInt(at + FrameLayout.PAYLOAD_BYTES);
         if (payload >= 0 && payload <= file.limit() - at - FrameLayout.HEADER_BYTES) {

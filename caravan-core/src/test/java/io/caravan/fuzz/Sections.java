@@ -4,12 +4,12 @@ import io.caravan.format.CheckpointLayout;
 import java.nio.ByteBuffer;
 import java.util.function.IntConsumer;
 
-/** The sections of a doubtful checkpoint file. */
+/** The sections of a possibly damaged checkpoint file. */
 final class Sections {
 
     private Sections() {}
 
-    /** Calls the action with the offset of each section, as far as they follow each other. */
+    /** Calls the action with the offset of each section, up to the first incomplete one. */
     static void forEach(ByteBuffer file, IntConsumer action) {
         int at = CheckpointLayout.HEADER_BYTES;
         int bytes = bytes(file, at);
@@ -20,7 +20,7 @@ final class Sections {
         }
     }
 
-    /** The size of the section at this offset, or -1 when none is there whole. */
+    /** Returns the size of the section at this offset, or -1 if it is incomplete. */
     static int bytes(ByteBuffer file, int at) {
         long room = (long) file.limit() - at - CheckpointLayout.SECTION_HEADER_BYTES;
         int payload = room < 0 ? -1 : file.getInt(at + CheckpointLayout.SECTION_PAYLOAD_BYTES);

@@ -16,11 +16,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletionException;
 
-/** Does with a directory of doubtful files what people do with a store. */
+/** Performs the usual operations on a directory of possibly damaged files. */
 final class StoreProbe {
     /**
-     * What verification and recovery may each take: tables for an empty index and two checkpoints, and so many times
-     * the files. A checkpoint's regions go into the index and once more into an array, each list of it into a record.
+     * The memory limit of verification and of recovery: tables for an empty index and two checkpoints, plus a multiple
+     * of the files. The regions of a checkpoint go into the index and an array, and each of its lists into a record.
      */
     private static final long FIXED_BYTES = 8 << 20;
 
@@ -28,7 +28,7 @@ final class StoreProbe {
 
     private StoreProbe() {}
 
-    /** Verifies and recovers, without writing anything. Returns whether it recovered. */
+    /** Verifies and recovers without writing. Returns whether recovery succeeded. */
     static boolean read(DirectoryImage image) throws Exception {
         long fileBytes =
                 image.files().values().stream().mapToLong(bytes -> bytes.length).sum();
@@ -50,7 +50,7 @@ final class StoreProbe {
         }
     }
 
-    /** Opens it for good and writes. What opens once opens again. */
+    /** Opens the store and writes. If it opens once, it must open again. */
     static void open(DirectoryImage image) throws Exception {
         MemoryStorage storage = new MemoryStorage(image);
         if (refusable(() -> use(storage))) {
@@ -72,7 +72,7 @@ final class StoreProbe {
         }
     }
 
-    /** Returns whether the action was not refused by one of the documented exceptions. */
+    /** Returns false if the action throws one of the documented exceptions. */
     private static boolean refusable(MemoryUse.Action action) throws IOException {
         try {
             action.run();

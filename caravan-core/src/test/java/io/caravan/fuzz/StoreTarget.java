@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A liar's store: a sound one whose files were changed at will and whose checksums were then made right again. It is
- * verified, recovered, opened, written to, closed and opened again.
+ * Opens an intact store whose files were changed arbitrarily and whose checksums were then corrected. The store is
+ * verified, recovered, opened, written to, closed, and opened again.
  *
  * <pre>
  *   0         1                   changes, one after the other:
@@ -19,8 +19,8 @@ import java.util.Random;
  *   +---------+    +---------+---------+-------------------+---------------------------------------+
  * </pre>
  *
- * <p>{@code how}: bit 0 leaves the checksums as they are. A file is named by its place in the directory, a size is that
- * of the number to write; both, and the offset, are taken modulo what there is.
+ * <p>{@code how}: bit 0 leaves the checksums unchanged. {@code file} is an index in the directory, {@code size} selects
+ * the width of the value. Both, and the offset, are taken modulo their ranges.
  */
 public final class StoreTarget implements FuzzTarget {
     static final int HOW_RAW = 1;
@@ -42,7 +42,7 @@ public final class StoreTarget implements FuzzTarget {
     public List<byte[]> samples() {
         List<byte[]> samples = new ArrayList<>();
         samples.add(new byte[] {0});
-        // Fixed, so that a seed of the mutations is all that repeats them.
+        // Fixed, so that the seed of the mutations suffices to reproduce them.
         Random random = new Random(1);
         for (int file = 0; file < names.size(); file++) {
             for (int i = 0; i < SAMPLES_OF_A_FILE; i++) {
@@ -65,7 +65,7 @@ public final class StoreTarget implements FuzzTarget {
         StoreProbe.open(image);
     }
 
-    /** The store with the input's changes. */
+    /** Returns the store with the changes of the input. */
     DirectoryImage made(byte[] bytes) {
         ByteBuffer input = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         boolean raw = !input.hasRemaining() || (input.get() & HOW_RAW) != 0;

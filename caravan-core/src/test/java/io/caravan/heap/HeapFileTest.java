@@ -33,7 +33,7 @@ class HeapFileTest {
     @TempDir
     Path directory;
 
-    /** An entry as a log record holds it. */
+    /** Returns an entry as a log record contains it. */
     private static ByteBuffer entry(byte[] value, long id, long sequence) {
         ByteBuffer buffer =
                 ByteBuffer.allocate(EntryLayout.entryBytes(value.length)).order(ByteOrder.LITTLE_ENDIAN);
@@ -77,7 +77,7 @@ class HeapFileTest {
         }
     }
 
-    /** Its space is not taken yet. */
+    /** The segment has no entry yet. */
     @Test
     void aNewSegmentIsThereAfterAPowerCut() throws Exception {
         HeapGeometry geometry = new HeapGeometry(32 * 1024);
@@ -114,7 +114,7 @@ class HeapFileTest {
         assertThat(read(left, geometry.firstAddress(2), 5, 3)).isEqualTo(bytes("third"));
     }
 
-    /** Whether the process maps a file of the heap, deleted or not; the garbage collector is not asked. */
+    /** Whether the process maps a file of the heap, deleted or not. Does not depend on the garbage collector. */
     private boolean mapped(int segment) throws Exception {
         Path maps = Path.of("/proc/self/maps");
         assumeTrue(Files.exists(maps), "only Linux tells what is mapped");
@@ -172,8 +172,8 @@ class HeapFileTest {
     }
 
     /**
-     * More than 4 GiB of heap, if only just, so that no address arithmetic in ints goes unnoticed.
-     * Part of the usual build where there is room; the tag is for leaving it out, as a slow disk takes a while.
+     * The heap is just over 4 GiB, which reveals address arithmetic in ints. Skipped if the disk has too little free
+     * space.
      */
     @Test
     @Tag("thorough")

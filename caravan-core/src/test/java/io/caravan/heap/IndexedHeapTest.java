@@ -19,12 +19,12 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The heap against a plain map of holes, and {@link FreeSpace} that rebuilds it. */
+/** Compares the heap with a plain map of holes, and tests {@link FreeSpace}, which rebuilds it. */
 class IndexedHeapTest {
     private static final int SPACE_BYTES = 1 << 16;
     private static final int OPERATIONS = 3_000;
 
-    /** Holes and used regions as maps from start to size; joins and splits the plainest way. */
+    /** Holes and used regions as maps from start to size, joined and split in the simplest way. */
     private static final class Model {
         final NavigableMap<Long, Long> holes = new TreeMap<>();
         final NavigableMap<Long, Long> used = new TreeMap<>();
@@ -133,7 +133,7 @@ class IndexedHeapTest {
         return 8 * units;
     }
 
-    /** Spaces stand apart, as segments do, so that they do not join. */
+    /** Adds a space apart from the others, as segments are, so that they do not join. */
     private static void addSpace(IndexedHeap heap, Model model, List<Long> spaces) {
         long address = 8 + spaces.size() * (SPACE_BYTES + 8L);
         heap.addSpace(address, SPACE_BYTES);
@@ -154,7 +154,7 @@ class IndexedHeapTest {
     private static void allocate(IndexedHeap heap, Model model, int bytes) {
         long address = heap.allocate(bytes);
         if (address == IndexedHeap.NONE) {
-            // Its own bin may hold one that fits behind the few that were looked at, but no larger bin does.
+            // Its own bin may have a hole that fits after the few that were checked, but no larger bin has one.
             int ownBin = SizeBins.binOf(bytes / 8);
             assertThat(model.holes.values()).allMatch(size -> SizeBins.binOf(size / 8) <= ownBin);
             assertThat(bytes < 4096 ? model.smallestFit(bytes) : 0).isZero();
@@ -165,7 +165,7 @@ class IndexedHeapTest {
         model.take(address, bytes);
     }
 
-    /** From the lowest bin that has one: below 4 KiB exactly the smallest hole, above it within a sixteenth or so. */
+    /** Checks that the hole is the smallest below 4 KiB; above, it may be about a sixteenth larger. */
     private static void assertFitsBest(Model model, int bytes, long taken) {
         long best = model.smallestFit(bytes);
         int bin = SizeBins.binOf(taken / 8);
@@ -269,7 +269,7 @@ class IndexedHeapTest {
         return heap;
     }
 
-    /** A pass for as many regions as may be in memory at once, and one to count them: never all of them together. */
+    /** One pass counts the regions. Each further pass handles as many regions as may be in memory at once. */
     @Test
     void theFreeSpaceIsRebuiltWithoutHoldingAllRegionsAtOnce() {
         int segments = 12;
@@ -292,7 +292,7 @@ class IndexedHeapTest {
         assertThat(heap.usedBytes()).isEqualTo(regions.length * 16L);
     }
 
-    /** What a heap of few holes cannot keep stays used, until a free region beside it or a rebuilt heap takes it in. */
+    /** Holes that the heap has no record for stay used until an adjacent region is freed or the heap is rebuilt. */
     @Test
     void aHeapThatIsFullOfHolesGoesOnAndIsRebuilt() {
         int most = 3;

@@ -23,13 +23,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The index against plain lists of regions, used as the store uses it: trims and removals queue what is reclaimed. */
+/** Compares the index with plain lists of regions. Trims and deletions queue reclaims, as in a store. */
 class ListIndexTest {
     private static final Logger LOGGER = LoggerFactory.getLogger(ListIndexTest.class);
     private static final int OPERATIONS = 30_000;
     private static final int IDS = 12;
 
-    /** A list in the model: its regions from {@code held} on, and where it stands. */
+    /** A list of the model: its regions, starting at {@code held}, and its positions. */
     private static final class Lane {
         final int list;
         final long id;
@@ -50,10 +50,10 @@ class ListIndexTest {
 
     private record Reclaim(Lane lane, long to) {}
 
-    /** A pin, and how many bytes of values of its list the model had then. */
+    /** A pin, its first sequence, and the regions freed since it was set. */
     private record Pinned(Lane lane, Pin pin, long from, List<Long> freedSince) {}
 
-    /** Index and model, and all that happens to both. */
+    /** An index and its model. Each operation applies to both. */
     private static final class Both {
         final ListIndex index = new ListIndex();
         final Map<Long, Lane> lanes = new HashMap<>();
@@ -199,7 +199,7 @@ class ListIndexTest {
             }
         }
 
-        /** From anywhere in the list, in slices of any size. */
+        /** Compares the regions, starting anywhere in the list, in slices of any size. */
         void assertSameRegions(Lane lane) {
             List<Long> expected = new ArrayList<>(lane.regions);
             int from = random.nextInt(expected.size());
@@ -297,7 +297,7 @@ class ListIndexTest {
         assertThat(index.create(3, 7000, 0)).isEqualTo(list);
     }
 
-    /** One reader after the other, each beginning before the last has ended: what none of them sees is freed. */
+    /** Each reader begins before the last one ends. Entries that no reader can see are freed. */
     @Test
     void overlappingPinsLetGoOfWhatLiesBeforeTheFirst() {
         ListIndex index = new ListIndex();
@@ -321,7 +321,7 @@ class ListIndexTest {
         }
     }
 
-    /** What a frozen index has to have of a list. */
+    /** The expected contents of a list in a frozen index. */
     private record Was(long birth, long first, long next, List<Long> regions) {
         static Was of(ListIndex index, int list) {
             return new Was(
@@ -354,7 +354,7 @@ class ListIndexTest {
         return contents;
     }
 
-    /** Lists are appended to, trimmed, removed and made again; pages and buckets are given back and taken again. */
+    /** Lists are appended to, trimmed, deleted, and recreated. Pages and buckets are freed and allocated again. */
     @Test
     @Tag("rounds")
     void aFrozenIndexStaysAsItWasWhateverChanges() {
@@ -409,7 +409,7 @@ class ListIndexTest {
         }
     }
 
-    /** Whatever happens to the lists: every one with kept entries in the log is taken, once. */
+    /** A walk must take every list that has kept entries in the log once, regardless of changes to the lists. */
     @Test
     void everyListWithEntriesInTheLogIsTaken() {
         Seeds.forEach(Rounds.of(20, 2_000), seed -> {
@@ -435,7 +435,9 @@ class ListIndexTest {
         });
     }
 
-    /** Takes all that a walk takes. Some lists are put back at once, and so may be taken again if they are new of their id. */
+    /**
+     * Takes all lists of a walk and puts some back at once. Those may be taken again if the queue holds their id twice.
+     */
     private static Set<Integer> takeYoung(ListIndex index, Random random) {
         Set<Integer> taken = new HashSet<>();
         Set<Integer> putBack = new HashSet<>();
@@ -480,7 +482,7 @@ class ListIndexTest {
         int target = entries * 9 / 10;
         int steps = 1;
         for (int trimmed = 0; steps < 1_000 && !index.seek(list, target, cursor, 8); steps++) {
-            // Whatever a step passes at most, two entries a chunk at first, is freed behind it now and then.
+            // Frees the entries before the cursor and, at every third step, 5,000 entries after it.
             trimmed = (int) Math.max(trimmed, cursor.sequence() + (steps % 3 == 0 ? 5_000 : 0));
             index.trimTo(list, trimmed, 2);
             index.reclaim(list, trimmed, Integer.MAX_VALUE, region -> {});
@@ -521,7 +523,9 @@ class ListIndexTest {
                 .isLessThanOrEqualTo(empty + 100_000 + PAGES_BEGUN_BYTES);
     }
 
-    /** One list in two stays: the other's chunks make room for a long list's, which are far larger, wherever they meet. */
+    /**
+     * One list in ten stays. Where freed chunks of the others meet, they serve the far larger chunks of a long list.
+     */
     @Test
     void smallChunksThatAreFreedServeALongList() {
         ListIndex index = new ListIndex();
@@ -547,7 +551,7 @@ class ListIndexTest {
         assertThat(index.memoryBytes() - before).isLessThan(100_000 * 8 / 2);
     }
 
-    /** The bounds that the design promises: 12 bytes an entry and 100 bytes a list. */
+    /** The bounds of the design: 12 bytes an entry and 100 bytes a list. */
     @ParameterizedTest
     @CsvSource({"10000, 200", "100000, 20", "1, 1000000", "500000, 1", "20000, 0", "300000, 3"})
     void memoryStaysWithinItsBounds(int lists, int entriesEach) {
@@ -575,7 +579,7 @@ class ListIndexTest {
         assertThat(bytes).isLessThanOrEqualTo(bound + PAGES_BEGUN_BYTES);
     }
 
-    /** A list of just the wrong length has begun a chunk that it hardly uses: 20 bytes more, at most. */
+    /** A list of an unfavorable length has a new chunk that is nearly empty. This takes at most 20 more bytes. */
     @Test
     @Tag("rounds")
     void noLengthOfListTakesMuchMoreThanTheBounds() {
@@ -594,6 +598,6 @@ class ListIndexTest {
         }
     }
 
-    /** One page of records and one of chunks may be begun. */
+    /** One page of records and one of chunks may be partly used. */
     private static final long PAGES_BEGUN_BYTES = 2 * 65_536 + 4096;
 }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Lists and checkpoints of stores that are closed, open, or damaged. */
+/** Reads lists and checkpoints of stores that are closed, open, or damaged. */
 @Timeout(600)
 class ContentsReaderTest {
     private static final int LISTS = 6;
@@ -104,7 +104,7 @@ class ContentsReaderTest {
         }
     }
 
-    /** Its values go from the log to the heap, and the log to others, between one value and the next. */
+    /** Between two values, values move from the log to the heap, and the log is reused. */
     @Test
     void whatIsMovedWhileItIsReadIsFoundAgain() throws Exception {
         try (ListStore store = open()) {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Everything that a reader of a store's contents told. */
+/** Collects everything that a reader of the contents of a store reports. */
 class FoundContents implements ContentsVisitor {
     final List<Long> checkpoints = new ArrayList<>();
     final SortedMap<Long, List<Value>> values = new TreeMap<>();

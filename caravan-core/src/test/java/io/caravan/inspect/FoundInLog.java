@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Everything that a reader of the log told, in order. */
+/** Collects everything that a reader of the log reports, in order. */
 final class FoundInLog implements LogVisitor {
     final List<Long> lsns = new ArrayList<>();
     final List<Object> operations = new ArrayList<>();
@@ -21,7 +21,7 @@ final class FoundInLog implements LogVisitor {
 
     record Deleted(long id) {}
 
-    /** Reads until the log's end. */
+    /** Reads until the end of the log. */
     void readAll(LogReader reader) throws IOException {
         boolean more = true;
         while (more) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The log as it is there, also while it is written and recycled, and when it is damaged. */
+/** Reads the log of a store, also while it is written, recycled, or damaged. */
 @Timeout(600)
 class LogReaderTest {
     private static final int LISTS = 5;
@@ -44,7 +44,7 @@ class LogReaderTest {
         return threads.open(SmallStore.config(directory).build());
     }
 
-    /** Appends, trims and deletions by chance, each noted when it is durable. */
+    /** Appends, trims, and deletes at random, and records each operation when it is durable. */
     private void write(ListStore store, int operations, Random random) {
         for (int i = 0; i < operations; i++) {
             long id = random.nextInt(LISTS);
@@ -115,7 +115,7 @@ class LogReaderTest {
                 store.checkpoint();
             }
             write(store, 20, random);
-            // While segments are still recycled, more of them can go under the reader, which is then told twice.
+            // While segments are being recycled, more of them can disappear. The reader would report a second gap.
             threads.awaitRest();
             found.readAll(reader);
 
@@ -163,7 +163,7 @@ class LogReaderTest {
         assertThat(found.damage).isEmpty();
     }
 
-    /** Every frame of a store in turn; those behind it come all the same. */
+    /** Damages every frame of a store in turn. The reader still reads the frames after it. */
     @Test
     void aDamagedFrameIsNamedAndTheOthersCome() throws Exception {
         DirectoryImage image = SmallStore.build(directory).closed();
@@ -195,7 +195,7 @@ class LogReaderTest {
         }
     }
 
-    /** The new frames name the old one as the store that wrote them knew it, and after a clean close that is its LSN alone. */
+    /** After a clean close, only the LSN of the last old frame is known. The new frames refer to it by that. */
     @Test
     void framesOfTwoVersionsFollowEachOther() throws Exception {
         FormerStore.of("closed").writeTo(directory);
@@ -214,7 +214,7 @@ class LogReaderTest {
                         new FoundInLog.Appended(77, Value.of(1, bytes("newer"))));
     }
 
-    /** As opening does, which writes over them. */
+    /** Opening the store ends the log there, too, and writes over these frames. */
     @Test
     void theLogEndsBeforeFramesThatAPowerCutHasCutOff() throws Exception {
         DirectoryImage full;

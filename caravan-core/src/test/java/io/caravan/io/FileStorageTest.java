@@ -26,7 +26,7 @@ class FileStorageTest {
         assertThat(forced).containsExactly(folder.getParent(), folder, folder.resolve("a"));
     }
 
-    /** There nothing can be written, not even the lock file. */
+    /** No file can be written there, not even the lock file. */
     @Test
     void onAReadOnlyFileSystemADirectoryIsReadWithoutWriting() throws IOException {
         Path directory = Files.createDirectory(folder.resolve("a"));

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Appends: the sequences they get, the values they keep, and what they refuse. */
+/** Appends: their sequences, their values, and the appends that the store rejects. */
 public interface AppendContract extends ContractFixture {
 
     @Test

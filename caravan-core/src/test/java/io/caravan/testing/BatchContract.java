@@ -17,7 +17,7 @@ import io.caravan.WriteCallback;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Batches: all or nothing, in order, and only when the expectations hold. */
+/** Batches: atomic, in order, and accepted only if their expectations hold. */
 public interface BatchContract extends ContractFixture {
 
     private long write(WriteBatch batch) {

@@ -24,10 +24,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Callbacks: told once, in order, on a store thread; what they may do there, and what they may not. */
+/** Callbacks: each is called once, in order, on a store thread. Tests of the calls that it may and may not make. */
 public interface CallbackContract extends ContractFixture {
 
-    /** A callback that does something on success. */
+    /** Returns a callback that runs the action on success. */
     static WriteCallback onSuccess(Runnable action) {
         return new WriteCallback() {
             @Override
@@ -42,7 +42,7 @@ public interface CallbackContract extends ContractFixture {
         };
     }
 
-    /** Does something in a callback, waits for it, and rethrows what it threw. */
+    /** Runs the action in a callback, waits for it, and rethrows its exception. */
     static void inCallback(ListStore store, Runnable action) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         store.append(-1, bytes("x"), onSuccess(() -> {
@@ -243,7 +243,7 @@ public interface CallbackContract extends ContractFixture {
         assertThat(runs.all()).hasSize(1);
     }
 
-    /** However far the log is filled when writes stop, the store becomes writable with nobody writing. */
+    /** However full the log is when writes stop, the store becomes writable without another write. */
     @Test
     default void anIdleStoreIsSoonWritable() {
         for (int i = 0; i < 40; i++) {

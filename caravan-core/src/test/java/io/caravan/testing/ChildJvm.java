@@ -7,9 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A child JVM that inherits this one's class path. */
+/** A child JVM with the class path of this one. */
 public final class ChildJvm extends ChildProcess {
-    /** A child lives for seconds, so startup time matters more than peak speed. A server is not warmed up. */
+    /**
+     * The default flags. A child lives for seconds, so startup time matters more than peak speed. A server is not
+     * warmed up.
+     */
     public static final List<String> FLAGS = List.of(
             "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Dcaravan.warm-up=false");
 
@@ -17,13 +20,13 @@ public final class ChildJvm extends ChildProcess {
         super(command, environment, log);
     }
 
-    /** Starts a JVM on a main class; its output is added to {@code log}. */
+    /** Starts a JVM with a main class and appends its output to {@code log}. */
     public static ChildJvm start(String mainClass, List<String> arguments, Path log) throws IOException {
         return start(mainClass, arguments, Map.of(), log);
     }
 
     /**
-     * Starts a JVM on a main class; its output is added to {@code log}.
+     * Starts a JVM with a main class and appends its output to {@code log}.
      *
      * @param environment variables in addition to those of this program
      */
@@ -32,19 +35,21 @@ public final class ChildJvm extends ChildProcess {
         return start(FLAGS, mainClass, arguments, environment, log);
     }
 
-    /** The same with the given flags; a measured JVM gets none. */
+    /** Starts a JVM with the given flags. A measured JVM gets none. */
     public static ChildJvm start(
             List<String> flags, String mainClass, List<String> arguments, Map<String, String> environment, Path log)
             throws IOException {
         return new ChildJvm(command(flags, mainClass, arguments), environment, log);
     }
 
-    /** The java executable that runs this JVM. */
+    /** Returns the java executable that runs this JVM. */
     public static String java() {
         return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 
-    /** The command line of such a JVM, with the given flags, and this one's class path unless they have another. */
+    /**
+     * Returns the command line of such a JVM, with the given flags, and with this class path unless the flags have one.
+     */
     public static List<String> command(List<String> flags, String mainClass, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(java(), "-cp", System.getProperty("java.class.path")));
         command.addAll(openModules());
@@ -54,7 +59,7 @@ public final class ChildJvm extends ChildProcess {
         return command;
     }
 
-    /** The flags that open JDK modules to this JVM; a child needs the same. */
+    /** Returns the flags that open JDK modules to this JVM. A child needs the same flags. */
     private static List<String> openModules() {
         return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(argument -> argument.startsWith("--add-"))

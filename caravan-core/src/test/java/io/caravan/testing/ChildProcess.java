@@ -13,13 +13,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A program in its own process, which can really be killed.
+ * A program in its own process, which a test can kill.
  *
- * <p>Its standard output and error go to a file. Its standard input is a leash: a child that reads its end stops
- * cleanly, which is how {@link #askToStop()} works. Children that are still running when this JVM exits are killed.
+ * <p>Its standard output and error go to a file. A child stops cleanly when it reads the end of its standard input,
+ * which {@link #askToStop()} closes. When this JVM exits, it kills all children that are still running.
  */
 public class ChildProcess implements AutoCloseable {
-    /** Exit status of a process killed by SIGKILL: 128 plus the signal's number. */
+    /** The exit status of a process killed by SIGKILL: 128 plus the number of the signal. */
     public static final int KILLED = 128 + 9;
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -36,13 +36,13 @@ public class ChildProcess implements AutoCloseable {
     private final Path log;
     private final long logStart;
 
-    /** Starts a program; its output is added to {@code log}. */
+    /** Starts a program and appends its output to {@code log}. */
     public ChildProcess(List<String> command, Path log) throws IOException {
         this(command, Map.of(), log);
     }
 
     /**
-     * Starts a program; its output is added to {@code log}.
+     * Starts a program and appends its output to {@code log}.
      *
      * @param environment variables in addition to those of this program
      */
@@ -62,7 +62,7 @@ public class ChildProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** Processor time that the process has used; on Linux, in steps of 10 ms. */
+    /** Returns the processor time that the process has used; on Linux, in steps of 10 ms. */
     public Duration cpuTime() throws IOException {
         return process.info()
                 .totalCpuDuration()
@@ -70,12 +70,12 @@ public class ChildProcess implements AutoCloseable {
                         + process.pid() + " has used, or it has ended; its output is in " + log));
     }
 
-    /** Where the child's output goes. */
+    /** Returns the file that receives the output of the child. */
     public Path log() {
         return log;
     }
 
-    /** The child's output so far, provided that no other process writes to the same log. */
+    /** Returns the output of the child so far, provided that no other process writes to the same log. */
     public String output() throws IOException {
         try (InputStream in = Files.newInputStream(log)) {
             in.skipNBytes(logStart);
@@ -87,7 +87,7 @@ public class ChildProcess implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Sends SIGKILL, and returns the exit status once the process is gone. */
+    /** Sends SIGKILL, waits until the process has ended, and returns the exit status. */
     public int kill() throws IOException {
         process.destroyForcibly();
         return awaitExit();
@@ -98,7 +98,7 @@ public class ChildProcess implements AutoCloseable {
         process.destroy();
     }
 
-    /** Sends SIGSTOP: the child is suspended until {@link #resume()}, but can still be killed. */
+    /** Sends SIGSTOP. The child is suspended until {@link #resume()}, but can still be killed. */
     public void pause() throws IOException {
         signal("STOP");
     }
@@ -108,7 +108,7 @@ public class ChildProcess implements AutoCloseable {
         signal("CONT");
     }
 
-    /** Makes a child that should have exited by now, if it is still running, dump its threads to its output. */
+    /** Makes the child dump its threads to its output, if it is still running although it should have exited. */
     public void explainIfAlive() {
         if (!alive()) {
             return;
@@ -123,7 +123,7 @@ public class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Java itself can send only SIGTERM and SIGKILL. */
+    /** Sends a signal. Java itself can send only SIGTERM and SIGKILL. */
     private void signal(String name) throws IOException {
         Process sender = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid())
                 .redirectErrorStream(true)
@@ -135,17 +135,17 @@ public class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Closes the child's standard input. */
+    /** Closes the standard input of the child. */
     public void askToStop() throws IOException {
         process.getOutputStream().close();
     }
 
-    /** Waits for the child to exit and returns its exit status; fails after a minute. */
+    /** Waits for the child to exit and returns its exit status. Fails after a minute. */
     public int awaitExit() throws IOException {
         return awaitExit(PATIENCE);
     }
 
-    /** Waits for the child to exit and returns its exit status; fails when that takes too long. */
+    /** Waits for the child to exit and returns its exit status. Fails when that takes longer than {@code patience}. */
     public int awaitExit(Duration patience) throws IOException {
         return awaitExit(process, patience);
     }

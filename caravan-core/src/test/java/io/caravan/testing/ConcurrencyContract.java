@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Many threads at once. */
+/** Calls of many threads at the same time. */
 public interface ConcurrencyContract extends ContractFixture {
 
     int THREADS = 4;
@@ -125,7 +125,7 @@ public interface ConcurrencyContract extends ContractFixture {
         }
     }
 
-    /** Compare and append: reads the next sequence, and tries again when somebody else was faster. */
+    /** Reads the next sequence, appends with it as the expectation, and retries if another thread was faster. */
     private void appendWhenItIsMyTurn(String text) {
         long expected = nextSequence();
         while (true) {
@@ -158,7 +158,7 @@ public interface ConcurrencyContract extends ContractFixture {
         assertThat(store().stats().pinnedReaders()).isEqualTo(0);
     }
 
-    /** Life after life of one list: each value says which life it belongs to and which sequence it has. */
+    /** Creates and deletes one list repeatedly. Each value contains its incarnation and its sequence. */
     private void writeLives(AtomicBoolean done) {
         try {
             for (int life = 0; life < 12; life++) {

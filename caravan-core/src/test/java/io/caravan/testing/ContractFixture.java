@@ -2,18 +2,18 @@ package io.caravan.testing;
 
 import io.caravan.ListStore;
 
-/** What each part of {@link ListStoreContract} finds to work with. */
+/** The fixture of each part of {@link ListStoreContract}. */
 public interface ContractFixture {
 
-    /** The open store under test, empty at the start of each test. */
+    /** Returns the open store under test, which is empty at the start of each test. */
     ListStore store();
 
-    /** Its limit, at least 64 bytes; three such values are more than a batch may have. */
+    /** Returns the limit of the store, at least 64 bytes. A batch may not contain three values of this length. */
     int maxValueBytes();
 
-    /** Closes the store and, when it keeps things, opens it again; returns what {@link #store()} is from now on. */
+    /** Closes the store and, if it is durable, opens it again. Returns the new {@link #store()}. */
     ListStore closeAndReopen();
 
-    /** Whether the store keeps things over {@link #closeAndReopen()}. */
+    /** Whether the contents survive {@link #closeAndReopen()}. */
     boolean durable();
 }

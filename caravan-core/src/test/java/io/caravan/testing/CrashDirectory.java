@@ -12,12 +12,12 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names of a {@link CrashStorage}: as they are seen, as they are on the disk, and the changes between the two, in
- * order. Guarded by the monitor of the storage.
+ * The names of a {@link CrashStorage}: the visible ones, those on the disk, and the changes between the two, in order.
+ * Guarded by the monitor of the storage.
  */
 final class CrashDirectory {
 
-    /** A creation, renaming or deletion. */
+    /** A creation, renaming, or deletion. */
     record Change(Kind kind, String name, String newName, CrashFile file) {
         void applyTo(Map<String, CrashFile> names) {
             if (kind != Kind.CREATE) {
@@ -39,21 +39,21 @@ final class CrashDirectory {
         }
     }
 
-    /** Keeps the order of changes, so that the same calls always meet the files in the same order. */
+    /** Keeps the order of changes, so that the same calls always visit the files in the same order. */
     private Map<String, CrashFile> names;
 
-    /** The same map as {@link #names} when nothing has changed since the last force. */
+    /** The same map as {@link #names} if nothing has changed since the last fsync. */
     private Map<String, CrashFile> durableNames;
 
     private final List<Change> changes = new ArrayList<>();
 
-    /** A directory of these files, all durable by name. */
+    /** Creates a directory of these files, all with durable names. */
     CrashDirectory(Map<String, CrashFile> names) {
         this.names = names;
         this.durableNames = names;
     }
 
-    /** A copy after a kill of the process. */
+    /** Returns a copy as a kill of the process leaves it. */
     CrashDirectory afterKill() {
         Map<CrashFile, CrashFile> copies = new IdentityHashMap<>();
         UnaryOperator<CrashFile> copy = file -> copies.computeIfAbsent(file, CrashFile::afterKill);
@@ -70,7 +70,7 @@ final class CrashDirectory {
         return copies;
     }
 
-    /** The names on the disk when this many of the changes have been made there. */
+    /** Returns the names on the disk after this many of the changes. */
     Map<String, CrashFile> namesAfter(int changesMade) {
         Map<String, CrashFile> left = new LinkedHashMap<>(durableNames);
         for (Change change : changes.subList(0, changesMade)) {
@@ -79,7 +79,7 @@ final class CrashDirectory {
         return left;
     }
 
-    /** Changes since the last force, oldest first. */
+    /** Returns the changes since the last fsync, oldest first. */
     List<Change> changes() {
         return changes;
     }

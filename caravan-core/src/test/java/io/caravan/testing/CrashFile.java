@@ -7,10 +7,10 @@ import java.util.BitSet;
 import java.util.random.RandomGenerator;
 
 /**
- * One file of a {@link CrashStorage}: its bytes as readers see them, and as they are on the disk.
+ * One file of a {@link CrashStorage}: its bytes as readers see them, and its bytes on the disk.
  *
- * <p>An array that is the visible and the durable one at once, or that another file has too, is never changed: it is
- * copied before the first change. Guarded by the monitor of the storage, but for what is read through mappings.
+ * <p>An array that is both visible and durable, or that another file shares, is copied before its first change. The
+ * monitor of the storage guards everything except reads through mappings.
  */
 final class CrashFile {
     static final int SECTOR_BYTES = 512;
@@ -20,13 +20,13 @@ final class CrashFile {
     private byte[] durable;
     private boolean visibleShared;
     private boolean durableShared;
-    /** As long as there are any, {@link #visible} stays the same array. */
+    /** While there are mappings, {@link #visible} stays the same array. */
     private int mappings;
 
-    /** Sectors written since the last force, even if that failed; the kernel knows of no others to write. */
+    /** Sectors written since the last fsync, even a failed one. The kernel has no others to write. */
     private final BitSet writtenSectors = new BitSet();
 
-    /** Blocks that may come out as garbage: those written since the last force that succeeded. */
+    /** Blocks that may become garbage: those written since the last successful fsync. */
     private final BitSet writtenBlocks = new BitSet();
 
     private CrashFile(byte[] visible, byte[] durable, boolean shared) {
@@ -36,31 +36,31 @@ final class CrashFile {
         this.durableShared = shared;
     }
 
-    /** A file whose bytes are all on the disk. */
+    /** Returns a file whose bytes are all on the disk. */
     static CrashFile durable(byte[] bytes) {
         return new CrashFile(bytes, bytes, false);
     }
 
-    /** A file of zeros of which nothing is on the disk yet, not even the size. */
+    /** Returns a file of zeros of which nothing is on the disk yet, not even the size. */
     static CrashFile unforcedZeros(int bytes) {
         CrashFile file = new CrashFile(new byte[0], new byte[0], false);
         file.write(ByteBuffer.allocate(bytes), 0, false);
         return file;
     }
 
-    /** Gives a file of zeros its size, on the disk too. */
+    /** Gives a file of zeros its size, also on the disk. */
     void completeZeros(int size) {
         write(ByteBuffer.allocate(size - visible.length), visible.length, false);
         force();
     }
 
-    /** A file with the same bytes on the disk and nothing else. */
+    /** Returns a file that has only the durable bytes of this one. */
     CrashFile sharingDurable() {
         durableShared = true;
         return new CrashFile(durable, durable, true);
     }
 
-    /** The same file without its mappings. */
+    /** Returns the same file without its mappings. */
     CrashFile afterKill() {
         visibleShared = mappings == 0;
         durableShared = true;
@@ -97,8 +97,8 @@ final class CrashFile {
     /**
      * Writes bytes.
      *
-     * @param sharesBlocks whether the file's writes share blocks with older bytes, which must survive; then only blocks
-     *     that are written as a whole may come out as garbage
+     * @param sharesBlocks whether the writes of the file share blocks with older bytes, which must survive; then only
+     * blocks that one write covers completely may become garbage
      */
     void write(ByteBuffer source, long position, boolean sharesBlocks) {
         int from = Math.toIntExact(position);
@@ -140,7 +140,7 @@ final class CrashFile {
         return ByteBuffer.wrap(bytes).asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Ends a mapping. The last one shows garbage from here on, so that nobody uses it and goes unnoticed. */
+    /** Ends a mapping. After the last one, the mapped array contains garbage, so that any further use fails. */
     void unmap() {
         mappings--;
         if (mappings == 0) {
@@ -150,7 +150,7 @@ final class CrashFile {
         }
     }
 
-    /** Flips bits of a byte both as it is seen and as it is on the disk. */
+    /** Flips bits of a byte, both in the visible bytes and on the disk. */
     void rot(int offset, int xorMask) {
         changeableVisible()[offset] ^= (byte) xorMask;
         if (offset < durable.length) {
@@ -166,7 +166,7 @@ final class CrashFile {
         }
     }
 
-    /** The sectors, in order, that the kernel still has to write: of those written, the ones that the disk has not. */
+    /** Returns the sectors that the kernel still has to write, in order: written ones that differ from the disk. */
     int[] unforcedSectors() {
         return writtenSectors.stream().filter(this::isNotOnDisk).toArray();
     }
@@ -177,20 +177,20 @@ final class CrashFile {
         return to > durable.length || !Arrays.equals(visible, from, to, durable, from, to);
     }
 
-    /** Forces everything, and the size. */
+    /** Writes everything, including the size, to the disk. */
     void force() {
         writeToDisk(unforcedSectors(), visible.length);
         writtenSectors.clear();
         writtenBlocks.clear();
     }
 
-    /** A force that fails: the disk takes some sectors, and the kernel forgets that it has to write the others. */
+    /** Fails an fsync: the disk takes some sectors, and the kernel drops the others from its list. */
     void failForce(RandomGenerator choices) {
         writeToDisk(KeptSectors.any(choices).of(unforcedSectors(), choices), visible.length);
         writtenSectors.clear();
     }
 
-    /** The kernel writes some sectors by itself. Returns whether there were any to write. */
+    /** Writes some sectors as the kernel may at any time. Returns whether there were any to write. */
     boolean writeBack(RandomGenerator choices) {
         int[] sectors = unforcedSectors();
         if (sectors.length == 0) {
@@ -213,19 +213,19 @@ final class CrashFile {
         }
     }
 
-    /** Copies what readers see of a range to the same range of another array, as far as that has it. */
+    /** Copies a range of the visible bytes to the same range of another array, up to the end of that array. */
     void copyVisible(byte[] target, int from, int to) {
         System.arraycopy(visible, from, target, from, Math.min(to, target.length) - from);
     }
 
-    /** The same with the bytes on the disk, which are zeros behind its end. */
+    /** Copies a range of the bytes on the disk, with zeros after their end. */
     void copyDurable(byte[] target, int from, int to) {
         int end = Math.max(from, Math.min(to, durable.length));
         System.arraycopy(durable, Math.min(from, durable.length), target, from, end - from);
         Arrays.fill(target, end, to, (byte) 0);
     }
 
-    /** The first position of a range where the disk has another byte than readers see, or the range's end. */
+    /** Returns the first position in a range where the disk differs from the visible bytes, or the end of the range. */
     int firstDifference(int from, int to) {
         int position = from;
         while (position < to && visible[position] == durableByte(position)) {
@@ -234,7 +234,7 @@ final class CrashFile {
         return position;
     }
 
-    /** The last such position, or one before the range. */
+    /** Returns the last such position, or the one before the range. */
     int lastDifference(int from, int to) {
         int position = to - 1;
         while (position >= from && visible[position] == durableByte(position)) {
@@ -247,12 +247,11 @@ final class CrashFile {
         return position < durable.length ? durable[position] : 0;
     }
 
-    /** The bytes on the disk, cut off or followed by zeros. */
+    /** Returns the bytes on the disk, truncated or padded with zeros. */
     byte[] durablePadded(int size) {
         return Arrays.copyOf(durable, size);
     }
 
-    /** Blocks that may come out as garbage: those written since the last force that succeeded. */
     BitSet writtenBlocks() {
         return writtenBlocks;
     }

@@ -20,53 +20,57 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A directory in memory on a disk that does what disks may do when the power fails, the process is killed, or the
- * hardware is bad. This is the model:
+ * An in-memory directory on a disk that fails as disks may when the power fails, the process is killed, or the hardware
+ * is bad. The model is as follows.
  *
  * <p><b>Two layers.</b> A file has visible bytes, which readers and mappings see (the page cache), and durable bytes,
- * which are on the disk. Writes change visible bytes only. A force of the file copies all its 512-byte sectors that
- * differ to the disk. The kernel may write some of them at any time by itself: {@link #writeBack}. {@link #create}
- * leaves zeros that are durable, under a name that is not. A file that has grown has its larger size only after a force.
+ * which are on the disk. Writes change only visible bytes. An fsync of the file copies all its 512-byte sectors that
+ * differ to the disk. The kernel may write some of them at any time: {@link #writeBack}.
  *
- * <p><b>A power cut</b> ({@link #powerCut}) leaves every sector that differs either old or new, all sectors by
- * themselves: all, none, the first, the last or any of them may be new. At most one sector a file is torn: new up to
- * some byte and old behind it, or old and then new. Bytes of a sector that nobody has changed survive in any case, as
- * with SQLite's "powersafe overwrite". A size that was not forced is the old one, the new one or one between; what was
- * lost within it reads as zeros.
+ * <p>{@link #create} leaves zeros that are durable, under a name that is not. The larger size of a file that has grown
+ * is durable only after an fsync.
  *
- * <p><b>A block that is being written</b> may come out as garbage: a 4 KiB block that was the target of a {@link
- * StoreFile#write} since the file's last successful force, even one with the bytes that were there before, is filled
- * with random bytes in some cuts, one block a cut. This is why nothing acknowledged may be written again in place. A
- * heap segment is different, because a write may share a block with older values: only a block that one write covers as
- * a whole may come out as garbage. Any other block of it is atomic by sector, as said above.
+ * <p><b>A power cut</b> ({@link #powerCut}) leaves every sector that differs either old or new, independently: all,
+ * none, the first, the last, or any of them may be new. At most one sector of each file is torn: new up to some byte
+ * and old after it, or old and then new. Unchanged bytes of a sector always survive, as with SQLite's "powersafe
+ * overwrite".
  *
- * <p><b>Names.</b> Creations, renamings and deletions reach the disk in their order: a power cut undoes the last of
- * those made since {@link #forceDirectory}, as many as it likes. A file that was renamed, deleted or replaced comes
- * back with what the cut leaves of its bytes.
+ * <p>A size that was not fsynced is the old one, the new one, or one between. Lost bytes within it are zeros.
  *
- * <p><b>A kill of the process</b> ({@link #processKill}) takes nothing but the mappings: the page cache lives on.
+ * <p><b>A block that is being written</b> may become garbage. Some cuts fill one 4 KiB block with random bytes. This
+ * may be any block that a {@link StoreFile#write} has written since the last successful fsync of its file, even without
+ * changing its bytes. Therefore, nothing acknowledged may be rewritten in place.
  *
- * <p><b>Faults</b> are what a {@link Director} says, call by call. After a force that {@linkplain Outcome#FAIL_HALFWAY
- * fails halfway} the sectors that it has not written are dropped: still visible, never again written by a force unless
- * they are written anew, and lost in a power cut, as on Linux (Rebello et al., "Can Applications Recover from fsync
- * Failures?", USENIX ATC 2020). {@link #rot} flips bits.
+ * <p>In a heap segment, a write may share a block with older values. Only a block that one write covers completely may
+ * become garbage. Any other block of it is atomic by sector, as described above.
  *
- * <p>All chance comes from the generators and the seed that are passed in: the same calls leave the same bytes. A cut
- * or killed storage is another, independent one; this one goes on. Untouched bytes are shared, so that a cut costs
- * microseconds. Any threads may call, and see each call done or not. Unlike a real file a mapped one cannot grow.
+ * <p><b>Names.</b> Creations, renames, and deletions reach the disk in order: a power cut undoes any number of the last
+ * ones since {@link #forceDirectory}. A file that was renamed, deleted, or replaced comes back with the bytes that the
+ * cut leaves.
+ *
+ * <p><b>A kill of the process</b> ({@link #processKill}) removes only the mappings: the page cache survives.
+ *
+ * <p><b>Faults.</b> A {@link Director} decides on each call. After an fsync that
+ * {@linkplain Outcome#FAIL_HALFWAY fails halfway}, the sectors it has not written are dropped. They stay visible, no
+ * fsync writes them unless they are written again, and a power cut loses them. Linux does the same (Rebello et al.,
+ * "Can Applications Recover from fsync Failures?", USENIX ATC 2020). {@link #rot} flips bits.
+ *
+ * <p>All randomness comes from the generators and the seed passed in: the same calls leave the same bytes. The storage
+ * after a cut or kill is an independent one, and this one continues. Unchanged bytes are shared, so a cut takes
+ * microseconds. The class is thread-safe, and each call is atomic. Unlike a real file, a mapped one cannot grow.
  */
 public final class CrashStorage implements Storage {
 
     /**
      * One call, before it is performed.
      *
-     * @param file the file's name as it was opened; empty for the directory
-     * @param position where a read or a write starts; otherwise 0
-     * @param bytes how many are read, written or created; otherwise 0
-     * @param newName what a rename renames to; otherwise empty
-     * @param halfMade whether this is the second of a creation's calls, when the file is there, but smaller
-     * @param grows whether the call may take space on the disk: creations, writes past a file's end, and all writes
-     *     to heap segments, which have holes
+     * @param file the name with which the file was opened; empty for the directory
+     * @param position the start of a read or a write; otherwise 0
+     * @param bytes the number of bytes read, written, or created; otherwise 0
+     * @param newName the new name in a rename; otherwise empty
+     * @param halfMade whether this is the second call of a creation, when the file exists, but is smaller
+     * @param grows whether the call may take space on the disk: creations, writes past the end of a file, and all
+     * writes to heap segments, which are sparse
      */
     public record Call(
             Kind kind, String file, long position, long bytes, String newName, boolean halfMade, boolean grows) {
@@ -80,42 +84,42 @@ public final class CrashStorage implements Storage {
         }
     }
 
-    /** What becomes of a call. */
+    /** The outcome of a call. */
     public enum Outcome {
-        /** It is performed. */
+        /** The call is performed. */
         PASS,
-        /** It throws and does nothing. */
+        /** The call throws and does nothing. */
         FAIL,
-        /** It throws; a write has written a prefix, a force some sectors. Others do nothing. */
+        /** The call throws. A write has written a prefix, an fsync some sectors. Other calls do nothing. */
         FAIL_HALFWAY,
-        /** It throws for lack of space and does nothing. */
+        /** The call throws for lack of space and does nothing. */
         NO_SPACE
     }
 
-    /** Decides about calls. */
+    /** Decides on calls. */
     @FunctionalInterface
     public interface Director {
 
         /**
-         * Is asked before a call is performed, and twice for a creation, which is many calls to a real disk: before it,
-         * and when the file is half made. Comes on the caller's thread, which holds nothing of this storage: the
-         * director may cut it, write it back, use it, or throw something unchecked, which the caller then gets.
+         * Decides on a call before it is performed. A creation, which is many calls to a real disk, is decided on
+         * twice: before it, and when the file is half made. Runs on the thread of the caller, without any lock of this
+         * storage. It may cut the storage, write it back, use it, or throw an unchecked exception to the caller.
          */
         Outcome before(Call call);
     }
 
     private final CrashDirectory directory;
     private final @Nullable PowerCut origin;
-    /** How often the power was lost. */
+    /** The number of power cuts. */
     private final int boot;
 
     private long faultSeed;
     private volatile Director director = call -> Outcome.PASS;
 
     /**
-     * An empty directory.
+     * Creates an empty directory.
      *
-     * @param faultSeed for what calls that fail halfway have done
+     * @param faultSeed the seed for the effects of calls that fail halfway
      */
     public CrashStorage(long faultSeed) {
         this(new CrashDirectory(new LinkedHashMap<>()), null, 0, faultSeed);
@@ -128,23 +132,23 @@ public final class CrashStorage implements Storage {
         this.faultSeed = faultSeed;
     }
 
-    /** What a power cut at this moment leaves: all of it durable, and a director that lets everything pass. */
+    /** Returns the storage that a power cut at this moment leaves: durable, with a director that passes everything. */
     public synchronized CrashStorage powerCut(RandomGenerator choices) {
         PowerCut cut = new PowerCut(directory, choices);
         return new CrashStorage(cut.remains(), cut, boot + 1, faultSeed);
     }
 
-    /** What a kill of the process at this moment leaves, with a director that lets everything pass. */
+    /** Returns the storage that a kill of the process at this moment leaves, with a director that passes everything. */
     public synchronized CrashStorage processKill() {
         return new CrashStorage(directory.afterKill(), origin, boot, faultSeed);
     }
 
-    /** In words, what the power cut that this storage comes from has kept, lost, torn, garbled and undone. */
+    /** Describes what the power cut that created this storage has kept, lost, torn, garbled, and undone. */
     public String survived() {
         return origin == null ? "no power cut" : origin.toString();
     }
 
-    /** Lets the kernel write some sectors of some file that has a name, if any is to be written. */
+    /** Writes some sectors of one named file that has any to write, as the kernel may at any time. */
     public synchronized void writeBack(RandomGenerator choices) {
         List<CrashFile> files = new ArrayList<>(directory.files());
         int first = files.isEmpty() ? 0 : choices.nextInt(files.size());
@@ -156,22 +160,22 @@ public final class CrashStorage implements Storage {
         }
     }
 
-    /** Flips bits of a byte, as it is seen and as it is on the disk. */
+    /** Flips bits of a byte, both in the visible bytes and on the disk. */
     public synchronized void rot(String name, long offset, int xorMask) {
         known(name).rot(Math.toIntExact(offset), xorMask);
     }
 
-    /** A file's size as its readers see it. */
+    /** Returns the size of a file as its readers see it. */
     public synchronized int size(String name) {
         return known(name).size();
     }
 
-    /** A copy of a file's bytes as its readers see them. */
+    /** Returns a copy of the visible bytes of a file. */
     public synchronized byte[] visible(String name) {
         return known(name).visibleCopy();
     }
 
-    /** A copy of the bytes that the disk has of the file that is seen under this name. */
+    /** Returns a copy of the bytes that the disk has of the file with this visible name. */
     public synchronized byte[] durable(String name) {
         return known(name).durableCopy();
     }
@@ -184,7 +188,7 @@ public final class CrashStorage implements Storage {
         return file;
     }
 
-    /** From now on, asks this director and no other. */
+    /** Replaces the director. */
     public void director(Director newDirector) {
         director = newDirector;
     }
@@ -295,7 +299,7 @@ public final class CrashStorage implements Storage {
         return "crash/" + name;
     }
 
-    /** Lets go; the storage can be opened again. */
+    /** Does nothing: the storage can be opened again. */
     @Override
     public void close() {}
 

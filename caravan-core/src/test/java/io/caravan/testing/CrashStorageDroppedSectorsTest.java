@@ -13,12 +13,12 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** A force that fails halfway, and what becomes of the sectors that it has not written. */
+/** An fsync that fails halfway, and the sectors that it has not written. */
 class CrashStorageDroppedSectorsTest {
     private static final int SECTOR = CrashFile.SECTOR_BYTES;
     private static final int SEEDS = 300;
 
-    /** A file of three sectors, of which a failed force has dropped the first and has written the last. */
+    /** A file of three sectors, of which a failed fsync has dropped the first and written the last. */
     private static final class Dropped {
         final CrashStorage storage;
         final StoreFile file;

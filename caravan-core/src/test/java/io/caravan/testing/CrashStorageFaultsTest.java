@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** What a director is asked, and what comes of its answers. */
+/** The calls that a director decides on, and the effects of its decisions. */
 class CrashStorageFaultsTest {
     private static final int SECTOR = CrashFile.SECTOR_BYTES;
     private static final int SEEDS = 300;
@@ -50,7 +50,7 @@ class CrashStorageFaultsTest {
         assertThatThrownBy(call).isInstanceOf(IOException.class).hasMessageContaining("No space left on device");
     }
 
-    /** A use of every call, on a file a that becomes b. */
+    /** Makes every call, on a file a that becomes b. */
     private static void useEveryCall(CrashStorage storage) throws IOException {
         StoreFile file = storage.create("a", 100);
         file.write(ones(10), 95);
@@ -220,7 +220,7 @@ class CrashStorageFaultsTest {
         assertThat(prefixes(new CrashStorage(7).processKill())).isEqualTo(prefixes);
     }
 
-    /** How much each of some writes has written. */
+    /** Returns how much each of some writes has written. */
     private static List<Integer> prefixes(CrashStorage storage) throws IOException {
         StoreFile file = storage.create("a", 100);
         storage.director(call -> Outcome.FAIL_HALFWAY);

@@ -10,13 +10,13 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** What a power cut leaves of creations, renamings and deletions: a prefix of those since the last force. */
+/** The creations, renames, and deletions that survive a power cut: a prefix of those since the last fsync. */
 class CrashStorageNamesTest {
     private static final int SEEDS = 500;
 
     private final CrashStorage storage = new CrashStorage(0);
 
-    /** A file that tells by its first byte which it is, forced, but not by name. */
+    /** Creates a file that has its number as the first byte. Its bytes are fsynced, its name is not. */
     private StoreFile create(String name, int which) throws IOException {
         StoreFile file = storage.create(name, 600);
         write(file, which);
@@ -28,7 +28,9 @@ class CrashStorageNamesTest {
         file.write(ByteBuffer.wrap(new byte[] {(byte) which}), 0);
     }
 
-    /** The directories that cuts leave, such as "a1 b2" for a file a that is the first and a file b that is the second. */
+    /**
+     * Returns the directories that cuts leave, such as "a1 b2" for a file a with number 1 and a file b with number 2.
+     */
     private String[] outcomes() {
         Map<String, Integer> outcomes = new TreeMap<>();
         for (int seed = 0; seed < SEEDS; seed++) {

@@ -18,19 +18,19 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** What a power cut may leave, and what it never may: every sentence of the model, over many seeds. */
+/** The effects that a power cut may and may not have: every sentence of the model, with many seeds. */
 class CrashStoragePowerCutTest {
     private static final int SECTOR = CrashFile.SECTOR_BYTES;
     private static final int BLOCK = CrashFile.BLOCK_BYTES;
     private static final int SEEDS = 4000;
     private static final byte NEW = 1;
     private static final byte OLD = 2;
-    /** A file of which only blocks that were written as a whole come out as garbage, and so no single sectors. */
+    /** A file in which only completely written blocks become garbage, and therefore no single sectors. */
     private static final String HEAP = FileNames.HEAP.of(0);
 
     private final CrashStorage storage = new CrashStorage(0);
 
-    /** A file of old bytes, durable with its name. */
+    /** Creates a file of old bytes, durable with its name. */
     private StoreFile old(String name, int size) throws IOException {
         StoreFile file = storage.create(name, size);
         file.write(filled(OLD, size), 0);
@@ -60,7 +60,9 @@ class CrashStoragePowerCutTest {
         file.write(filled(NEW, SECTOR), (long) sector * SECTOR);
     }
 
-    /** A sector: 'o' old, 'n' new, 't' new and then old, 'r' old and then new, '?' neither. */
+    /**
+     * Returns one character for each sector: 'o' old, 'n' new, 't' new and then old, 'r' old and then new, '?' neither.
+     */
     private static String sectors(byte[] bytes) {
         StringBuilder kinds = new StringBuilder();
         for (int from = 0; from < bytes.length; from += SECTOR) {
@@ -253,7 +255,7 @@ class CrashStoragePowerCutTest {
                 .containsExactlyInAnyOrder("0000000 0", "0100000 0", "0010000 0", "0000100 0", "0000000 1");
     }
 
-    /** Which blocks are not all old bytes; these must be random. */
+    /** Returns the blocks that are not all old bytes. These must be random. */
     private static String garbledBlocks(byte[] bytes) {
         StringBuilder garbled = new StringBuilder();
         for (int from = 0; from < bytes.length; from += BLOCK) {

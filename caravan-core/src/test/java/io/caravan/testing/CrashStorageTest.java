@@ -206,7 +206,7 @@ class CrashStorageTest {
                 .isEqualTo(8);
     }
 
-    /** Which sectors are the new ones, as bits; all others must be the old ones. */
+    /** Returns the new sectors as bits. All others must be old. */
     private static int newSectors(byte[] actual, byte[] visible, byte[] old) {
         int bits = 0;
         for (int sector = 0; sector * SECTOR < actual.length; sector++) {

@@ -7,10 +7,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Several threads that start their work together; what any of them throws fails the test. */
+/** Several threads that start their work together. An exception in any of them fails the test. */
 public final class Crew implements AutoCloseable {
 
-    /** Work of one thread. */
+    /** The work of one thread. */
     @FunctionalInterface
     public interface Work {
         void run() throws Exception;
@@ -26,7 +26,7 @@ public final class Crew implements AutoCloseable {
         return thread;
     }
 
-    /** Gives a thread of its own to the work, which begins with {@link #start()}. */
+    /** Adds a thread for this work, which begins with {@link #start()}. */
     public Crew add(Work work) {
         results.add(threads.submit(() -> {
             start.await();
@@ -36,18 +36,18 @@ public final class Crew implements AutoCloseable {
         return this;
     }
 
-    /** Lets everybody go. */
+    /** Starts the work of all threads. */
     public Crew start() {
         start.countDown();
         return this;
     }
 
-    /** Waits for everybody, and rethrows the first failure. */
+    /** Waits for all threads, and rethrows the first failure. */
     public void await() {
         results.forEach(StoreCalls::await);
     }
 
-    /** Starts everybody and waits for them. */
+    /** Starts all threads and waits for them. */
     public void run() {
         start().await();
     }

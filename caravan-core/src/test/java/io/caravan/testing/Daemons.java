@@ -1,6 +1,6 @@
 package io.caravan.testing;
 
-/** Threads that keep no process alive. */
+/** Threads that do not keep the process alive. */
 final class Daemons {
     private Daemons() {}
 

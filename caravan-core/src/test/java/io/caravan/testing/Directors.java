@@ -9,12 +9,15 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
-/** What one often wants a {@link CrashStorage} to do. */
+/** Directors that are often needed for a {@link CrashStorage}. */
 public final class Directors {
 
     private Directors() {}
 
-    /** Calls of one kind, on files whose whole name the regular expression matches; not a creation's second call. */
+    /**
+     * Matches calls of one kind on files whose name matches the regular expression, except the second call of a
+     * creation.
+     */
     public static Predicate<Call> calls(Kind kind, String names) {
         Pattern pattern = Pattern.compile(names);
         return call -> call.kind() == kind
@@ -22,18 +25,21 @@ public final class Directors {
                 && pattern.matcher(call.file()).matches();
     }
 
-    /** Lets these calls, and no others, come to this. */
+    /** Returns a director that gives these calls, and no others, this outcome. */
     public static Director on(Predicate<Call> calls, Outcome outcome) {
         return call -> calls.test(call) ? outcome : Outcome.PASS;
     }
 
-    /** Lets the n-th of these calls, the first being 1, come to this. */
+    /** Returns a director that gives the n-th of these calls, counted from 1, this outcome. */
     public static Director nth(int n, Predicate<Call> calls, Outcome outcome) {
         AtomicInteger count = new AtomicInteger();
         return on(call -> calls.test(call) && count.incrementAndGet() == n, outcome);
     }
 
-    /** A disk with space for the files made before the n-th, the first being 1, and for nothing more while it is full. */
+    /**
+     * Returns a director for a disk that, while it is full, has space only for the files created before the n-th (from
+     * 1).
+     */
     public static Director fullFromCreate(int n, BooleanSupplier full) {
         AtomicInteger created = new AtomicInteger();
         return call -> {

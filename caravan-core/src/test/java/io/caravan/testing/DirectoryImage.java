@@ -17,15 +17,15 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * The files of a directory at one moment, in memory: to see that nothing was changed, and to make a damaged copy.
+ * The files of a directory at one moment, in memory: to check that nothing has changed, and to make a damaged copy.
  *
- * <p>Taken of an open store's directory it is what a kill would leave. The lock file is left out: opening writes it,
- * whatever comes of it. Nobody changes the arrays.
+ * <p>An image of the directory of an open store is what a kill would leave. It excludes the lock file, which every
+ * opening writes. The arrays must not be changed.
  */
 public record DirectoryImage(SortedMap<String, byte[]> files) {
     private static final String LOCK = "caravan.lock";
 
-    /** What is in the directory now. */
+    /** Returns the current contents of the directory. */
     public static DirectoryImage of(Path directory) {
         SortedMap<String, byte[]> files = new TreeMap<>();
         try (Stream<Path> paths = Files.list(directory)) {
@@ -41,13 +41,16 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         return new DirectoryImage(files);
     }
 
-    /** What is in the directory of a store that is open with these threads, once its background work is done. */
+    /**
+     * Returns the contents of the directory of a store that is open with these threads, once its background work is
+     * done.
+     */
     public static DirectoryImage ofSettled(Path directory, WatchedScheduler threads) {
         threads.awaitRest();
         return of(directory);
     }
 
-    /** Writes the files into a directory, which is created when it is missing. */
+    /** Writes the files to a directory and creates it if it does not exist. */
     public Path writeTo(Path directory) throws IOException {
         Files.createDirectories(directory);
         for (String name : files.keySet()) {
@@ -60,7 +63,7 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         return Objects.requireNonNull(files.get(name), name);
     }
 
-    /** A copy to read from, as the format wants it. */
+    /** Returns a copy to read from, in the byte order of the format. */
     public ByteBuffer buffer(String name) {
         return ByteBuffer.wrap(bytes(name).clone()).order(ByteOrder.LITTLE_ENDIAN);
     }
@@ -69,7 +72,7 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         return bytes(name).length;
     }
 
-    /** Names with this beginning, in order. */
+    /** Returns the names with this prefix, in order. */
     public List<String> names(String beginning) {
         return files.keySet().stream()
                 .filter(name -> name.startsWith(beginning))
@@ -93,7 +96,7 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         return new DirectoryImage(fewer);
     }
 
-    /** With one bit flipped in a byte; which one goes with the offset. */
+    /** Returns a copy with one bit of a byte flipped. The offset determines the bit. */
     public DirectoryImage withFlip(String name, int offset) {
         byte[] bytes = bytes(name).clone();
         bytes[offset] ^= (byte) (1 << (offset * 5 + 3) % Byte.SIZE);
@@ -104,14 +107,14 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         return with(name, Arrays.copyOf(bytes(name), length));
     }
 
-    /** With one file's bytes edited. */
+    /** Returns a copy with the bytes of one file edited. */
     public DirectoryImage edited(String name, Consumer<ByteBuffer> edit) {
         byte[] bytes = bytes(name).clone();
         edit.accept(ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN));
         return with(name, bytes);
     }
 
-    /** Names of the files that are not the same in both. */
+    /** Returns the names of the files that differ between the two images. */
     public List<String> differences(DirectoryImage other) {
         TreeSet<String> names = new TreeSet<>(files.keySet());
         names.addAll(other.files.keySet());

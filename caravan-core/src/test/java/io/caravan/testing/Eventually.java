@@ -6,23 +6,23 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** Waits for what tells nobody when it happens. */
+/** Polls for events that send no notification. */
 public final class Eventually {
     private static final long FIRST_POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
-    /** What takes long is looked at less often: each look may ask a server that shares the processors. */
+    /** The longest pause between polls. Pauses grow, because a poll may use a server on the same processors. */
     private static final long MAX_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private Eventually() {}
 
-    /** Returns when the condition holds. Prints the stacks of all threads and fails when that takes too long. */
+    /** Waits until the condition holds. If that takes too long, prints the stacks of all threads and fails. */
     public static void await(String what, BooleanSupplier condition) {
         await(() -> what, condition);
     }
 
     /**
-     * Returns when the condition holds. Prints the stacks of all threads and fails when that takes too long.
+     * Waits until the condition holds. If that takes too long, prints the stacks of all threads and fails.
      *
-     * @param what describes the condition, and the state that it was found in, once it has taken too long
+     * @param what describes the condition and, once it has taken too long, the current state
      */
     public static void await(Supplier<String> what, BooleanSupplier condition) {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.PATIENCE_SECONDS);
@@ -44,7 +44,7 @@ public final class Eventually {
         });
     }
 
-    /** Returns when the thread waits for something, or has ended without waiting. */
+    /** Waits until the thread is waiting, or has ended without waiting. */
     public static void awaitWaitingOrDone(Thread thread) {
         await(thread + " waits or ends", () -> switch (thread.getState()) {
             case WAITING, TIMED_WAITING, TERMINATED -> true;

@@ -8,12 +8,12 @@ import java.net.Socket;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** A client's connection through a {@link FaultProxy}: two sockets, and a thread for each way between them. */
+/** The connection of a client through a {@link FaultProxy}: two sockets, and a thread for each direction. */
 final class FaultConnection {
     private static final int CHUNK_BYTES = 16 * 1024;
-    /** A throttled way forwards this often. */
+    /** The number of chunks a second that a throttled direction forwards. */
     private static final int THROTTLED_CHUNKS_PER_SECOND = 20;
-    /** What a throttled way was late by is made up for, up to so much. */
+    /** The longest delay for which a throttled direction compensates. */
     private static final long CREDIT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final FaultProxy proxy;
@@ -37,18 +37,18 @@ final class FaultConnection {
             forwarding.forwardAll();
             end();
         } catch (IOException broken) {
-            // A side has gone, or the connection was reset here: the other side shall see the same.
+            // One side is gone, or this class has reset the connection. The other side must see the same.
             reset();
         }
     }
 
-    /** Ends the connection in a way that neither side takes for a proper end. */
+    /** Resets the connection, so that neither side considers it closed properly. */
     void reset() {
         try {
             client.setSoLinger(true, 0);
             server.setSoLinger(true, 0);
         } catch (IOException closed) {
-            // It has been closed before.
+            // It was already closed.
         }
         end();
     }
@@ -64,17 +64,17 @@ final class FaultConnection {
         }
     }
 
-    /** One way of the connection. */
+    /** One direction of the connection. */
     private final class Forwarding {
         private final Way way;
         private final Socket from;
         private final Socket to;
         private final byte[] chunk = new byte[CHUNK_BYTES];
-        /** The rule that was in force for the last chunk, and what has been forwarded since it came. */
+        /** The rule in force for the last chunk. {@link #underRule} counts the bytes forwarded since it began. */
         private FaultRule rule;
 
         private long underRule;
-        /** When a throttled way may have forwarded all that it was given. */
+        /** The time at which a throttled direction may have forwarded everything it has received. */
         private long dueNanos;
 
         Forwarding(Way way, Socket from, Socket to) {
@@ -99,7 +99,7 @@ final class FaultConnection {
             return from.getInputStream().read(chunk, 0, most);
         }
 
-        /** Does with a chunk what the rule says; returns false at the end. */
+        /** Applies the rule to a chunk. Returns false at the end. */
         private boolean follow(int bytes) throws IOException {
             FaultRule now = proxy.rule();
             if (now != rule) {
@@ -122,7 +122,7 @@ final class FaultConnection {
             return true;
         }
 
-        /** How long these bytes have to wait. */
+        /** Returns how long these bytes must wait. */
         private long throttled(int bytes, FaultRule.Throttle throttle) {
             long now = System.nanoTime();
             if (dueNanos - (now - CREDIT_NANOS) < 0) {
@@ -167,7 +167,7 @@ final class FaultConnection {
             proxy.hasForwarded(bytes);
         }
 
-        /** Waits, but not for longer than the connection is there. */
+        /** Waits, but no longer than the connection exists. */
         private void await(long nanos) throws IOException {
             try {
                 if (ended.await(nanos, TimeUnit.NANOSECONDS)) {

@@ -14,11 +14,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
 /**
- * Stands on loopback before a server and lets through what clients and the server say to each other, or not, as a rule
- * says that may be changed at any time, for the connections that are there as well. There is one rule at a time.
+ * A proxy on loopback in front of a server. It forwards the bytes of clients and the server according to a rule. There
+ * is one rule at a time. It may be changed at any time, and also applies to existing connections.
  *
- * <p>It knows of HTTP only where a request begins, and how long it is, which must be by {@code Content-Length}; clients
- * may not send a request before the last one is answered.
+ * <p>The only parts of HTTP that it interprets are the start of a request and its length, which must be given by
+ * {@code Content-Length}. Clients may not send a request before the response to the previous one.
  */
 public final class FaultProxy implements AutoCloseable {
     private final ServerSocket listener;
@@ -30,15 +30,15 @@ public final class FaultProxy implements AutoCloseable {
     private final AtomicLong forwardedBytes = new AtomicLong();
     private volatile FaultRule rule = new FaultRule.Pass();
 
-    /** Which way bytes go. */
+    /** A direction of bytes. */
     public enum Way {
-        /** From clients to the server. */
+        /** Bytes from clients to the server. */
         REQUESTS,
-        /** From the server to clients. */
+        /** Bytes from the server to clients. */
         ANSWERS
     }
 
-    /** A proxy before what listens at this port of this host, or will. */
+    /** Starts a proxy for the server that listens, or will listen, at this loopback port. */
     public static FaultProxy before(int port) throws IOException {
         return new FaultProxy(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     }
@@ -49,12 +49,12 @@ public final class FaultProxy implements AutoCloseable {
         Daemons.start("fault-proxy", this::accept);
     }
 
-    /** Where clients connect. */
+    /** Returns the port to which clients connect. */
     public int port() {
         return listener.getLocalPort();
     }
 
-    /** Lets everything through, as at the start. */
+    /** Forwards everything, as initially. */
     public void pass() {
         rule = new FaultRule.Pass();
     }
@@ -65,57 +65,60 @@ public final class FaultProxy implements AutoCloseable {
         connections.forEach(FaultConnection::reset);
     }
 
-    /** Accepts connections and reads, but forwards nothing; what was swallowed is lost. */
+    /** Accepts connections and reads, but forwards nothing. The bytes that were read are lost. */
     public void swallow() {
         rule = new FaultRule.Swallow();
     }
 
-    /** Forwards each read only after a while. */
+    /** Delays the forwarding of each read. */
     public void delay(Duration delay) {
         rule = new FaultRule.Delay(delay.toNanos());
     }
 
-    /** Forwards only so many bytes a second, each way of each connection. */
+    /** Forwards this many bytes a second in each direction of each connection. */
     public void throttle(long bytesPerSecond) {
         rule = new FaultRule.Throttle(bytesPerSecond);
     }
 
-    /** Resets a connection once it has forwarded so many bytes this way from now on, so many times; then lets all through. */
+    /**
+     * Resets a connection after this many more bytes in this direction, for this many connections. Then forwards
+     * everything.
+     */
     public void cut(Way way, int times, long afterBytes) {
         rule = new FaultRule.Cut(way, new AtomicInteger(times), afterBytes);
     }
 
-    /** Answers the next requests itself; then lets all through. */
+    /** Answers this many requests itself. Then forwards everything. */
     public void answer(int times, HttpAnswer answer) {
         answer(times, requestLine -> true, answer);
     }
 
-    /** Answers the next requests whose first line, such as {@code GET /a HTTP/1.1}, is such a one; then lets all through. */
+    /** Answers requests whose first line, such as {@code GET /a HTTP/1.1}, matches. Forwards everything else. */
     public void answer(int times, Predicate<String> requestLines, HttpAnswer answer) {
         rule = new FaultRule.Answer(new AtomicInteger(times), head -> requestLines.test(head.requestLine()), answer);
     }
 
-    /** The same for requests whose head, from its first line on, is such a one. */
+    /** Answers requests whose head, including the first line, matches. Forwards everything else. */
     public void answerHeads(int times, Predicate<String> heads, HttpAnswer answer) {
         rule = new FaultRule.Answer(new AtomicInteger(times), head -> heads.test(head.text()), answer);
     }
 
-    /** Connections that were accepted. */
+    /** Returns the number of accepted connections. */
     public int accepted() {
         return accepted.get();
     }
 
-    /** Requests that it answered itself. */
+    /** Returns the number of requests that the proxy answered itself. */
     public int answered() {
         return answered.get();
     }
 
-    /** Connections that it cut. */
+    /** Returns the number of connections that {@link #cut(Way, int, long)} has reset. */
     public int cut() {
         return cut.get();
     }
 
-    /** Bytes that it forwarded, both ways. */
+    /** Returns the number of bytes forwarded, in both directions. */
     public long forwardedBytes() {
         return forwardedBytes.get();
     }
@@ -170,7 +173,7 @@ public final class FaultProxy implements AutoCloseable {
         connection.start();
     }
 
-    /** Listens no more, and resets all connections. */
+    /** Stops listening and resets all connections. */
     @Override
     public void close() throws IOException {
         listener.close();

@@ -21,12 +21,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A storage that does as it is told: it holds calls until they are released, makes calls fail, runs out of space, and
- * remembers every call in order. What it is not told to spoil goes through to another storage.
+ * A storage with faults on demand: it holds calls until they are released, makes calls fail, runs out of space, and
+ * records every call in order. It passes all other calls to another storage.
  */
 public final class FaultStorage implements Storage {
 
-    /** What a call does. Reads of mapped memory are no calls; all else is. */
+    /** The kind of a call. All operations except reads of mapped memory are calls. */
     public enum Kind {
         CREATE,
         OPEN,
@@ -41,16 +41,16 @@ public final class FaultStorage implements Storage {
     }
 
     /**
-     * One call, noted before it is performed.
+     * One call, recorded before it is performed.
      *
-     * @param file the file's name as it was opened; empty for the directory
-     * @param fileNumber tells files apart that had the same name, and follows one through its renames
-     * @param position where a write starts; otherwise 0
-     * @param bytes how many are written or created; otherwise 0
-     * @param newName what a rename renames to; otherwise empty
+     * @param file the name with which the file was opened; empty for the directory
+     * @param fileNumber distinguishes files that had the same name, and identifies a file across renames
+     * @param position the start of a write; otherwise 0
+     * @param bytes the number of bytes written or created; otherwise 0
+     * @param newName the new name in a rename; otherwise empty
      */
     public record Call(Kind kind, String file, int fileNumber, long position, long bytes, String newName) {
-        /** Whether this changes what is on the disk. */
+        /** Whether this call changes the contents of the disk. */
         public boolean changes() {
             return switch (kind) {
                 case CREATE, WRITE, RENAME, DELETE -> true;
@@ -59,7 +59,7 @@ public final class FaultStorage implements Storage {
         }
     }
 
-    /** Calls of one kind, on files whose whole name, before or after a rename, the regular expression matches. */
+    /** Matches calls of one kind on files whose name, before or after a rename, matches the regular expression. */
     public static Predicate<Call> on(Kind kind, String names) {
         Pattern pattern = Pattern.compile(names);
         return call -> call.kind == kind
@@ -67,7 +67,7 @@ public final class FaultStorage implements Storage {
                         || kind == Kind.RENAME && pattern.matcher(call.newName).matches());
     }
 
-    /** Only the n-th of these calls, counted from now on, the first being 1. */
+    /** Matches only the n-th of these calls, counted from now, starting at 1. */
     public static Predicate<Call> nth(int n, Predicate<Call> calls) {
         AtomicInteger count = new AtomicInteger();
         return call -> calls.test(call) && count.incrementAndGet() == n;
@@ -77,7 +77,7 @@ public final class FaultStorage implements Storage {
         void apply(Call call) throws IOException;
     }
 
-    /** Holds calls from before they are performed until {@link #release()}. */
+    /** Holds calls before they are performed, until {@link #release()}. */
     public static final class Hold implements AutoCloseable {
         private final Predicate<Call> calls;
         private final CountDownLatch reached = new CountDownLatch(1);
@@ -94,7 +94,7 @@ public final class FaultStorage implements Storage {
             }
         }
 
-        /** Returns when a call is being held. */
+        /** Waits until a call is being held. */
         public void awaitReached() {
             awaitLatch(reached, "no call came that was to be held");
         }
@@ -104,7 +104,7 @@ public final class FaultStorage implements Storage {
             return reached.getCount() == 0;
         }
 
-        /** Lets the held calls, and all later ones, go on. */
+        /** Lets the held calls and all later ones continue. */
         public void release() {
             released.countDown();
         }
@@ -136,7 +136,6 @@ public final class FaultStorage implements Storage {
     private volatile int unreadablePosition;
     private final AtomicInteger mapped = new AtomicInteger();
 
-    /** Wraps another storage. */
     public FaultStorage(Storage inner) {
         this.inner = inner;
     }
@@ -148,7 +147,7 @@ public final class FaultStorage implements Storage {
         return hold;
     }
 
-    /** Makes these calls fail, and do nothing. */
+    /** Makes these calls fail without effect. */
     public void fail(Predicate<Call> failing) {
         rules.add(call -> {
             if (failing.test(call)) {
@@ -157,7 +156,7 @@ public final class FaultStorage implements Storage {
         });
     }
 
-    /** The same with a message of the operating system's behind the file's name. */
+    /** Makes these calls fail with a message of the operating system after the name of the file. */
     public void fail(Predicate<Call> failing, String message) {
         rules.add(call -> {
             if (failing.test(call)) {
@@ -166,48 +165,50 @@ public final class FaultStorage implements Storage {
         });
     }
 
-    /** Lets everything go through again; what is held stays held. */
+    /** Removes all faults. Held calls stay held. */
     public void heal() {
         rules.clear();
         full = false;
         unreadableFile = "";
     }
 
-    /** From now on, until told otherwise, no file can be created, none can grow, and heap segments, whose space is not
-     * taken before it is written to, cannot be written. */
+    /**
+     * Sets whether the disk is full: no file can be created, none can grow, and heap segments cannot be written,
+     * because they are sparse.
+     */
     public void full(boolean noSpace) {
         full = noSpace;
     }
 
-    /** From now on, says that so much disk space is left. */
+    /** Sets the source of the reported free disk space. */
     public void usable(LongSupplier bytes) {
         usable = bytes;
     }
 
-    /** From now on, copies of mapped memory that take in this byte of a file fail as the JVM has them fail. */
+    /** Makes copies of mapped memory that include this byte of a file fail with the error that the JVM throws. */
     public void unreadable(String file, int position) {
         unreadablePosition = position;
         unreadableFile = file;
     }
 
-    /** How many files are mapped now. */
+    /** Returns the number of mapped files. */
     public int mapped() {
         return mapped.get();
     }
 
-    /** All calls so far, in order. */
+    /** Returns all calls so far, in order. */
     public List<Call> calls() {
         synchronized (calls) {
             return List.copyOf(calls);
         }
     }
 
-    /** Those of all calls so far. */
+    /** Returns those of all calls so far that match. */
     public List<Call> calls(Predicate<Call> wanted) {
         return calls().stream().filter(wanted).toList();
     }
 
-    /** Forgets the calls so far. */
+    /** Discards the recorded calls. */
     public void forgetCalls() {
         synchronized (calls) {
             calls.clear();

@@ -8,12 +8,12 @@ import io.caravan.inspect.Verifier;
 import java.io.IOException;
 import java.util.List;
 
-/** What verification finds in the files of a closed store. */
+/** The faults that verification finds in the files of a closed store. */
 public final class Faults {
 
     private Faults() {}
 
-    /** In all of them; what it cannot even start on is a fault too. */
+    /** Returns the faults in all files. An exception when verification starts is also a fault. */
     public static List<CaravanException> of(DirectoryImage image) throws IOException {
         try {
             return Verifier.verify(new MemoryStorage(image), VerifyReport.Progress.NONE)
@@ -23,7 +23,9 @@ public final class Faults {
         }
     }
 
-    /** In one checkpoint, by the reader that verification reads it with; all of it takes its time. */
+    /**
+     * Returns the faults in one checkpoint, found by the reader that verification uses. A full verification is slow.
+     */
     public static List<CaravanException> ofCheckpoint(DirectoryImage image, String file) throws IOException {
         long number = FileNames.CHECKPOINT.number(file).getAsLong();
         try (CheckpointReader reader = new CheckpointReader(new MemoryStorage(image), number)) {

@@ -6,7 +6,7 @@ import static io.caravan.testing.CrashFile.SECTOR_BYTES;
 import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
-/** What a power cut leaves of one file. */
+/** The bytes of one file after a power cut. */
 final class FileCut {
     private static final int SIZES = 3;
     private static final int NONE = -1;
@@ -26,7 +26,7 @@ final class FileCut {
         this.bytes = file.durablePadded(keptSize(file, pattern, choices));
     }
 
-    /** Chooses by the pattern which sectors are kept, and tears one if told so. */
+    /** Chooses the kept sectors according to the pattern, and tears one if {@code tears} is set. */
     static FileCut of(
             String name, CrashFile file, int[] sectors, KeptSectors pattern, boolean tears, RandomGenerator choices) {
         FileCut cut = new FileCut(name, file, pattern, choices);
@@ -51,7 +51,7 @@ final class FileCut {
         };
     }
 
-    /** Writes these sectors; returns those that lie within the size that is kept. */
+    /** Writes these sectors. Returns those within the kept size. */
     private int[] write(CrashFile file, int[] sectors) {
         int count = 0;
         while (count < sectors.length && sectors[count] * SECTOR_BYTES < bytes.length) {
@@ -62,7 +62,7 @@ final class FileCut {
         return count == sectors.length ? sectors : Arrays.copyOf(sectors, count);
     }
 
-    /** Makes a sector new up to some byte and old behind it, or the other way round, when it has two bytes to differ. */
+    /** Makes a sector with at least two differing bytes new up to some byte and old after it, or old and then new. */
     private void tear(CrashFile file, int sector, int[] written, RandomGenerator choices) {
         int from = sector * SECTOR_BYTES;
         int to = Math.min(from + SECTOR_BYTES, bytes.length);
@@ -84,7 +84,7 @@ final class FileCut {
         }
     }
 
-    /** Fills a block, as far as the file has it, with random bytes. */
+    /** Fills a block, up to the end of the file, with random bytes. */
     void garble(int block, RandomGenerator choices) {
         int from = block * BLOCK_BYTES;
         int to = Math.min(from + BLOCK_BYTES, bytes.length);

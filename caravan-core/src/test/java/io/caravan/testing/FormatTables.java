@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The tables of a page of {@code docs/internals} and, to be compared with them, the public numbers of classes. A table
- * follows a comment with its marker.
+ * The tables of a page of {@code docs/internals} and the public numbers of classes, to compare them. Each table follows
+ * a comment with its marker.
  */
 public final class FormatTables {
     private final String document;
@@ -27,9 +27,9 @@ public final class FormatTables {
     /**
      * A layout in the document.
      *
-     * @param name what its marker says behind {@code layout: }
+     * @param name the name in the marker, after {@code layout: }
      * @param owner the class with its fields
-     * @param prefix what the fields' names begin with; empty for those that no other layout of the class has
+     * @param prefix the prefix of the field names; empty for the fields that belong to no other layout of the class
      */
     public record Layout(String name, Class<?> owner, String prefix) {
         private boolean hasPrefixOf(String constant) {
@@ -40,10 +40,10 @@ public final class FormatTables {
     /**
      * Reads the document.
      *
-     * @param page the file's name
-     * @param classes all whose numbers are in it
+     * @param page the name of the file
+     * @param classes the classes whose numbers are in it
      * @param layouts the tables of their fields
-     * @param constantsMarker the table of all other numbers
+     * @param constantsMarker the marker of the table of all other numbers
      */
     public FormatTables(String page, List<Class<?>> classes, List<Layout> layouts, String constantsMarker) {
         this.document = read(page);
@@ -65,14 +65,14 @@ public final class FormatTables {
         return document;
     }
 
-    /** The fields of a layout as the document has them. */
+    /** Returns the fields of a layout according to the document. */
     public Map<String, Long> documentedOffsets(Layout layout) {
         Map<String, Long> offsets = new TreeMap<>();
         fields(layout).forEach(row -> offsets.put(row.get(0), Long.parseLong(row.get(1))));
         return offsets;
     }
 
-    /** The fields of a layout as its class has them. */
+    /** Returns the fields of a layout according to its class. */
     public Map<String, Long> offsets(Layout layout) {
         Map<String, Long> listed = documentedConstants();
         Map<String, Long> inCode = numbersOf(layout.owner());
@@ -88,7 +88,7 @@ public final class FormatTables {
                 : layout.hasPrefixOf(constant);
     }
 
-    /** Checks that each field of the document begins where the one before ends. */
+    /** Checks that each field of the document begins where the previous one ends. */
     public void checkOrder(Layout layout) {
         List<List<String>> rows = fields(layout);
         for (int i = 0; i + 1 < rows.size(); i++) {
@@ -100,14 +100,14 @@ public final class FormatTables {
         }
     }
 
-    /** All other numbers as the document has them. */
+    /** Returns all other numbers according to the document. */
     public Map<String, Long> documentedConstants() {
         Map<String, Long> values = new TreeMap<>();
         tableBehind(constantsMarker).forEach(row -> values.put(row.get(0), Long.decode(row.get(1))));
         return values;
     }
 
-    /** All numbers of the classes that the document does not have as fields. */
+    /** Returns all numbers of the classes that are not fields in the document. */
     public Map<String, Long> constants() {
         Map<String, Long> inCode = new TreeMap<>();
         for (Class<?> owner : classes) {
@@ -142,7 +142,7 @@ public final class FormatTables {
         }
     }
 
-    /** The rows of the table behind a marker, without its head. */
+    /** Returns the rows of the table after a marker, without its header. */
     public List<List<String>> tableBehind(String marker) {
         int at = document.indexOf("<!-- " + marker + " -->");
         assertThat(at).as(marker).isNotNegative();

@@ -9,8 +9,8 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
 
 /**
- * The files of a {@link SmallStore} as the last build wrote them that had version 3 of the format: in {@code open} after a
- * kill, in {@code closed} after a clean close.
+ * The files of a {@link SmallStore}, written by the last build with version 3 of the format: {@code open} after a kill,
+ * {@code closed} after a clean close.
  */
 public final class FormerStore {
     private static final String ARCHIVE = "/io/caravan/version-3.zip";

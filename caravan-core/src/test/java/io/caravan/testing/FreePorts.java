@@ -12,18 +12,20 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Ports of the loopback address for servers that are to listen on a port known before they start, or again after they
- * were stopped. They lie below the range that systems take ports from by themselves (from 32,768 on in Linux, 49,152
- * elsewhere), so that no connection, and no server that takes any port, is given one meanwhile. No other process that
- * takes its ports here is given one of this process either, which has a block of ports to itself for as long as it runs:
- * it holds the lock of a file in the temporary directory. Threads may share it.
+ * Loopback ports for servers that must listen on a port known before they start, or again after they were stopped.
+ *
+ * <p>The ports are below the range from which systems assign ports (from 32,768 in Linux, from 49,152 elsewhere).
+ * Therefore, no connection, and no server on any free port, gets one of them in the meantime.
+ *
+ * <p>As long as it runs, this process has a block of ports to itself: it holds the lock of a file in the temporary
+ * directory. No other process that uses this class gets one of them. Thread-safe.
  */
 public final class FreePorts {
     private static final int FIRST = 10_240;
     private static final int BLOCK = 256;
     private static final int BLOCKS = 80;
 
-    /** They keep the locks; to close any of a file would give its lock back. */
+    /** The channels that hold the locks. Closing any channel of a file would release its lock. */
     private static final List<FileChannel> OPENED = new ArrayList<>();
 
     private static int next;
@@ -31,7 +33,7 @@ public final class FreePorts {
 
     private FreePorts() {}
 
-    /** A port that nobody listens on, and that this process has not had before. */
+    /** Returns a port without a listener that this process has not used before. */
     public static synchronized int next() {
         while (true) {
             if (next == end) {
@@ -56,7 +58,7 @@ public final class FreePorts {
         throw new IllegalStateException("other processes have all ports from " + FIRST + " on");
     }
 
-    /** Whether it is this process that has just locked the file. */
+    /** Whether this process has just locked the file. */
     private static boolean isLocked(Path file) {
         try {
             FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
@@ -68,7 +70,7 @@ public final class FreePorts {
         }
     }
 
-    /** Whether nobody listens on a port. */
+    /** Whether no server listens on a port. */
     public static boolean isFree(int port) {
         try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
             return socket.isBound();

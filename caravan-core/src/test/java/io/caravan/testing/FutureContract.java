@@ -21,7 +21,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** Futures of writes: what they get, in which order, and what may be done by what depends on them. */
+/** Futures of writes: their results, their order, and the calls that dependent stages may make. */
 public interface FutureContract extends ContractFixture {
 
     @Test
@@ -88,7 +88,7 @@ public interface FutureContract extends ContractFixture {
         assertThat(await(third)).isEqualTo(2);
     }
 
-    /** One thread completes all futures: it would wait for itself. */
+    /** One thread completes all futures, so it would wait for itself. */
     @Test
     default void whatDependsOnAFutureMustNotWaitForAnother() {
         CompletableFuture<Long> waits = onFutureThread(() -> store().append(1, bytes("a"))
@@ -113,7 +113,10 @@ public interface FutureContract extends ContractFixture {
         assertThat(completed).hasSize(100).isSorted();
     }
 
-    /** Has what depends on futures run where they complete: on this thread it would, once they are complete. */
+    /**
+     * Runs dependent stages on the thread that completes futures. If a future were already complete, they would run
+     * here.
+     */
     private <T> T onFutureThread(Supplier<T> dependents) {
         CountDownLatch begin = new CountDownLatch(1);
         store().futureExecutor().execute(() -> awaitUninterruptibly(begin));

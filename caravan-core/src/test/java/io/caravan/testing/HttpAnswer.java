@@ -3,21 +3,21 @@ package io.caravan.testing;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a {@link FaultProxy} answers instead of the server behind it; the connection ends after it.
+ * The response of a {@link FaultProxy} in place of its server. It then closes the connection.
  *
  * @param status such as 503
- * @param header one header line without its end, or several, or empty; with a {@code Transfer-Encoding} the body is as
- *     that wants it, and has no other length
+ * @param header one or several header lines without the last line end, or empty; with a {@code Transfer-Encoding}, the
+ * body must have that encoding, and no length is sent
  * @param body text, or empty
  */
 public record HttpAnswer(int status, String header, String body) {
 
-    /** An answer of nothing but a status. */
+    /** Returns a response with only a status. */
     public static HttpAnswer of(int status) {
         return new HttpAnswer(status, "", "");
     }
 
-    /** An S3 server's refusal. */
+    /** Returns an error response of an S3 server. */
     public static HttpAnswer s3(int status, String code, String message) {
         String body = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>" + code + "</Code><Message>" + message
                 + "</Message><RequestId>1</RequestId></Error>";

@@ -9,24 +9,24 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a request says of itself.
+ * The head of a request.
  *
  * @param requestLine its first line
- * @param text as much of the request as came with it, usually all of its head
+ * @param text the bytes of the request that arrived with it, usually the entire head
  */
 record HttpHead(String requestLine, String text) {
     private static final Pattern REQUEST = Pattern.compile("\\A([A-Z]+ \\S+ HTTP/1\\.1)\r\n");
     private static final Pattern LENGTH = Pattern.compile("(?i)\r\ncontent-length: *(\\d+)");
     private static final String END = "\r\n\r\n";
 
-    /** The request that begins with these bytes, or null when none does: they are of one that began before. */
+    /** Returns the request that begins with these bytes, or null if they belong to an earlier request. */
     static HttpHead at(byte[] chunk, int bytes) {
         String text = text(chunk, bytes);
         Matcher request = REQUEST.matcher(text);
         return request.find() ? new HttpHead(request.group(1), text) : null;
     }
 
-    /** Reads the rest of the request of which these bytes are the beginning, so that its sender listens. */
+    /** Reads the rest of the request that begins with these bytes, so that its sender reads the response. */
     void readRest(InputStream in, byte[] beginning, int bytes) throws IOException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         all.write(beginning, 0, bytes);

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Interrupts: harmless to the store, and kept for the caller. */
+/** Interrupts: the store is unharmed, and the caller keeps its interrupt status. */
 public interface InterruptContract extends ContractFixture {
 
     static Stream<Arguments> allCalls() {
@@ -98,7 +98,7 @@ public interface InterruptContract extends ContractFixture {
             call.run();
             return Thread.currentThread().isInterrupted();
         } finally {
-            Thread.interrupted(); // clears it, so that the test's own waits are not disturbed
+            Thread.interrupted(); // clears it, so that the waits of the test are not disturbed
         }
     }
 
@@ -135,7 +135,7 @@ public interface InterruptContract extends ContractFixture {
         }
     }
 
-    /** Ends with the flag cleared. */
+    /** Joins the thread. The interrupt status is clear on return. */
     private static void joinUninterruptibly(Thread thread) {
         while (thread.isAlive()) {
             try {

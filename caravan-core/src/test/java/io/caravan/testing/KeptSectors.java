@@ -3,7 +3,7 @@ package io.caravan.testing;
 import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
-/** Which of the sectors that a disk has to write it has written when it is stopped. */
+/** The pattern of the pending sectors that a disk has written when the power fails. */
 enum KeptSectors {
     ALL,
     NONE,
@@ -22,7 +22,7 @@ enum KeptSectors {
         return PATTERNS[choices.nextInt(PATTERNS.length)];
     }
 
-    /** Those that are written of these. */
+    /** Returns the written ones of these sectors. */
     int[] of(int[] sectors, RandomGenerator choices) {
         int count = sectors.length;
         return switch (this) {

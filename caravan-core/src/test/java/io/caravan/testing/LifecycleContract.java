@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Flush, checkpoint, close, and what is left after each. */
+/** Flush, checkpoint, close, and the contents after each. */
 public interface LifecycleContract extends ContractFixture {
 
     @Test
@@ -61,7 +61,7 @@ public interface LifecycleContract extends ContractFixture {
         assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
     }
 
-    /** A log segment that was filled to its last block, and forced, may be recycled before anything else is written. */
+    /** A log segment that is full to its last block, and fsynced, may be recycled before anything else is written. */
     @Test
     default void checkpointsWithNothingWrittenBetweenThemDoNoHarm() {
         for (int i = 0; i < 40; i++) {

@@ -11,12 +11,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The contract of {@link ListStore}, as tests. A subclass says how to open one implementation, and gets a test for
- * every sentence of the interface's documentation, a part at a time.
+ * The contract of {@link ListStore}, as tests. A subclass opens one implementation, and inherits a test for every
+ * sentence of the documentation of the interface.
  *
- * <p>Every test ends in the same way: what the store says is noted, the store is closed, verified, and opened again,
- * and has to say the same. Tests run on a thread of their own, so that a store that hangs fails its test and not the
- * build.
+ * <p>After every test, the store is closed, verified, and opened again, and must return the same contents as before.
+ * Each test runs on its own thread, so that a store that hangs fails the test instead of the build.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 public abstract class ListStoreContract
@@ -38,17 +37,17 @@ public abstract class ListStoreContract
     /** Opens an empty store. */
     protected abstract ListStore open();
 
-    /** Opens again what a closed store kept; overridden together with {@link #durable()}. */
+    /** Opens a closed store again. Overridden together with {@link #durable()}. */
     protected ListStore reopen(ListStore closed) {
         throw new UnsupportedOperationException("this store keeps nothing: " + closed);
     }
 
-    /** Throws when the files of the closed store are not sound. */
+    /** Throws if the files of the closed store are not intact. */
     protected void verify(ListStore closed) {
         assertThat(closed).isNotNull();
     }
 
-    /** How many random runs the suite makes, and how long each is: fewer where writes are slow. */
+    /** Returns the number of random runs. Fewer, and shorter ones, suit a store with slow writes. */
     protected int randomRuns() {
         return RANDOM_RUNS;
     }

@@ -16,18 +16,18 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * A directory in memory, in two layers: what was written, which is what a reader sees, and what was forced, which is
- * all that a power cut leaves. Files forced but never named durably, and names forced for files that were not, come out
- * of a power cut as the contract of {@link Storage} says: missing, or with the content of their last force.
+ * An in-memory directory in two layers: the written contents, which readers see, and the fsynced contents, which
+ * survive a power cut. The contract of {@link Storage} applies to a power cut. A file with fsynced bytes but without a
+ * durable name is missing. A durable name has the contents of the last fsync of its file.
  *
- * <p>The model is the simplest one: everything that was not forced is lost. A store that was cut off goes on working on
- * its own storage; what {@link #powerCut()} and {@link #processKill()} return is another one.
+ * <p>The model is the simplest one: everything that was not fsynced is lost. A store continues on its own storage after
+ * a power cut, because {@link #powerCut()} and {@link #processKill()} return another one.
  */
 public final class MemoryStorage implements Storage {
 
     /**
-     * One file's content. Names point to it, and a mapping keeps it alive when they do not. Its bytes may be an image's, or
-     * those that were forced, until the first change.
+     * The content of one file. Names point to it, and a mapping keeps it alive without a name. Until the first change,
+     * the bytes may be those of an image or the fsynced ones.
      */
     private static final class Content {
         private byte[] written;
@@ -90,7 +90,7 @@ public final class MemoryStorage implements Storage {
     private final Map<String, Content> files = new HashMap<>();
     private final Map<String, Content> forcedFiles = new HashMap<>();
     private volatile Runnable afterStep = () -> {};
-    /** How often the power was lost. */
+    /** The number of power cuts. */
     private final int boot;
 
     public MemoryStorage() {
@@ -101,32 +101,32 @@ public final class MemoryStorage implements Storage {
         this.boot = boot;
     }
 
-    /** A storage that has an image's files, durably, and keeps all changes to itself. */
+    /** Creates a storage with the files of an image, all durable. The image does not change. */
     public MemoryStorage(DirectoryImage image) {
         this(1);
         image.files().forEach((name, bytes) -> files.put(name, new Content(bytes)));
         forcedFiles.putAll(files);
     }
 
-    /** What it holds now. */
+    /** Returns the current contents. */
     public synchronized DirectoryImage image() {
         SortedMap<String, byte[]> copies = new TreeMap<>();
         files.forEach((name, content) -> copies.put(name, content.copy()));
         return new DirectoryImage(copies);
     }
 
-    /** Runs an action on whichever thread has just created, renamed or deleted a file. */
+    /** Runs an action on the thread that has just created, renamed, or deleted a file. */
     public void afterEachStep(Runnable action) {
         afterStep = action;
     }
 
-    /** Inverts a byte of a file behind the back of whoever has it open or mapped; the second time puts it back. */
+    /** Inverts a byte of a file, which may be open or mapped. The second call restores the byte. */
     public synchronized void invert(String name, int offset) {
         byte[] bytes = files.get(name).own();
         bytes[offset] = (byte) ~bytes[offset];
     }
 
-    /** What a power cut at this moment would leave. */
+    /** Returns the storage that a power cut at this moment would leave. */
     public synchronized MemoryStorage powerCut() {
         MemoryStorage left = new MemoryStorage(boot + 1);
         forcedFiles.forEach((name, content) -> left.files.put(name, content.afterPowerCut()));
@@ -134,7 +134,7 @@ public final class MemoryStorage implements Storage {
         return left;
     }
 
-    /** What a kill of the process at this moment would leave; a power cut of that can still follow. */
+    /** Returns the storage that a kill of the process at this moment would leave. A power cut can still follow. */
     public synchronized MemoryStorage processKill() {
         MemoryStorage left = new MemoryStorage(boot);
         Map<Content, Content> copies = new HashMap<>();
@@ -144,14 +144,14 @@ public final class MemoryStorage implements Storage {
         return left;
     }
 
-    /** Copies of all files, as a reader sees them. */
+    /** Returns copies of all files as readers see them. */
     public synchronized SortedMap<String, ByteBuffer> contents() {
         SortedMap<String, ByteBuffer> contents = new TreeMap<>();
         files.forEach((name, content) -> contents.put(name, ByteBuffer.wrap(content.copy())));
         return contents;
     }
 
-    /** A file's bytes themselves, to look at and to damage; a mapping of the file sees what is put here. */
+    /** Returns the actual bytes of a file, to inspect and to damage. A mapping of the file sees all changes. */
     public synchronized ByteBuffer bytes(String name) {
         Content content = files.get(name);
         if (content == null) {
@@ -164,7 +164,7 @@ public final class MemoryStorage implements Storage {
         return ByteBuffer.wrap(content.own()).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Adds a file, or replaces one, durably. */
+    /** Adds or replaces a file, durably. */
     public synchronized void put(String name, byte[] bytes) {
         Content content = new Content(bytes.clone());
         files.put(name, content);
@@ -237,7 +237,7 @@ public final class MemoryStorage implements Storage {
         return "memory/" + name;
     }
 
-    /** Lets go; the storage can be opened again. */
+    /** Does nothing: the storage can be opened again. */
     @Override
     public void close() {}
 

@@ -16,13 +16,13 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store should answer, worked out in the plainest way there is: a map from id to a list of values.
+ * The expected results of a store, computed in the simplest way: a map from id to a list of values.
  *
- * <p>It shares no code with any store, on purpose. For one thread.
+ * <p>It deliberately shares no code with any store. Not thread-safe.
  */
 public final class ModelLists {
 
-    /** A list: where it starts, and its retained values. */
+    /** A list: its first sequence and its retained values. */
     private static final class Lane {
         long firstSequence;
         final List<byte[]> values = new ArrayList<>();
@@ -46,12 +46,12 @@ public final class ModelLists {
     private final Map<Long, Lane> lanes = new HashMap<>();
     private final int maxValueBytes;
 
-    /** A model of a store with this limit. */
+    /** Creates a model of a store with this limit. */
     public ModelLists(int maxValueBytes) {
         this.maxValueBytes = maxValueBytes;
     }
 
-    /** A model in the same state, which goes its own way. */
+    /** Returns an independent model in the same state. */
     public ModelLists copy() {
         ModelLists copy = new ModelLists(maxValueBytes);
         lanes.forEach((id, lane) -> copy.lanes.put(id, lane.copy()));
@@ -76,7 +76,7 @@ public final class ModelLists {
         return lane.nextSequence() - 1;
     }
 
-    /** Performs all or nothing. */
+    /** Performs the entire batch or nothing. */
     public Outcome write(WriteBatch batch) {
         Outcome refusal = refusal(batch);
         return refusal != null ? refusal : new Outcome.Written(performAll(batch));
@@ -168,29 +168,29 @@ public final class ModelLists {
         return new Outcome.Listed(ids());
     }
 
-    /** The lists that there are. */
+    /** Returns the ids of the existing lists. */
     public Set<Long> ids() {
         return Set.copyOf(lanes.keySet());
     }
 
-    /** Whether there is such a list. */
+    /** Whether the list exists. */
     public boolean contains(long id) {
         return lanes.containsKey(id);
     }
 
-    /** The first retained sequence; 0 for a missing list. */
+    /** Returns the first retained sequence; 0 for a missing list. */
     public long firstSequence(long id) {
         Lane lane = lanes.get(id);
         return lane == null ? 0 : lane.firstSequence;
     }
 
-    /** The next append's sequence; 0 for a missing list. */
+    /** Returns the sequence of the next append; 0 for a missing list. */
     public long nextSequence(long id) {
         Lane lane = lanes.get(id);
         return lane == null ? 0 : lane.nextSequence();
     }
 
-    /** What the values take in a heap. */
+    /** Returns the number of bytes that the values take in a heap. */
     public long heapBytes() {
         return lanes.values().stream()
                 .flatMap(lane -> lane.values.stream())
@@ -198,7 +198,7 @@ public final class ModelLists {
                 .sum();
     }
 
-    /** What a store in this state would say of its lists. */
+    /** Returns the contents that a store in this state would report. */
     public StoreContents contents() {
         SortedMap<Long, StoreContents.ListContents> lists = new TreeMap<>();
         for (long id : lanes.keySet()) {

@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * Asks the same of a store and of its model, and compares every answer.
+ * Performs the same operations on a store and on its model, and compares every result.
  *
- * <p>Writes are not waited for one by one: they go out one after the other, and what their callbacks were told is
- * compared, the order included, when enough have gathered, and before upkeep. Reads in between meet writes that are not
+ * <p>Writes are started one after the other, without waiting for each. The calls of their callbacks, and the order of
+ * these calls, are compared in groups and before the store is reopened. Reads in between encounter writes that are not
  * durable yet.
  */
 public final class ModelRun {
@@ -30,9 +30,9 @@ public final class ModelRun {
     private long operationCount;
 
     /**
-     * A run that starts on an open store in the model's state.
+     * Starts with an open store in the state of the model.
      *
-     * @param reopen closes the store it is given and opens it again; what it returns has to hold the same
+     * @param reopen closes a store, opens it again, and returns it; its contents must be the same
      */
     public ModelRun(ListStore store, ModelLists model, UnaryOperator<ListStore> reopen) {
         this.store = store;
@@ -40,7 +40,7 @@ public final class ModelRun {
         this.reopen = reopen;
     }
 
-    /** Performs so many operations, and compares all that the store holds in the end. Returns the store, open. */
+    /** Performs this many operations and then compares all contents of the store. Returns the open store. */
     public ListStore run(RandomOperations operations, int count) {
         try {
             for (int i = 0; i < count; i++) {
@@ -57,7 +57,7 @@ public final class ModelRun {
         return store;
     }
 
-    /** Performs one operation on store and model. */
+    /** Performs one operation on the store and the model. */
     public void perform(Operation operation) {
         remember(operation);
         Outcome expected = operation.expect(model);
@@ -93,7 +93,10 @@ public final class ModelRun {
         }
     }
 
-    /** Waits for the callbacks of all writes; a callback of a refused write, or told twice, shows as one too many. */
+    /**
+     * Waits for the callbacks of all writes. A callback of a rejected write, or a second call, shows up as one too
+     * many.
+     */
     private void settle() {
         assertThat(tellings.await(expectedTellings.size())).isEqualTo(expectedTellings);
         tellings.clear();

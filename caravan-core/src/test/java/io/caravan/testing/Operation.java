@@ -9,25 +9,25 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Something to ask of a store and of its model alike. */
+/** An operation for a store and for its model. */
 public sealed interface Operation {
 
-    /** Performs it on the model: what a store must answer. */
+    /** Performs the operation on the model. Returns the outcome that a store must have. */
     Outcome expect(ModelLists model);
 
-    /** An operation that a callback is told of. */
+    /** An operation with a callback. */
     sealed interface Write extends Operation {
         void start(ListStore store, WriteCallback callback);
 
-        /** The lists that it may change. */
+        /** Returns the lists that it may change. */
         Set<Long> ids();
     }
 
-    /** An operation that answers at once. */
+    /** An operation that returns its result. */
     sealed interface Read extends Operation {
         Outcome ask(ListStore store);
 
-        /** What it comes to, a refusal included. */
+        /** Returns the outcome, which may be a rejection. */
         default Outcome perform(ListStore store) {
             try {
                 return ask(store);
@@ -37,7 +37,7 @@ public sealed interface Operation {
         }
     }
 
-    /** Upkeep, which changes nothing that a reader can see. */
+    /** Maintenance, which changes nothing that a reader can see. */
     enum Upkeep implements Operation {
         FLUSH,
         CHECKPOINT,
@@ -72,7 +72,7 @@ public sealed interface Operation {
         }
     }
 
-    /** Appends from a direct buffer, out of its middle. */
+    /** Appends from the middle of a direct buffer. */
     record AppendBuffer(long id, byte[] value) implements Write {
         @Override
         public Set<Long> ids() {

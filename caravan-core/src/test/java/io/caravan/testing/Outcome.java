@@ -9,13 +9,13 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What an operation comes to; equal for a store and its model when the store is right. */
+/** The outcome of an operation. A store and its model must have equal ones. */
 public sealed interface Outcome {
 
-    /** A write was accepted, and its callback was told of success with this sequence. */
+    /** A write was accepted, and its callback reported success with this sequence. */
     record Written(long sequence) implements Outcome {}
 
-    /** The operation threw. The numbers are what the exception tells apart from its message. */
+    /** The operation threw. The numbers are the fields of the exception. */
     record Refused(String exception, List<Long> numbers) implements Outcome {
 
         public static Refused of(CaravanException refusal) {
@@ -36,15 +36,15 @@ public sealed interface Outcome {
         }
     }
 
-    /** A read came to its end. */
+    /** A read reached its end. */
     record Streamed(List<Value> values) implements Outcome {}
 
-    /** What {@link io.caravan.ListStore#info} said. */
+    /** The result of {@link io.caravan.ListStore#info}. */
     record Told(@Nullable ListInfo info) implements Outcome {}
 
-    /** The lists that there are. */
+    /** The existing lists. */
     record Listed(Set<Long> ids) implements Outcome {}
 
-    /** It is done, and there is nothing to tell. */
+    /** The operation is done and has no result. */
     record Done() implements Outcome {}
 }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** One power cut of a {@link CrashStorage}: chooses what is on the disk afterwards, and tells it. */
+/** One power cut of a {@link CrashStorage}: chooses the contents of the disk after it, and describes them. */
 final class PowerCut {
     private static final int CUTS_PER_COMMON_PATTERN = 3;
     private static final int FILES_PER_TEAR = 4;
@@ -40,7 +40,7 @@ final class PowerCut {
         int seen = 0;
         for (Map.Entry<String, CrashFile> named : names.entrySet()) {
             CrashFile file = named.getValue();
-            // What is never forced would take the place of what matters in most cuts.
+            // This file is never fsynced, so it would displace more important ones in most cuts.
             BitSet blocks = named.getKey().equals(FileNames.FORCED_LSN) ? new BitSet() : file.writtenBlocks();
             for (int block = blocks.nextSetBit(0); block >= 0; block = blocks.nextSetBit(block + 1)) {
                 if (choices.nextInt(++seen) == 0) {
@@ -66,7 +66,7 @@ final class PowerCut {
         return cut.file();
     }
 
-    /** The directory that is left. */
+    /** Returns the remaining directory. */
     CrashDirectory remains() {
         return new CrashDirectory(names);
     }

@@ -7,19 +7,19 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * Makes up operations, the same ones again for the same seed and model.
+ * Generates random operations. The same seed and model yield the same operations.
  *
- * <p>It looks at the model to ask for what matters: the edges of lists that exist, expectations that hold and some that
- * do not. Trims and deletions keep up with the appends, so that a run may be of any length.
+ * <p>It uses the model to choose interesting arguments: the edges of existing lists, and expectations of which some
+ * hold. Trims and deletions keep up with the appends, so that a run may have any length.
  */
 public final class RandomOperations {
 
     /**
-     * How large everything is.
+     * The sizes of the operations.
      *
-     * @param lists number of lists that operations are spread over
-     * @param maxValueBytes the store's limit
-     * @param maxBatchBytes sum of values in one batch, below what the store takes
+     * @param lists the number of lists among which operations are distributed
+     * @param maxValueBytes the limit of the store
+     * @param maxBatchBytes sum of the values in one batch, below the limit of the store
      */
     public record Shape(int lists, int maxValueBytes, int maxBatchBytes) {}
 
@@ -32,7 +32,7 @@ public final class RandomOperations {
     private final NavigableMap<Integer, Supplier<Operation>> choices = new TreeMap<>();
     private int totalWeight;
 
-    /** Operations for stores in the model's state, which the caller keeps up to date. */
+    /** Creates operations for stores in the state of the model, which the caller keeps up to date. */
     public RandomOperations(long seed, Shape shape, ModelLists model) {
         this.random = new Random(seed);
         this.shape = shape;
@@ -77,12 +77,15 @@ public final class RandomOperations {
         choices.put(totalWeight, choice);
     }
 
-    /** One more operation. */
+    /** Returns the next operation. */
     public Operation next() {
         return choices.higherEntry(random.nextInt(totalWeight)).getValue().get();
     }
 
-    /** Low ids more often than high ones, so that some lists are long and some hardly there; a few are negative. */
+    /**
+     * Returns low ids more often than high ones, so that some lists are long and some nearly empty. A few ids are
+     * negative.
+     */
     private long id() {
         long id = random.nextInt(1 + random.nextInt(shape.lists()));
         return id % 7 == 6 ? -id : id;
@@ -104,7 +107,7 @@ public final class RandomOperations {
         return new Operation.GetFrom(id, sequenceAround(id));
     }
 
-    /** From a little before what the list retains to a little past its end. */
+    /** Returns a sequence from just before the retained values to just past the end of the list. */
     private long sequenceAround(long id) {
         long first = Math.max(0, model.firstSequence(id) - 2);
         return first + random.nextInt((int) (model.nextSequence(id) - first) + 3);

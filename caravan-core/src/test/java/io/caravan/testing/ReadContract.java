@@ -26,10 +26,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Reads: what is streamed, when it ends, and that it is the list of one moment. */
+/** Reads: the streamed entries, the end of the stream, and the consistency of the list. */
 public interface ReadContract extends ContractFixture {
 
-    /** Writes down every call, and stops after so many entries. */
+    /** Records every call, and stops after this many entries. */
     final class Recorder implements EntryStream {
         private final List<String> calls = new ArrayList<>();
         private final int stopAfter;
@@ -468,7 +468,7 @@ public interface ReadContract extends ContractFixture {
         }
         store().trimTo(7, 15, WriteCallback.completing(new CompletableFuture<>()));
         assertThat(store().accepted(7)).isEqualTo(new ListInfo(7, 15, 1_000, 4_500 - 45 - 10));
-        // More is trimmed than retained.
+        // More values are trimmed than retained.
         store().trimTo(7, 995, new WriteCallback() {
             @Override
             public void success(long sequence) {

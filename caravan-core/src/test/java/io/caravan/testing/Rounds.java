@@ -5,21 +5,23 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much a test does that could do any amount. {@code mvn verify} does little of it, so that nobody waits; the Maven
- * profile {@code thorough} does much.
+ * The number of rounds of a test that could run any number of them. {@code mvn verify} runs few, so that it is fast.
+ * The Maven profile {@code thorough} runs many.
  *
- * <p>What uses this has the tag {@code rounds}, by which the profile finds it; what runs in the profile only has the
- * tag {@code thorough}.
+ * <p>Tests that use this class have the tag {@code rounds}, which the profile selects. Tests that run only in the
+ * profile have the tag {@code thorough}.
  */
 public final class Rounds {
-    /** The system property that has every test do as much as it says instead. */
+    /** The value of the system property that sets the number of rounds of every test. */
     private static final @Nullable Integer WANTED = Integer.getInteger("caravan.rounds");
 
     private static final boolean THOROUGH = Boolean.getBoolean("caravan.thorough");
 
     private Rounds() {}
 
-    /** The first number in {@code mvn verify}, the second in the profile; or {@code -Dcaravan.rounds=}. */
+    /**
+     * Returns the first number in {@code mvn verify}, the second in the profile, or that of {@code -Dcaravan.rounds}.
+     */
     public static int of(int quick, int thorough) {
         if (WANTED != null) {
             return WANTED;
@@ -27,7 +29,7 @@ public final class Rounds {
         return THOROUGH ? thorough : quick;
     }
 
-    /** One of so many cases, other ones for each seed; in the profile all of them. */
+    /** Returns one in this many cases, different ones for each seed. In the profile, returns all of them. */
     public static <T> List<T> oneIn(int share, List<T> cases, long seed) {
         int step = THOROUGH ? 1 : share;
         int first = Math.floorMod(seed, step);

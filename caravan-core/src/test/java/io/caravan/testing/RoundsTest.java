@@ -22,7 +22,7 @@ class RoundsTest {
         assertThat(taken).containsExactlyElementsOf(cases);
     }
 
-    /** Or its many rounds would run nowhere. */
+    /** Otherwise, its many rounds would never run. */
     @Test
     void everyTestThatCountsItsRoundsHasATagThatTheProfileFinds() throws IOException {
         for (String module : List.of("core", "cluster", "server", "bench")) {

@@ -4,25 +4,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the tests' chance comes from: a new seed in every run, told when a test fails, so that {@code
- * -Dcaravan.seed=...} repeats the failure.
+ * The seeds of random tests: new ones in every run. A failing test reports its seed, so that {@code -Dcaravan.seed=...}
+ * reproduces the failure.
  */
 public final class Seeds {
 
-    /** The system property that repeats a run. */
+    /** The system property that reproduces a run. */
     public static final String PROPERTY = "caravan.seed";
 
     private static final Logger LOGGER = LoggerFactory.getLogger(Seeds.class);
 
     private Seeds() {}
 
-    /** A test that depends on a seed alone. */
+    /** A test that depends only on a seed. */
     @FunctionalInterface
     public interface Body {
         void run(long seed) throws Exception;
     }
 
-    /** Runs the body with so many seeds; or once, with the seed that the property names. */
+    /** Runs the body with this many seeds, or once, with the seed of the property. */
     public static void forEach(int seeds, Body body) {
         Long replayed = Long.getLong(PROPERTY);
         long first = replayed != null ? replayed : System.nanoTime();

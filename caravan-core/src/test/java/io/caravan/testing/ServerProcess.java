@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The Caravan server in a child process, on loopback ports that stay the same after a restart. */
 public final class ServerProcess implements AutoCloseable {
-    /** The server's own main class. */
+    /** The main class of the server. */
     public static final String MAIN = "io.caravan.server.cli.Main";
 
     private static final String HOST = "127.0.0.1";
@@ -39,9 +39,9 @@ public final class ServerProcess implements AutoCloseable {
      *
      * @param mainClass takes the arguments of {@link #MAIN}
      * @param log receives its output
-     * @param options of the {@code serve} command, in addition to those for data and addresses
-     * @param environment variables in addition to those of this program; a server without an archive in these or in the
-     *     options has none
+     * @param options options of the {@code serve} command, in addition to those for data and addresses
+     * @param environment variables in addition to those of this program; without an archive in these or in the options,
+     * the server has none
      */
     public ServerProcess(String mainClass, Path data, Path log, List<String> options, Map<String, String> environment) {
         this.mainClass = mainClass;
@@ -51,7 +51,7 @@ public final class ServerProcess implements AutoCloseable {
         this.environment = Map.copyOf(environment);
     }
 
-    /** Replaces {@link ChildJvm#FLAGS}; a measured server gets none. */
+    /** Replaces {@link ChildJvm#FLAGS}. A measured server gets none. */
     public ServerProcess withFlags(List<String> replacement) {
         flags = List.copyOf(replacement);
         return this;
@@ -63,20 +63,20 @@ public final class ServerProcess implements AutoCloseable {
             List<String> arguments = new ArrayList<>(List.of("serve", "--data", data.toString()));
             arguments.addAll(List.of("--resp", HOST + ":" + port, "--http", HOST + ":" + httpPort));
             arguments.addAll(options);
-            // The data is thrown away, so an archive beside it would be left behind.
+            // The test deletes the data, but would leave an archive next to it.
             Map<String, String> variables = new HashMap<>(Map.of("CARAVAN_ARCHIVE", "none"));
             variables.putAll(environment);
             child = ChildJvm.start(flags, mainClass, arguments, variables, log);
         }
     }
 
-    /** The RESP address; waits until the server listens. */
+    /** Waits until the server listens and returns its RESP address. */
     public InetSocketAddress awaitAddress() throws IOException {
         awaitReady();
         return new InetSocketAddress(HOST, port);
     }
 
-    /** The HTTP address; waits until the server listens. */
+    /** Waits until the server listens and returns its HTTP address. */
     public InetSocketAddress awaitHttpAddress() throws IOException {
         awaitReady();
         return new InetSocketAddress(HOST, httpPort);
@@ -100,7 +100,7 @@ public final class ServerProcess implements AutoCloseable {
         throw new IOException("the server was not ready within " + PATIENCE.toSeconds() + " s: " + server.output());
     }
 
-    /** The port of RESP. */
+    /** Returns the RESP port. */
     public int port() {
         return port;
     }
@@ -109,18 +109,18 @@ public final class ServerProcess implements AutoCloseable {
         return httpPort;
     }
 
-    /** Sends SIGKILL, and returns the exit status: {@link ChildJvm#KILLED} unless it had already exited. */
+    /** Sends SIGKILL and returns the exit status: {@link ChildJvm#KILLED} unless the server had already exited. */
     public int kill() throws IOException {
         return running().kill();
     }
 
-    /** Sends SIGTERM, waits for the exit and returns the exit status. */
+    /** Sends SIGTERM, waits for the exit, and returns the exit status. */
     public int terminate() throws IOException {
         running().terminate();
         return awaitExit();
     }
 
-    /** Waits for a server to exit on its own and returns the exit status. */
+    /** Waits for the server to exit by itself and returns the exit status. */
     public int awaitExit() throws IOException {
         return running().awaitExit();
     }
@@ -135,7 +135,7 @@ public final class ServerProcess implements AutoCloseable {
         running().resume();
     }
 
-    /** The output of the process since its last start. */
+    /** Returns the output of the process since its last start. */
     public String output() throws IOException {
         return running().output();
     }

@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * A directory in memory on a disk of a certain size. Files are sparse: a block takes space when it is written first, and
- * gives it back when its file is deleted. A write that finds no space for all of its blocks takes what there is and
- * fails, as on ext4 and XFS. Nothing is ever lost, so there is nothing to force.
+ * An in-memory directory on a disk of a certain size. Files are sparse: a block takes space when it is first written,
+ * and frees it when its file is deleted. As on ext4 and XFS, a write without space for all its blocks takes the
+ * remaining space and fails. Nothing is ever lost, so fsync does nothing.
  */
 public final class SmallDisk implements Storage {
     private static final int BLOCK_BYTES = 4096;
@@ -30,12 +30,12 @@ public final class SmallDisk implements Storage {
         freeBlocks = bytes / BLOCK_BYTES;
     }
 
-    /** Runs this in the middle of each call that looks for space, takes or frees some, or forces: for simulated threads. */
+    /** Runs this within each call that checks, takes, or frees space, or fsyncs, to interleave simulated threads. */
     public void meanwhile(Runnable others) {
         meanwhile = others;
     }
 
-    /** One file's content. A mapping keeps it alive when no name points to it. */
+    /** The content of one file. A mapping keeps it alive without a name. */
     private static final class Content {
         final BitSet blocks = new BitSet();
         ByteBuffer written = ByteBuffer.allocate(0);

@@ -10,14 +10,14 @@ import io.caravan.WriteBatch;
 import java.nio.file.Path;
 
 /**
- * A store that has seen everything, in a few small files: lists that live, were trimmed, emptied, deleted and made
- * again; values of all sizes in two heap segments; two checkpoints, log segments that were rotated and recycled, and
- * frames behind the newest checkpoint.
+ * A store with every feature in a few small files. Its lists are live, trimmed, emptied, deleted, or recreated, with
+ * values of all sizes in two heap segments. It has two checkpoints, rotated and recycled log segments, and frames after
+ * the newest checkpoint.
  *
- * @param open the files while it was open and everything was acknowledged: what a kill leaves
- * @param closed the files after it was closed
- * @param contents what it holds
- * @param beforeLastFrame what it held before the last frame of the log
+ * @param open the files while the store was open and everything was acknowledged, as a kill leaves them
+ * @param closed the files after the store was closed
+ * @param contents the contents of the store
+ * @param beforeLastFrame the contents before the last frame of the log
  */
 public record SmallStore(
         DirectoryImage open, DirectoryImage closed, StoreContents contents, StoreContents beforeLastFrame) {
@@ -25,7 +25,7 @@ public record SmallStore(
     private static final int KIB = 1024;
     private static final int LISTS = 7;
 
-    /** The settings of a small store; a checkpoint is made only when it is asked for. */
+    /** Returns the settings of a small store, which makes a checkpoint only on request. */
     public static StoreConfig.Builder config(Path directory) {
         return StoreConfig.builder(directory)
                 .maxValueBytes(MAX_VALUE_BYTES)
@@ -35,7 +35,7 @@ public record SmallStore(
                 .checkpointFloorBytes(1L << 30);
     }
 
-    /** Builds it in an empty directory. Every write is a frame of its own. */
+    /** Builds the store in an empty directory. Every write has its own frame. */
     public static SmallStore build(Path directory) {
         DirectoryImage open;
         StoreContents contents;
@@ -58,8 +58,8 @@ public record SmallStore(
     }
 
     /**
-     * Begins when the log's next segment is there, which could be a recycled one otherwise, and returns when what the
-     * checkpoint has made free is in place; or a busy machine would make other files.
+     * Makes a checkpoint when the next log segment exists, which otherwise could be a recycled one. Returns when the
+     * files that the checkpoint has released are in place. Otherwise, a busy machine would produce other files.
      */
     private static void checkpoint(ListStore store, WatchedScheduler threads) {
         threads.awaitRest();

@@ -24,17 +24,17 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * What lies where in a sound store's files, found with the store's own readers.
+ * The places of all parts in the files of an intact store, found with the readers of the store.
  *
  * @param checkpoints their headers, oldest first
- * @param frames the log's frames from where the oldest checkpoint needs them
- * @param logEnd where the next frame would start
+ * @param frames the frames of the log, from the first one that the oldest checkpoint needs
+ * @param logEnd the LSN of the next frame
  * @param entries the live values in the heap
  */
 public record StoreAnatomy(
         List<CheckpointHeader> checkpoints, List<Frame> frames, long logEnd, List<HeapEntry> entries) {
 
-    /** A frame, its header included. */
+    /** A frame, including its header. */
     public record Frame(String file, int offset, int bytes, long lsn) {
         public int end() {
             return offset + bytes;
@@ -44,7 +44,7 @@ public record StoreAnatomy(
     /** A live value in the heap, at the offset of its checksum. */
     public record HeapEntry(String file, int offset, int length, long address, long id, long sequence) {}
 
-    /** Takes a sound store's files apart. */
+    /** Analyzes the files of an intact store. */
     public static StoreAnatomy of(DirectoryImage image) throws IOException {
         List<CheckpointHeader> checkpoints = checkpointsOf(image);
         CheckpointHeader oldest = checkpoints.get(0);
@@ -103,7 +103,7 @@ public record StoreAnatomy(
         return entries;
     }
 
-    /** What a store with this state would answer, every entry read and checked. */
+    /** Reads and checks every entry. Returns the contents that a store in this state would report. */
     public static StoreContents contentsOf(Recovered recovered) {
         SortedMap<Long, StoreContents.ListContents> lists = new TreeMap<>();
         Values stored = new Values(
@@ -149,7 +149,7 @@ public record StoreAnatomy(
         return frames.get(frames.size() - 1);
     }
 
-    /** Frames behind the newest checkpoint, which opening replays. */
+    /** Returns the frames after the newest checkpoint, which opening replays. */
     public List<Frame> replayed() {
         return frames.stream()
                 .filter(frame -> frame.lsn() >= newest().startLsn())

@@ -16,13 +16,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
-/** Short ways to say what a test does with a store. Every wait ends, in a failure, after {@link #PATIENCE_SECONDS}. */
+/** Short forms of common calls. Every wait fails after {@link #PATIENCE_SECONDS}. */
 public final class StoreCalls {
 
-    /** Far more than anything takes on a busy machine. */
+    /** Far more than any call takes on a busy machine. */
     public static final long PATIENCE_SECONDS = 120;
 
-    /** For a write whose end the test does not wait for. */
+    /** A callback for a write that the test does not wait for. */
     public static final WriteCallback NOBODY = new WriteCallback() {
         @Override
         public void success(long sequence) {}
@@ -37,7 +37,7 @@ public final class StoreCalls {
         return text.getBytes(UTF_8);
     }
 
-    /** So many bytes that differ from those of any other length or salt. */
+    /** Returns this many bytes, which differ from those for any other length or salt. */
     public static byte[] bytes(int length, int salt) {
         byte[] bytes = new byte[length];
         for (int i = 0; i < length; i++) {
@@ -46,14 +46,14 @@ public final class StoreCalls {
         return bytes;
     }
 
-    /** Waits for the end of a write and returns its sequence, or throws its problem. */
+    /** Waits for the end of a write and returns its sequence, or throws its exception. */
     public static long told(Consumer<WriteCallback> write) {
         CompletableFuture<Long> sequence = new CompletableFuture<>();
         write.accept(WriteCallback.completing(sequence));
         return await(sequence);
     }
 
-    /** Appends the texts, waits for all of them, and returns the last one's sequence. */
+    /** Appends the texts, waits for all of them, and returns the sequence of the last one. */
     public static long append(ListStore store, long id, String... texts) {
         CompletableFuture<Long> last = CompletableFuture.completedFuture(-1L);
         for (String text : texts) {
@@ -81,14 +81,14 @@ public final class StoreCalls {
         return cause instanceof RuntimeException unchecked ? unchecked : new IllegalStateException(cause);
     }
 
-    /** The list as "sequence:text", such as "3:hello". */
+    /** Returns the list as "sequence:text", such as "3:hello". */
     public static List<String> texts(ListStore store, long id) {
         List<String> texts = new ArrayList<>();
         store.get(id, each((sequence, bytes) -> texts.add(sequence + ":" + UTF_8.decode(bytes))));
         return texts;
     }
 
-    /** The list's tail as "sequence:text". */
+    /** Returns the end of the list as "sequence:text". */
     public static List<String> texts(ListStore store, long id, long fromSequence) {
         List<String> texts = new ArrayList<>();
         store.get(id, fromSequence, each((sequence, bytes) -> texts.add(sequence + ":" + UTF_8.decode(bytes))));
@@ -119,7 +119,7 @@ public final class StoreCalls {
         void take(long sequence, ByteBuffer value);
     }
 
-    /** A stream that takes every entry and does nothing at the end. */
+    /** Returns a stream that takes every entry and does nothing at the end. */
     public static EntryStream each(EntryAction action) {
         return (sequence, value) -> {
             action.take(sequence, value);

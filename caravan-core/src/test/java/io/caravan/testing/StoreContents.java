@@ -7,13 +7,13 @@ import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Everything that a quiet store says of its lists, to compare before and after, or with the model. */
+/** Everything that an idle store reports about its lists, for comparison with another moment or with the model. */
 public record StoreContents(SortedMap<Long, ListContents> lists) {
 
-    /** What one list holds. */
+    /** The contents of one list. */
     public record ListContents(ListInfo info, List<Value> values) {}
 
-    /** Asks the store, which nobody may be writing to. */
+    /** Reads the store, to which no thread may be writing. */
     public static StoreContents of(ListStore store) {
         SortedMap<Long, ListContents> lists = new TreeMap<>();
         store.forEachList(id -> {

@@ -17,27 +17,29 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * What every byte of a sound store is. Whatever is in no area is unused: zeros behind headers and frames, log segments
- * that were never used, frames that no checkpoint needs any more, free space of the heap.
+ * The use of every byte of an intact store. Bytes in no area are unused: zeros after headers and frames, log segments
+ * that were never used, frames that no checkpoint needs, and free space of the heap.
  */
 public final class StoreMap {
 
-    /** What bytes are. */
+    /** The use of bytes. */
     public enum Kind {
-        /** Nobody reads it, or it is written again before anybody does. */
+        /** The bytes are never read, or they are written again before that. */
         UNUSED,
-        /** A checkpoint's file header, its own header, or a section. */
+        /** The file header or the own header of a checkpoint, or a section. */
         CHECKPOINT,
         /** The file header of a segment. */
         HEADER,
         FRAME,
-        /** The log's last frame, when no checkpoint needs the log that far: damage to it looks like a torn tail. */
+        /**
+         * The last frame of the log, if no checkpoint needs the log up to there. Damage to it looks like a torn tail.
+         */
         LAST_FRAME,
         /** A live value in the heap, with its checksum and length. */
         ENTRY
     }
 
-    /** A run of bytes that are checked together, and for a live value which. */
+    /** A range of bytes that are checked together and, for a live value, its entry. */
     public record Area(int start, int end, Kind kind, HeapEntry entry) {
         static final Area UNUSED = new Area(0, 0, Kind.UNUSED, null);
 
@@ -45,7 +47,9 @@ public final class StoreMap {
             this(start, end, kind, null);
         }
 
-        /** Whether a problem says that this is damaged: the file, an offset in the area, for a value its entry. */
+        /**
+         * Whether a problem reports damage to this area: the file, an offset in the area and, for a value, its entry.
+         */
         public boolean isNamedBy(CaravanException problem, String file) {
             return problem instanceof CorruptStoreException at
                     && at.file().endsWith(file)
@@ -58,19 +62,19 @@ public final class StoreMap {
         }
     }
 
-    /** An area, and where. */
+    /** An area and its file. */
     public record Place(String file, Area area) {}
 
     private final Map<String, NavigableMap<Integer, Area>> areas = new HashMap<>();
 
     private StoreMap() {}
 
-    /** Maps the files of a store that is closed, or was killed. */
+    /** Maps the files of a store that is closed or was killed. */
     public static StoreMap of(DirectoryImage image, StoreAnatomy anatomy) {
         return of(image, anatomy, false);
     }
 
-    /** Maps the files of a store that is open: it knows its log's end, and reads values where they lie. */
+    /** Maps the files of an open store, whose log has a known end, and whose values are read in place. */
     public static StoreMap ofOpen(DirectoryImage image, StoreAnatomy anatomy) {
         return of(image, anatomy, true);
     }
@@ -110,8 +114,8 @@ public final class StoreMap {
     }
 
     /**
-     * From the one where the older checkpoint starts. Of a store that is not open the last was never used, and its
-     * header may be half made.
+     * Returns the log segments from the start of the older checkpoint. Excludes the last segment of a store that is not
+     * open: it was never used, and its header may be half made.
      */
     private static List<String> finishedLogSegments(DirectoryImage image, StoreAnatomy anatomy, boolean open) {
         CheckpointHeader oldest = anatomy.checkpoints().get(0);
@@ -134,7 +138,7 @@ public final class StoreMap {
         return areas.computeIfAbsent(file, name -> new TreeMap<>());
     }
 
-    /** All areas that are used. */
+    /** Returns all used areas. */
     public List<Place> used() {
         return areas.entrySet().stream()
                 .flatMap(file -> file.getValue().values().stream().map(area -> new Place(file.getKey(), area)))
@@ -142,12 +146,12 @@ public final class StoreMap {
                 .toList();
     }
 
-    /** Whether anything in a file is used. */
+    /** Whether any byte of a file is used. */
     public boolean uses(String file) {
         return areas.containsKey(file);
     }
 
-    /** What the byte at an offset belongs to. */
+    /** Returns the area of the byte at an offset. */
     public Area areaOf(String file, int offset) {
         NavigableMap<Integer, Area> ofFile = areas.get(file);
         Map.Entry<Integer, Area> at = ofFile == null ? null : ofFile.floorEntry(offset);

@@ -7,15 +7,15 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Remembers what callbacks were told, in the order in which they were told. */
+/** Records the calls of callbacks in their order. */
 public final class Tellings {
 
     /**
      * One call of a callback.
      *
-     * @param tag which callback
-     * @param sequence what it was told on success
-     * @param problem what it was told on failure
+     * @param tag the callback
+     * @param sequence the sequence on success
+     * @param problem the exception on failure
      */
     public record Telling(long tag, long sequence, @Nullable CaravanException problem) {
 
@@ -26,7 +26,7 @@ public final class Tellings {
 
     private final List<Telling> told = new ArrayList<>();
 
-    /** A callback under this tag. */
+    /** Returns a callback with this tag. */
     public WriteCallback callback(long tag) {
         return new WriteCallback() {
             @Override
@@ -46,12 +46,12 @@ public final class Tellings {
         notifyAll();
     }
 
-    /** Everything told so far. */
+    /** Returns all calls so far. */
     public synchronized List<Telling> all() {
         return List.copyOf(told);
     }
 
-    /** Waits until at least so many were told, and returns all. */
+    /** Waits for at least this many calls and returns all of them. */
     public synchronized List<Telling> await(int count) {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.PATIENCE_SECONDS);
         try {
@@ -68,7 +68,7 @@ public final class Tellings {
         return List.copyOf(told);
     }
 
-    /** Forgets what was told. */
+    /** Discards all calls so far. */
     public synchronized void clear() {
         told.clear();
     }

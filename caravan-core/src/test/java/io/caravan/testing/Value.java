@@ -2,7 +2,7 @@ package io.caravan.testing;
 
 import java.nio.ByteBuffer;
 
-/** A retained value, compared by its content. Built from a copy, which nobody changes. */
+/** A retained value, compared by its content. Created from a copy, which must not change. */
 public record Value(long sequence, ByteBuffer bytes) {
     private static final int SHOWN_BYTES = 8;
 
@@ -10,7 +10,7 @@ public record Value(long sequence, ByteBuffer bytes) {
         return new Value(sequence, ByteBuffer.wrap(bytes).asReadOnlyBuffer());
     }
 
-    /** Enough to tell one value from another in a failure's message. */
+    /** Returns enough to distinguish values in the message of a failure. */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder(sequence + ":" + bytes.remaining() + "[");

@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * The threads of an open store, for tests that need its background work out of the way: it tells exactly when a worker
- * has nothing left to do. No look at the files, however long, can tell that.
+ * The threads of an open store, for tests that must not be disturbed by its background work. Unlike any check of the
+ * files, it determines exactly when a worker has nothing left to do.
  */
 public final class WatchedScheduler implements Scheduler {
     private final List<Watched> workers = new ArrayList<>();
@@ -27,17 +27,17 @@ public final class WatchedScheduler implements Scheduler {
         this(1);
     }
 
-    /** Divides by this the times that workers wait, such as the second until a failed checkpoint is tried again. */
+    /** Divides the times that workers wait by this, such as the second until a failed checkpoint is retried. */
     public WatchedScheduler(int haste) {
         this.haste = haste;
     }
 
-    /** A clock that runs as many times faster as workers wait shorter. */
+    /** Returns the time of a clock that is faster by the same factor. */
     public long hastyNanos() {
         return System.nanoTime() * haste;
     }
 
-    /** A worker, with what is asked of it counted. Everything is guarded by the scheduler. */
+    /** A worker that counts its wake-ups. Guarded by the scheduler. */
     private final class Watched implements Worker {
         private final String name;
         private final Worker worker;
@@ -125,7 +125,7 @@ public final class WatchedScheduler implements Scheduler {
         return THREADS.join(done);
     }
 
-    /** Opens or creates the store in the config's directory, with these threads. */
+    /** Opens or creates the store in the directory of the config, with these threads. */
     public Engine open(StoreConfig config) {
         try {
             return Engine.open(config, FileStorage.openOrCreate(config.directory()), System::nanoTime, this);
@@ -135,15 +135,15 @@ public final class WatchedScheduler implements Scheduler {
     }
 
     /**
-     * Returns when no worker of the open store has anything to do, now or on account of another: when segments are
-     * made, recycled and deleted, checkpoints written, and regions freed. A worker that waits for a time to come is at
+     * Waits until no worker of the open store has anything to do, nor will have because of another worker. Segments are
+     * then created, recycled, and deleted, checkpoints written, and regions freed. A worker that waits for a time is at
      * rest.
      */
     public void awaitRest() {
         awaitRest(name -> true);
     }
 
-    /** The same of the workers whose names begin like this, while others may be held. */
+    /** Waits for the workers whose names have this prefix. Others may be held. */
     public void awaitRest(String beginning) {
         awaitRest(name -> name.startsWith(beginning));
     }

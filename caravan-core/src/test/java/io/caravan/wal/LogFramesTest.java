@@ -17,7 +17,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Frames and what is between them, in a segment that is many times as long as the window. */
+/** Frames and the space between them, in a segment that is many times as long as the read-ahead window. */
 class LogFramesTest {
     private static final LogGeometry GEOMETRY = new LogGeometry(16 * LogFrames.READ_AHEAD_BYTES);
     private static final long STORE = 77;
@@ -35,7 +35,7 @@ class LogFramesTest {
         segments.prepareNext();
     }
 
-    /** Writes a frame of so many bytes. */
+    /** Writes a frame of this many bytes. */
     private void write(int bytes) throws IOException {
         ByteBuffer frame = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
         int payloadBytes = bytes - FrameLayout.HEADER_BYTES;
@@ -114,7 +114,7 @@ class LogFramesTest {
         assertThat(frames.firstValid(1, tail, 0, lsn -> {})).isEqualTo(LogFrames.NOWHERE);
     }
 
-    /** A frame that was cut off, behind one that has its place now and is as long as the one that was lost. */
+    /** A frame that was cut off follows a newer frame in the place, and of the length, of the lost one. */
     @Test
     void aFrameThatWasCutOffDoesNotFollow() throws IOException {
         write(SMALL);

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Segments, frames written into them, and the scanner that reads them back and decides where they end. */
+/** Segments, the frames written into them, and the scanner that reads the frames and decides where they end. */
 class LogTest {
     private static final LogGeometry GEOMETRY = new LogGeometry(4 * Blocks.BLOCK_BYTES);
     private static final long STORE = 77;
@@ -45,7 +45,7 @@ class LogTest {
         segments.prepareNext();
     }
 
-    /** Writes a frame with so many deletions, where the engine would. */
+    /** Writes a frame with this many deletions, where the engine would. */
     private long write(int deletions) throws IOException {
         int bytes = deletions * RecordLayout.DELETE_BYTES;
         if (bytes + FrameLayout.HEADER_BYTES > GEOMETRY.remaining(tail)) {
@@ -65,7 +65,7 @@ class LogTest {
         return lsn;
     }
 
-    /** How the frame behind names a frame that was written. */
+    /** Returns the link that the frame after this one contains. */
     private Link link(int frame) {
         return links.get(frame);
     }
@@ -125,7 +125,7 @@ class LogTest {
                 .isEqualTo(new LogScanner.End(tail, link(4), 0, false));
     }
 
-    /** In the same segment, and skipped into the next; whatever of it was written. */
+    /** The frame is in the same segment, or skipped to the next. Any part of it may have been written. */
     @Test
     void theLastFrameTornAtAnyByteIsATornTail() throws IOException {
         write(2);
@@ -140,7 +140,7 @@ class LogTest {
         String file = FileNames.LOG.of(GEOMETRY.segmentOf(last));
         int at = GEOMETRY.offsetOf(last);
         int bytes = FrameLayout.HEADER_BYTES + whole.buffer(file).getInt(at + FrameLayout.PAYLOAD_BYTES);
-        // The last record's id ends in zeros, so that a frame without those is whole.
+        // The id of the last record ends in zeros, so a frame without those bytes is intact.
         for (int kept = 0; kept < bytes - Long.BYTES; kept++) {
             int length = bytes - kept;
             DirectoryImage torn = whole.edited(file, segment -> segment.put(at + bytes - length, new byte[length]));
@@ -213,7 +213,7 @@ class LogTest {
                 .hasMessageContainingAll(FileNames.LOG.of(0), "nor first in", FileNames.LOG.of(1));
     }
 
-    /** Each block could claim all blocks behind it, and summing them would take hours in a large segment. */
+    /** Each block could claim all later blocks. Computing their checksums would take hours in a large segment. */
     @Test
     void framesThatOverlapBehindTheEndAreRefused() throws IOException {
         LogGeometry wide = new LogGeometry(64 * Blocks.BLOCK_BYTES);
@@ -240,7 +240,7 @@ class LogTest {
         }
     }
 
-    /** Before memory is taken for a segment of the size that a checkpoint's header says, which may be a lie. */
+    /** The scan fails before it allocates memory for the segment size in a checkpoint header, which may be wrong. */
     @Test
     void aSegmentThatHasNotItsSizeIsRefusedBeforeItIsRead() throws IOException {
         write(2);
@@ -261,7 +261,7 @@ class LogTest {
                 .hasMessageContainingAll("the log ends here", FileNames.LOG.of(0));
     }
 
-    /** A frame that is valid but does not name the one before it belongs to another past of the log. */
+    /** A valid frame that does not name the frame before it belongs to another history of the log. */
     @Test
     void aValidFrameThatDoesNotFollowTheOneBeforeIsNotTaken() throws IOException {
         write(1);
@@ -323,7 +323,7 @@ class LogTest {
         segments.checkHeader(1);
     }
 
-    /** A file behind a gap would keep the store from opening. */
+    /** A file after a gap would keep the store from opening. */
     @ParameterizedTest
     @EnumSource(
             value = Kind.class,
@@ -372,7 +372,7 @@ class LogTest {
                 .toList();
     }
 
-    /** Names of consecutive segments from the first one on, as many as there are files. */
+    /** Returns the names of consecutive segments, starting at the first, one for each file. */
     private List<String> consecutive() throws IOException {
         List<Long> numbers = numbers();
         return LongStream.range(numbers.get(0), numbers.get(0) + numbers.size())

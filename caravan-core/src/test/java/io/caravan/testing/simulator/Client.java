@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Everybody who uses the simulated store: makes up operations, and checks every answer against the history. */
+/** All users of the simulated store: generates operations, and compares every result with the history. */
 final class Client {
     private final Life life;
     private final Engine engine;
@@ -40,7 +40,7 @@ final class Client {
         this.levels = new SplittableRandom(~seed);
     }
 
-    /** Whether the store has failed, after a fault, and must be reopened. */
+    /** Whether the store has failed after a fault and must be reopened. */
     boolean storeFailed() {
         return storeFailed;
     }
@@ -48,7 +48,7 @@ final class Client {
     /**
      * Performs an operation.
      *
-     * @param guest whether it comes in the middle of something, so that it may not wait
+     * @param guest whether the operation runs within another call, so that it must not wait
      */
     void act(boolean guest) {
         Operation operation = atSomeLevel(operations.next());
@@ -66,7 +66,7 @@ final class Client {
         }
     }
 
-    /** Performs the next operation that is a write. */
+    /** Performs the next write operation. */
     void write() {
         Operation operation = atSomeLevel(operations.next());
         while (!(operation instanceof Operation.Write)) {
@@ -138,7 +138,7 @@ final class Client {
         }
     }
 
-    /** While the disk has space, only the heap may be too full, or in too small pieces for what is to move there. */
+    /** While the disk has space, only the heap may be too full, or too fragmented for values that must move there. */
     private void checkNoSpace(Operation operation, CaravanException refused) {
         long usedBytes = engine.stats().heap().usedBytes();
         boolean tooFull = usedBytes + heapBytes(operation) > life.heapBytes()
@@ -226,7 +226,7 @@ final class Client {
         return read instanceof Operation.Info info ? history.lastChangeOf(info.id()) : -1;
     }
 
-    /** Reads while the store goes on: what is streamed must be the list as it was when the read began. */
+    /** Reads while the store continues. The stream must be the list as of the start of the read. */
     private void readSlowly(Operation.Get get) {
         Outcome expected = get.expect(history.now());
         long change = history.lastChangeOf(get.id());
@@ -235,7 +235,7 @@ final class Client {
         life.scheduler().undisturbedUntilLocked();
         try {
             engine.get(get.id(), (sequence, value) -> {
-                // Once: a force that fails from here on may take back what this reader goes on with.
+                // Only once: an fsync that fails from here on may undo data that this reader reads later.
                 if (values.isEmpty()) {
                     seen(change, failures);
                 }
@@ -260,9 +260,12 @@ final class Client {
         }
     }
 
-    /** After the life's end the store goes on for a moment, as a thread does not stop at once; that counts for nothing. */
+    /**
+     * Records that a reader saw a write. Ignores reads after the end of the life, when the store still runs for a
+     * moment.
+     */
     private void seen(long write, long failuresBefore) {
-        // A force that failed while the reader was on its way may have taken back what it was let see before.
+        // An fsync that failed during the read may have undone data that the reader could see before.
         if (!life.silent() && history.forceFailures() == failuresBefore) {
             history.seen(write);
         }
@@ -279,7 +282,7 @@ final class Client {
                 long failures = history.forceFailures();
                 life.scheduler().undisturbedUntilLocked();
                 engine.flush();
-                // Below SYNC, a force that has failed since may have taken back what the flush was told of before.
+                // Below SYNC, an fsync that has failed since then may have undone writes that the flush had reported.
                 boolean holds = life.flushForces() || history.forceFailures() == failures;
                 if (!life.silent() && holds) {
                     history.flushed(accepted);
@@ -303,7 +306,7 @@ final class Client {
         }
     }
 
-    /** When all is flushed and nobody has anything to do, what is trimmed or deleted takes no space. */
+    /** Checks that trimmed and deleted values take no space when everything is flushed and all workers are idle. */
     void checkHeapUse() {
         life.letAllWork();
         long used = engine.stats().heap().usedBytes();
@@ -316,7 +319,7 @@ final class Client {
         }
     }
 
-    /** What a write's callback does. */
+    /** The callback of a write. */
     private final class Telling implements WriteCallback {
         private long number = -1;
 
@@ -341,7 +344,7 @@ final class Client {
             }
         }
 
-        /** The store swallows what a callback throws. */
+        /** Reports a failure to the life, because the store swallows exceptions of callbacks. */
         private void guarded(Runnable action) {
             try {
                 action.run();

@@ -5,8 +5,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 
 /**
- * Code that stops in the middle and is resumed later: on a thread of its own, of which the resumer waits until the code
- * stops or ends, so that one of them runs at a time.
+ * Code that stops in the middle and is resumed later. It runs on its own thread. The resumer waits until the code stops
+ * or ends, so only one of the two runs at a time.
  */
 final class Coroutine {
     private static final ExecutorService CARRIERS = Executors.newCachedThreadPool(task -> {
@@ -19,12 +19,15 @@ final class Coroutine {
     private final Semaphore stopped;
     private boolean done;
 
-    /** Begins when it is first resumed. */
+    /** Creates a coroutine that begins when it is first resumed. */
     Coroutine(Runnable body) {
         this(body, new Semaphore(0));
     }
 
-    /** One of several that {@linkplain #switchTo switch to} each other; the resumer of one waits for any to stop. */
+    /**
+     * Creates one of several that {@linkplain #switchTo switch to} each other. The resumer of one waits for any to
+     * stop.
+     */
     Coroutine(Runnable body, Semaphore stopped) {
         this.stopped = stopped;
         CARRIERS.execute(() -> {
@@ -38,19 +41,19 @@ final class Coroutine {
         });
     }
 
-    /** Goes on with it, and returns when it suspends itself or is done. */
+    /** Resumes the code, and returns when it suspends itself or ends. */
     void resume() {
         resumed.release();
         stopped.acquireUninterruptibly();
     }
 
-    /** Stops here until somebody resumes it. Called by the code itself. */
+    /** Suspends the code until it is resumed. Called by the code itself. */
     void suspend() {
         stopped.release();
         resumed.acquireUninterruptibly();
     }
 
-    /** Stops here and goes on with another one. Called by the code itself. */
+    /** Suspends the code and resumes another coroutine. Called by the code itself. */
     void switchTo(Coroutine other) {
         other.resumed.release();
         resumed.acquireUninterruptibly();

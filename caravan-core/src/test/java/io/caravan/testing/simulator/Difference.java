@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.TreeSet;
 
-/** Says in words where two states differ. */
+/** Describes the differences between two states. */
 final class Difference {
     private Difference() {}
 

@@ -6,11 +6,11 @@ import io.caravan.engine.Worker;
 import java.util.SplittableRandom;
 
 /**
- * A thread that uses the simulated store in turns, as the server's event loops do: a turn opens a group of writes, and
+ * A thread that uses the simulated store in turns, as the event loops of the server do. A turn opens a write group and
  * ends with its flush. Some turns are long, some write nothing, and some write without a group.
  */
 final class EventLoop {
-    /** Longer than the store waits for a group to end. */
+    /** Longer than the store waits for a group to be closed. */
     private static final long LONG_NANOS = 1_500_000;
 
     private static final int EMPTY_TURNS = 4;

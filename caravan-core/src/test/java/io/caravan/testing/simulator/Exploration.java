@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program whose threads interleave as a seed decides, by an {@link Interleaver}, with switch points in the classes under
- * test. The program is a class with the static method {@code explore(long seed)}, which throws when something is wrong.
+ * A program whose threads an {@link Interleaver} interleaves according to a seed, with switch points in the classes
+ * under test. The program is a class with the static method {@code explore(long seed)}, which throws on an error.
  */
 public final class Exploration {
     private final Method explore;
@@ -18,9 +18,9 @@ public final class Exploration {
     /**
      * Prepares a program.
      *
-     * @param edits by which the product is sabotaged; none for the product as it is
-     * @param folder an empty one, for what is compiled
-     * @param classes those in whose middle threads switch
+     * @param edits edits that sabotage the product; none for the unchanged product
+     * @param folder an empty directory for compiled classes
+     * @param classes the classes with switch points
      */
     public Exploration(Class<?> program, List<SourceEdit> edits, Path folder, Class<?>... classes)
             throws IOException, ReflectiveOperationException {
@@ -31,12 +31,12 @@ public final class Exploration {
         explore.setAccessible(true);
     }
 
-    /** Explores one interleaving for each of so many seeds, or the one whose seed is to be repeated. */
+    /** Explores one interleaving for each of this many seeds, or that of the seed to reproduce. */
     public void run(int seeds) {
         Seeds.forEach(seeds, this::explore);
     }
 
-    /** The first of so many seeds whose interleaving ends wrong, and how; null when all are right. */
+    /** Returns the first of this many seeds whose interleaving fails, and the failure; null if none fails. */
     public @Nullable String firstFailure(long firstSeed, int seeds) throws Exception {
         for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {
             try {

@@ -5,7 +5,7 @@ import io.caravan.testing.CrashStorage;
 import io.caravan.testing.FaultStorage.Kind;
 import java.util.random.RandomGenerator;
 
-/** What goes wrong with the disk in one life: mostly nothing, else one failing call, or times when it is full. */
+/** The disk faults of one life: mostly none, otherwise one failing call, or times at which the disk is full. */
 final class FaultPlan {
     private static final Kind[] FAILING = {
         Kind.CREATE,
@@ -46,32 +46,32 @@ final class FaultPlan {
         fills = mayFill && (dice == 4 || dice == 5);
     }
 
-    /** Whether anything has gone wrong. */
+    /** Whether any fault has occurred. */
     boolean happened() {
         return broke || wasFull;
     }
 
-    /** Whether a call has failed for another reason than a lack of space. */
+    /** Whether a call has failed for a reason other than lack of space. */
     boolean broke() {
         return broke;
     }
 
-    /** Leaves the disk as full as it is. */
+    /** Keeps the disk as full as it is. */
     void freezeSpace() {
         frozen = true;
     }
 
-    /** Makes space on the disk, for good. */
+    /** Makes space on the disk permanently. */
     void makeSpace() {
         spaceIsBack = true;
     }
 
-    /** From now on the store must have noticed that there is space. */
+    /** Requires from now on that the store has noticed the space. */
     void spaceWasNoticed() {
         noticed = true;
     }
 
-    /** Whether an append may have to be refused for want of space on the disk. */
+    /** Whether the store may have to reject an append for lack of disk space. */
     boolean mayLackSpace() {
         return happened() && !noticed;
     }

@@ -12,13 +12,13 @@ import java.util.Iterator;
 import java.util.Map;
 
 /**
- * Every write that a store accepted, in order, and how many of them are certain: acknowledged, or seen by a reader, at a
- * level that survives the cut. What a cut leaves must be the state after the certain ones and some of those that follow,
- * in order.
+ * Every write that a store accepted, in order, and the number of certain ones. A write is certain if it was
+ * acknowledged, or seen by a reader, at a level that survives the cut. After a cut, the state must include all certain
+ * writes, and may include some of the following ones, in order.
  */
 final class History {
 
-    /** A write, and what its callback has to be told. */
+    /** A write, and the expected outcome for its callback. */
     private record Accepted(long number, Operation.Write operation, Outcome expected, Durability level) {}
 
     private final ModelLists now;
@@ -27,7 +27,7 @@ final class History {
     private final Map<Long, Long> lastChange = new HashMap<>();
     private long accepted;
     private long told;
-    /** How many writes no cut may take back, and how many no end of the process alone may. */
+    /** The number of writes that no cut may undo. {@link #written} counts those that a process kill may not undo. */
     private long forced;
 
     private long written;
@@ -36,29 +36,29 @@ final class History {
     private long forceFailures;
     private final Durability storeLevel;
 
-    /** A history that starts in a state which is certain. */
+    /** Starts a history in a certain state. */
     History(ModelLists state, Durability storeLevel) {
         this.storeLevel = storeLevel;
         this.base = state;
         this.now = state.copy();
     }
 
-    /** The state that a store must show to whoever asks now. */
+    /** Returns the state that a store must show now. */
     ModelLists now() {
         return now;
     }
 
-    /** How many writes were accepted. */
+    /** Returns the number of accepted writes. */
     long accepted() {
         return accepted;
     }
 
-    /** How many writes a cut must leave: of the power, or of the process alone. */
+    /** Returns the number of writes that must survive: a power cut, or a kill of the process. */
     long certain(boolean powerLost) {
         return powerLost ? forced : written;
     }
 
-    /** The store has taken a write; returns its number, by which it will be told of. */
+    /** Records a write that the store has accepted. Returns its number, for its callback. */
     long accept(Operation.Write operation) {
         Map<Long, Place> before = new HashMap<>();
         operation.ids().forEach(id -> before.put(id, Place.of(now, id)));
@@ -90,9 +90,9 @@ final class History {
     }
 
     /**
-     * A callback was told of success.
+     * Records a success callback.
      *
-     * @param force which force of the log it followed: writes of one force share a frame
+     * @param force the number of the log fsync before it: writes of one fsync share a frame
      */
     void acknowledged(long number, long sequence, long force) {
         inOrder(number);
@@ -117,7 +117,7 @@ final class History {
         forced = level == Durability.SYNC ? Math.max(forced, writes) : forced;
     }
 
-    /** A callback was told of failure; what becomes of the write is open. */
+    /** Records a failure callback. The outcome of the write is open. */
     void failed(long number) {
         inOrder(number);
     }
@@ -138,7 +138,10 @@ final class History {
         throw new SimulationFailure("write " + number + " was told of twice");
     }
 
-    /** A reader saw this write's change, so that it and all before are as durable as each was to be, and written at least. */
+    /**
+     * Records that a reader saw a write. All writes up to it have been written, and have reached their durability
+     * levels.
+     */
     void seen(long number) {
         certainUpTo(number + 1, Durability.PROCESS);
         for (Accepted write : afterBase) {
@@ -148,33 +151,33 @@ final class History {
         }
     }
 
-    /** Everything accepted before the flush is as durable as the store promises. */
+    /** Records that everything accepted before the flush has the durability of the store. */
     void flushed(long writes) {
         certainUpTo(writes, storeLevel);
     }
 
-    /** Everything accepted before the checkpoint survives a power cut. */
+    /** Records that everything accepted before the checkpoint survives a power cut. */
     void checkpointed(long writes) {
         certainUpTo(writes, Durability.SYNC);
     }
 
-    /** What was written and not forced may be gone: a force has failed. */
+    /** Records a failed fsync. Data that was written and not fsynced may be lost. */
     void forceFailed() {
         written = forced;
         forceFailures++;
     }
 
-    /** How many forces of the log have failed. */
+    /** Returns the number of failed log fsyncs. */
     long forceFailures() {
         return forceFailures;
     }
 
-    /** Which write changed this list last; -1 when none did. */
+    /** Returns the number of the last write that changed this list, or -1. */
     long lastChangeOf(long id) {
         return lastChange.getOrDefault(id, -1L);
     }
 
-    /** Forgets the writes that are part of every state this may be compared with. */
+    /** Discards the writes that are part of every state to compare with. */
     private void settle() {
         while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(forcedBeforeLastForce, told)) {
             afterBase.removeFirst().operation().expect(base);
@@ -186,21 +189,21 @@ final class History {
         return forced > 0;
     }
 
-    /** Whether everything that was accepted survives any cut. */
+    /** Whether every accepted write survives any cut. */
     boolean allCertain() {
         return forced == accepted;
     }
 
-    /** What damage to the frames of the last force may leave at the least. */
+    /** Returns the minimum number of writes that remain if the frames of the last fsync are damaged. */
     long certainWithoutLastForce() {
         return Math.min(forcedBeforeLastForce, forced);
     }
 
     /**
-     * The history that goes on from what was found.
+     * Returns the history that continues from the state found.
      *
-     * @param least how many writes it must contain
-     * @throws SimulationFailure when no state of this history is the one found
+     * @param least the minimum number of writes in that state
+     * @throws SimulationFailure if the history has no such state
      */
     History matching(StoreContents found, long least) {
         ModelLists state = base.copy();

@@ -20,8 +20,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The real engine on a disk in memory, used by a few threads at a time of which one runs; a seed decides which, at each
- * lock, hand-over and I/O call. Keeps what callbacks were told, so that it can be compared with what the store holds.
+ * The real engine on an in-memory disk, used by a few threads of which one runs at a time. A seed chooses it at each
+ * lock, hand-over, and I/O call. Records the results of callbacks, to compare them with the contents of the store.
  */
 final class InterleavedStore {
     private static final int KIB = 1024;
@@ -33,7 +33,7 @@ final class InterleavedStore {
             .checkpointFloorBytes(64 * KIB)
             .build();
 
-    /** What a thread does. */
+    /** The work of a thread. */
     @FunctionalInterface
     interface Task {
         void run() throws Exception;
@@ -44,7 +44,7 @@ final class InterleavedStore {
     private final SimulatedScheduler scheduler;
     private final CrashStorage disk;
     private final List<User> users = new ArrayList<>();
-    /** By list and sequence, what was acknowledged. */
+    /** The acknowledged values by list and sequence. */
     private final Map<Long, Map<Long, String>> acknowledged = new TreeMap<>();
 
     private int accepted;
@@ -63,7 +63,7 @@ final class InterleavedStore {
         engine = Engine.open(CONFIG, disk, clock, scheduler);
     }
 
-    /** A thread of the store's users, which does one task after the other. */
+    /** A thread that uses the store and performs one task after the other. */
     private final class User {
         private final Worker worker;
         private @Nullable Task task;
@@ -100,7 +100,7 @@ final class InterleavedStore {
         }
     }
 
-    /** Runs each task on a thread of its own, interleaved as the seed decides; returns when all have ended. */
+    /** Runs each task on its own thread, interleaved according to the seed. Returns when all have ended. */
     void interleave(Task... tasks) {
         while (users.size() < tasks.length) {
             users.add(new User(users.size()));
@@ -112,20 +112,20 @@ final class InterleavedStore {
         scheduler.join(CompletableFuture.allOf(all));
     }
 
-    /** Lets longer pass than the store waits for a group to end. */
+    /** Advances the time beyond the store's wait for a group to be closed. */
     void letGroupsBeGivenUp() {
         scheduler.letTimePass(1_500_000);
         letOthersGoOn();
     }
 
-    /** Comes later than it could. */
+    /** Lets other threads run first. */
     void letOthersGoOn() {
         for (int i = random.nextInt(16); i > 0; i--) {
             scheduler.letAnotherGoOn();
         }
     }
 
-    /** A callback that notes what the list holds from now on. */
+    /** Returns a callback that records the expected value of the list. */
     WriteCallback expecting(long id, String value) {
         accepted++;
         return new WriteCallback() {
@@ -154,17 +154,17 @@ final class InterleavedStore {
         };
     }
 
-    /** A write that was refused has no answer. */
+    /** Records that a write was rejected, so that its callback is not called. */
     void refused() {
         accepted--;
     }
 
-    /** Appends a value that is told apart from all others. */
+    /** Appends a value that must differ from all others. */
     void append(long id, String value) {
         engine.append(id, bytes(value), expecting(id, value));
     }
 
-    /** How many appends to a list were acknowledged. */
+    /** Returns the number of acknowledged appends to a list. */
     int acknowledged(long id) {
         return acknowledged.getOrDefault(id, Map.of()).size();
     }
@@ -173,7 +173,7 @@ final class InterleavedStore {
         return failed;
     }
 
-    /** Everything that was accepted has its answer, and is there, now and after a power cut. */
+    /** Checks that every accepted write has its callback and its value, now and after a power cut. */
     void checkAll() throws IOException {
         engine.flush();
         checkAnswers();
@@ -204,7 +204,7 @@ final class InterleavedStore {
         }
     }
 
-    /** Ends what still runs. */
+    /** Ends all unfinished steps. */
     void end() {
         scheduler.end();
     }

@@ -12,13 +12,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads of which one runs at a time; a seed decides which, at each {@link SwitchPoints switch point} of the classes
- * under test. Monitors are modelled here, so a thread may stop while it holds one. Ends with an error when none can go
- * on and one that must end has not: a wake-up was lost, or threads wait for each other.
+ * Threads of which one runs at a time. A seed chooses it at each {@link SwitchPoints switch point} of the classes under
+ * test. Monitors are modeled here, so a thread may stop while it holds one. If no thread can continue and one that must
+ * end has not ended, this is an error: a wake-up was lost, or the threads are deadlocked.
  */
 public final class Interleaver implements AutoCloseable {
     private static final ThreadLocal<@Nullable Interleaver> CURRENT = new ThreadLocal<>();
-    /** Threads switch at each point, at half of them, at a quarter, and so on, in so many degrees. */
+    /** The number of switch rates: threads switch at every point, every second one, every fourth one, and so on. */
     private static final int MOST_SELDOM = 6;
 
     private static final int UNWINDINGS = 1_000;
@@ -29,7 +29,7 @@ public final class Interleaver implements AutoCloseable {
     private final Map<Object, Monitor> monitors = new IdentityHashMap<>();
     private Runnable invariant = () -> {};
     private BooleanSupplier whenStuck = () -> false;
-    /** Has a permit when none runs. */
+    /** Has a permit when no thread runs. */
     private final Semaphore stopped = new Semaphore(0);
 
     private @Nullable Strand running;
@@ -37,13 +37,13 @@ public final class Interleaver implements AutoCloseable {
     private boolean choosing;
     private boolean ending;
 
-    /** What a thread does. */
+    /** The work of a thread. */
     @FunctionalInterface
     public interface Task {
         void run() throws Exception;
     }
 
-    /** Unwinds a thread that waits for what will not happen any more. */
+    /** Unwinds a thread that waits for an event that will not occur. */
     private static final class Abandoned extends Error {
         private static final long serialVersionUID = 1;
     }
@@ -73,7 +73,7 @@ public final class Interleaver implements AutoCloseable {
                     task.run();
                 }
             } catch (Abandoned end) {
-                // As wanted.
+                // Expected.
             } catch (Throwable problem) {
                 fail(problem);
             } finally {
@@ -96,17 +96,20 @@ public final class Interleaver implements AutoCloseable {
         switchesOnceIn = 1 << random.nextInt(MOST_SELDOM);
     }
 
-    /** What else is decided by the seed. */
+    /** Returns the generator for other decisions by the seed. */
     public SplittableRandom random() {
         return random;
     }
 
-    /** Sets what is checked whenever threads switch. */
+    /** Sets a check that runs whenever threads switch. */
     public void always(Runnable check) {
         invariant = check;
     }
 
-    /** Sets what happens when none can go on, such as that time passes; returns whether one may go on after it. */
+    /**
+     * Sets an action for when no thread can continue, such as advancing time. It returns whether one may continue after
+     * it.
+     */
     public void whenStuck(BooleanSupplier action) {
         whenStuck = action;
     }
@@ -116,12 +119,12 @@ public final class Interleaver implements AutoCloseable {
         strands.add(new Strand(name, true, task));
     }
 
-    /** Adds a thread that may wait when all others have ended. */
+    /** Adds a thread that may still wait when all others have ended. */
     public void daemon(String name, Task task) {
         strands.add(new Strand(name, false, task));
     }
 
-    /** Adds a thread that does the step whenever there is work. */
+    /** Adds a thread that performs the step whenever there is work. */
     public void worker(String name, BooleanSupplier hasWork, Task step) {
         daemon(name, () -> {
             while (true) {
@@ -131,7 +134,7 @@ public final class Interleaver implements AutoCloseable {
         });
     }
 
-    /** Has the threads go on until all that must end have ended, and none can go on. */
+    /** Runs until all threads that must end have ended, and no thread can continue. */
     public void run() {
         boolean goesOn = true;
         while (goesOn) {
@@ -158,7 +161,7 @@ public final class Interleaver implements AutoCloseable {
         }
     }
 
-    /** Returns when it, or one that others switched to, has ended, or none can go on. */
+    /** Resumes a thread. Returns when it, or one that others switched to, has ended, or none can continue. */
     private void resume(Strand strand) {
         begin(strand);
         strand.coroutine.resume();
@@ -171,7 +174,7 @@ public final class Interleaver implements AutoCloseable {
         strand.awaited = null;
     }
 
-    /** Nobody else goes on meanwhile. */
+    /** Evaluates a condition without switching threads. */
     private boolean holds(BooleanSupplier condition) {
         boolean before = choosing;
         choosing = true;
@@ -182,7 +185,7 @@ public final class Interleaver implements AutoCloseable {
         }
     }
 
-    /** One that can go on, after a look at what must always hold; null when there is none, or something has failed. */
+    /** Checks the invariant. Returns a thread that can continue, or null if there is none or something has failed. */
     private @Nullable Strand choose() {
         if (!ending && failure == null) {
             try {
@@ -201,7 +204,7 @@ public final class Interleaver implements AutoCloseable {
         return ready.isEmpty() ? null : ready.get(random.nextInt(ready.size()));
     }
 
-    /** Ends what still waits. */
+    /** Ends all waiting threads. */
     @Override
     public void close() {
         ending = true;
@@ -210,7 +213,7 @@ public final class Interleaver implements AutoCloseable {
         }
     }
 
-    /** The first failure counts; for threads that report it elsewhere. */
+    /** Reports a failure. The first one counts. */
     public void fail(Throwable problem) {
         if (failure == null && !ending) {
             failure = problem;
@@ -259,15 +262,15 @@ public final class Interleaver implements AutoCloseable {
         }
     }
 
-    // For the threads, and for what SwitchPoints puts into their classes. On any other thread there is nothing to do.
+    // For the threads, and for the code that SwitchPoints inserts. On any other thread, these calls do nothing.
 
-    /** The name of the thread that runs; empty on others than an interleaver's. */
+    /** Returns the name of the running thread; empty on a thread that does not belong to an interleaver. */
     public static String currentName() {
         Interleaver here = CURRENT.get();
         return here == null || here.running == null ? "" : here.running.name;
     }
 
-    /** Other threads may go on here. */
+    /** Lets other threads continue here. */
     public static void point() {
         Interleaver here = CURRENT.get();
         if (here != null) {
@@ -275,7 +278,7 @@ public final class Interleaver implements AutoCloseable {
         }
     }
 
-    /** Returns when the condition holds, and other threads have had a chance to go on. */
+    /** Waits until the condition holds. Other threads may continue before that. */
     public static void await(String what, BooleanSupplier condition) {
         Interleaver here = CURRENT.get();
         if (here == null) {
@@ -287,7 +290,7 @@ public final class Interleaver implements AutoCloseable {
         }
     }
 
-    /** Returns when the future is done; what follows does not wait then. */
+    /** Waits until the future is done, so that the following call does not block. */
     public static void await(Future<?> done) {
         Interleaver here = CURRENT.get();
         if (here != null) {
@@ -298,7 +301,7 @@ public final class Interleaver implements AutoCloseable {
         }
     }
 
-    /** Takes a monitor. */
+    /** Enters a monitor. */
     public static void enter(Object lock) {
         Interleaver here = CURRENT.get();
         if (here == null || here.choosing) {
@@ -310,7 +313,7 @@ public final class Interleaver implements AutoCloseable {
         while (monitor.owner != null && monitor.owner != self) {
             Monitor taken = monitor;
             here.suspendUntil("a monitor", () -> taken.owner == null);
-            // Another thread may have taken the lock since: its release has removed this monitor.
+            // Another thread may have entered since then: its exit has removed this monitor.
             monitor = here.monitor(lock);
         }
         monitor.owner = self;
@@ -321,7 +324,7 @@ public final class Interleaver implements AutoCloseable {
         return monitors.computeIfAbsent(lock, unused -> new Monitor());
     }
 
-    /** Releases a monitor. */
+    /** Exits a monitor. */
     public static void exit(Object lock) {
         Interleaver here = CURRENT.get();
         if (here == null || here.choosing) {

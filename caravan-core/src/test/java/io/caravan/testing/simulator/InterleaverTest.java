@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The model of monitors that interleaved threads use. */
+/** The monitors that interleaved threads use. */
 final class InterleaverTest {
     private static final int SEEDS = 2_000;
     private static final int THREADS = 4;

@@ -11,9 +11,9 @@ import io.caravan.WriteBatch;
 import io.caravan.testing.StoreCalls;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Small programs of a few threads on one store. Each ends in many ways, and what must hold is the same in all. */
+/** Small programs of a few threads on one store. The same invariants must hold after every interleaving. */
 enum Interleavings {
-    /** The commit queue and its flush: the flusher gives groups up while event loops end theirs, and others write. */
+    /** The commit queue and its flush: the flusher gives groups up while event loops close theirs and others write. */
     FLUSHES(25) {
         @Override
         void round(InterleavedStore store, int round) {
@@ -38,7 +38,7 @@ enum Interleavings {
         }
     },
 
-    /** The committed position and those who wait for it: no reader sees what is not acknowledged yet. */
+    /** The committed position and its waiters: no reader sees data that is not acknowledged. */
     READERS(25) {
         @Override
         void round(InterleavedStore store, int round) {
@@ -60,7 +60,7 @@ enum Interleavings {
         }
     },
 
-    /** A checkpoint against appends, trims and reads. */
+    /** A checkpoint concurrent with appends, trims, and reads. */
     CHECKPOINTS(25) {
         @Override
         void round(InterleavedStore store, int round) {
@@ -88,7 +88,7 @@ enum Interleavings {
         }
     },
 
-    /** Writers that may not wait beside some that may, with more to write than the buffer takes. */
+    /** Writers that must not wait and one that may, with more data than the buffer holds. */
     TRIES(15) {
         @Override
         void round(InterleavedStore store, int round) {
@@ -114,7 +114,7 @@ enum Interleavings {
         }
     },
 
-    /** Closing a store against everything that may be under way. */
+    /** Closing a store concurrently with all other calls. */
     CLOSING(1) {
         @Override
         void round(InterleavedStore store, int round) {
@@ -147,7 +147,7 @@ enum Interleavings {
                 try {
                     task.run();
                 } catch (StoreClosedException closed) {
-                    // May come at any time.
+                    // May occur at any time.
                 }
             };
         }
@@ -166,7 +166,7 @@ enum Interleavings {
         this.rounds = rounds;
     }
 
-    /** How many interleavings one seed explores, one after the other on the same store. */
+    /** Returns the number of interleavings that one seed explores, one after the other on the same store. */
     int rounds() {
         return rounds;
     }
@@ -177,7 +177,7 @@ enum Interleavings {
         store.checkAll();
     }
 
-    /** Explores a seed's interleavings; throws when one ends wrong. */
+    /** Explores the interleavings of a seed. Throws if one fails. */
     void explore(long seed) throws Exception {
         InterleavedStore store = new InterleavedStore(seed);
         try {
@@ -190,7 +190,7 @@ enum Interleavings {
         }
     }
 
-    /** The first of so many seeds one of whose interleavings ends wrong, and how; null when all are right. */
+    /** Returns the first of this many seeds with a failing interleaving, and the failure; null if none fails. */
     static String firstFailure(String name, long firstSeed, int seeds) {
         Interleavings program = valueOf(name);
         for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {

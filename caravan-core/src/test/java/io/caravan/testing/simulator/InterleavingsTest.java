@@ -13,10 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Explores how a few threads may interleave on one store; a hundred thousand ways in the profile {@code thorough}. */
+/** Explores interleavings of a few threads on one store; a hundred thousand in the profile {@code thorough}. */
 class InterleavingsTest {
     private static final int INTERLEAVINGS = Rounds.of(75, 20_000);
-    /** Many more than it takes: about one seed in a hundred finds the rarest of the sabotages. */
+    /** Many more than necessary: about one seed in a hundred finds the rarest sabotage. */
     private static final int SEEDS = 3_000;
 
     @TempDir
@@ -35,7 +35,7 @@ class InterleavingsTest {
         assertThat(explored.get()).isPositive();
     }
 
-    /** What could not be noticed would prove nothing. */
+    /** The programs prove nothing unless they find sabotages. */
     @ParameterizedTest
     @CsvSource({
         "FLUSHES, FLUSH_WHILE_ANOTHER_FLUSHES",

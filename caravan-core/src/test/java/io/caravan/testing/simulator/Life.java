@@ -14,24 +14,24 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * One life of the simulated store: from opening what the last one left to a cut, a kill, a failure or a clean close. At
- * the I/O calls on the way, clients and workers go on inside of each other, faults are injected, and what a cut at that
- * very moment would leave is looked at by a {@link Reopening}.
+ * One life of the simulated store: from opening the remains of the last one to a cut, a kill, a failure, or a clean
+ * close. At each I/O call, clients and workers may continue within each other, faults are injected, and a
+ * {@link Reopening} may check what a cut at that moment would leave.
  */
 final class Life implements CrashStorage.Director {
     private static final int MAX_CALLS = 600;
     private static final int MAX_OPERATIONS = 400;
     private static final int MAX_INSIDE = 2;
     private static final int LAST_OPERATIONS = 5;
-    /** More than the log has room for without a new segment. */
+    /** More than fit in the log without a new segment. */
     private static final int OPERATIONS_WITH_SPACE = 40;
-    /** Far more than the workers need for all that a life leaves to them. */
+    /** Far more than the workers need for all the work of a life. */
     private static final int STEPS_TO_REST = 100_000;
 
     private static final int LOOPS = 3;
-    /** Where threads switch more often, a life is so much longer, and so much less is looked at what a cut would leave. */
+    /** The factor by which lives are longer, and cuts are checked less often, if threads switch more often. */
     private static final int INTERLEAVED = 8;
-    /** More than any part of a store waits before it looks for space again. */
+    /** Longer than any part of a store waits before it checks for space again. */
     private static final long RECOVERY_NANOS = 2_000_000_000;
 
     private final Simulation simulation;
@@ -51,7 +51,7 @@ final class Life implements CrashStorage.Director {
     private final List<Worker> loops = new ArrayList<>();
     private boolean closing;
     private boolean ended;
-    /** Whether the power was lost since the history began. */
+    /** Whether the power was cut since the history began. */
     private boolean powerLost;
 
     Life(Simulation simulation, CrashStorage disk, History history, boolean afterFailure, boolean afterPowerLoss) {
@@ -69,7 +69,7 @@ final class Life implements CrashStorage.Director {
         this.callsLeft = 1 + random.nextInt(simulation.interleaves() ? INTERLEAVED * MAX_CALLS : MAX_CALLS);
     }
 
-    /** Lives until something ends it; what is left is then in {@link #left()}. */
+    /** Runs the life until it ends. {@link #left()} then returns the remains. */
     void live() {
         story.note(() -> "a life begins, " + faults);
         disk.director(this);
@@ -88,22 +88,22 @@ final class Life implements CrashStorage.Director {
         }
     }
 
-    /** Whether the disk has failed it in another way than by being full. */
+    /** Whether the disk has failed other than by being full. */
     boolean failed() {
         return faults.broke();
     }
 
-    /** Whether the power was lost, and not the process alone, since the history began. */
+    /** Whether the power was cut since the history began, and not only the process killed. */
     boolean powerLost() {
         return powerLost;
     }
 
-    /** What the next life starts from. */
+    /** Returns the storage with which the next life starts. */
     CrashStorage left() {
         return left;
     }
 
-    /** What it must hold. */
+    /** Returns the history that this storage must match. */
     History history() {
         return history;
     }
@@ -150,7 +150,7 @@ final class Life implements CrashStorage.Director {
         }
     }
 
-    /** Others who use the store: each has a thread, and stops in the middle of what it does. */
+    /** Starts other users of the store. Each has a thread, and stops in the middle of its work. */
     private void startLoops(Engine engine) {
         for (int i = 0; i < LOOPS; i++) {
             EventLoop loop = new EventLoop(this, engine, client, random.split());
@@ -169,7 +169,7 @@ final class Life implements CrashStorage.Director {
         }
     }
 
-    /** On a full disk the workers rest. When it has space again, all goes on without a restart. */
+    /** On a full disk, the workers are idle. When there is space again, everything continues without a restart. */
     private void goOnWithSpace() {
         int operations = faults.mayLackSpace() ? OPERATIONS_WITH_SPACE : LAST_OPERATIONS;
         faults.freezeSpace();
@@ -184,7 +184,7 @@ final class Life implements CrashStorage.Director {
         }
     }
 
-    /** A clean close leaves everything that was accepted, after a power cut too. */
+    /** A clean close preserves all accepted writes, even in a power cut. */
     private void close(Engine engine) {
         story.note(() -> "close");
         client = null;
@@ -214,7 +214,7 @@ final class Life implements CrashStorage.Director {
     }
 
     private CrashStorage cut() {
-        // After a failed force, what is left in the page cache is worth looking at.
+        // After a failed fsync, a kill is more interesting than usual: it leaves the page cache.
         boolean power = simulation.mayLosePower() && random.nextInt(faults.broke() ? 2 : 4) != 0;
         powerLost |= power;
         CrashStorage remains = power ? disk.powerCut(random) : disk.processKill();
@@ -234,7 +234,7 @@ final class Life implements CrashStorage.Director {
             }
             return outcome;
         } catch (SimulationFailure failure) {
-            // The engine would take it for a failure of its disk.
+            // The engine would treat it as a disk failure.
             return end(failure);
         } catch (RuntimeException | Error broken) {
             return end(new SimulationFailure("the store broke", broken));
@@ -247,7 +247,7 @@ final class Life implements CrashStorage.Director {
                 && FileNames.LOG.number(call.file()).isPresent();
     }
 
-    /** Whether a call makes frames, or a segment's header, durable. */
+    /** Whether a call makes frames, or the header of a segment, durable. */
     private static boolean isLogForce(CrashStorage.Call call) {
         return call.kind() == Kind.FORCE && FileNames.LOG.number(call.file()).isPresent();
     }
@@ -270,7 +270,7 @@ final class Life implements CrashStorage.Director {
             disk.writeBack(random);
         }
         if (looksAtCut()) {
-            // What an earlier life has left in the log's last frame has no copy elsewhere.
+            // Data that an earlier life has left in the last frame of the log has no other copy.
             boolean mayRot = client != null && !faults.happened() && history.hasForced();
             new Reopening(simulation, random.split(), history, powerLost).afterCutOf(disk, mayRot);
         }
@@ -301,7 +301,7 @@ final class Life implements CrashStorage.Director {
         scheduler.handOver();
     }
 
-    // What the client needs.
+    // For the client.
 
     Story story() {
         return story;
@@ -324,7 +324,7 @@ final class Life implements CrashStorage.Director {
         return faults.happened();
     }
 
-    /** How many frames were written: writes told of after the same one share it. */
+    /** Returns the number of written frames. Writes acknowledged after the same one share it. */
     long frames() {
         return frames;
     }
@@ -337,7 +337,7 @@ final class Life implements CrashStorage.Director {
         return simulation.clientsFlush();
     }
 
-    /** In the middle of a reader's stream. */
+    /** Runs other steps between two entries of a read. */
     void betweenEntries() {
         if (random.nextInt(4) == 0) {
             scheduler.step();
@@ -346,7 +346,7 @@ final class Life implements CrashStorage.Director {
         }
     }
 
-    /** Lets every worker do all that it has to do now. */
+    /** Lets every worker do all its current work. */
     void letAllWork() {
         for (int steps = 0; !over() && scheduler.step(); steps++) {
             simulation.checkNoFailure();
@@ -356,7 +356,7 @@ final class Life implements CrashStorage.Director {
         }
     }
 
-    /** Whether a flush makes trims durable, so that what they drop is free. */
+    /** Whether a flush makes trims durable, so that their space is free. */
     boolean flushForces() {
         return simulation.survivesPower();
     }

@@ -13,8 +13,8 @@ import java.io.IOException;
 import java.util.SplittableRandom;
 
 /**
- * Looks at what a cut leaves: opens it, maybe cutting again on the way, compares it with the history, verifies it, and
- * maybe goes on to cut what was opened.
+ * Checks the state after a cut: opens it, possibly cutting again on the way, compares it with the history, verifies it,
+ * and possibly cuts again afterward.
  */
 final class Reopening implements CrashStorage.Director {
     private static final int MAX_DEPTH = 3;
@@ -25,7 +25,7 @@ final class Reopening implements CrashStorage.Director {
     private History history;
     private int depth;
     private CrashStorage disk;
-    /** Whether the power was lost since the history began. */
+    /** Whether the power was cut since the history began. */
     private boolean powerLost;
 
     private boolean full;
@@ -40,9 +40,9 @@ final class Reopening implements CrashStorage.Director {
     }
 
     /**
-     * Cuts off a store at this moment, and checks what is left.
+     * Cuts off a store at this moment and checks the remains.
      *
-     * @param mayRot whether a byte of what is left may be damaged too
+     * @param mayRot whether a byte of the remains may also be damaged
      */
     void afterCutOf(CrashStorage storage, boolean mayRot) {
         cut(storage);
@@ -94,7 +94,10 @@ final class Reopening implements CrashStorage.Director {
         simulation.checkNoFailure();
     }
 
-    /** Free space and live regions are the heap; that they do not overlap, opening has checked. */
+    /**
+     * Checks that the used bytes of the heap are those of the live entries. Opening has checked that regions do not
+     * overlap.
+     */
     private static void checkHeap(StoreStats stats, StoreContents found) {
         long live = 0;
         for (StoreContents.ListContents list : found.lists().values()) {
@@ -129,7 +132,7 @@ final class Reopening implements CrashStorage.Director {
         try {
             return happen(call);
         } catch (SimulationFailure failure) {
-            // The engine would take it for a failure of its disk.
+            // The engine would treat it as a disk failure.
             simulation.failed(failure);
             return CrashStorage.Outcome.PASS;
         }

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Damages a byte that was safely on the disk. The store must then be right, or say what is wrong; and one bad
- * checkpoint of two must not keep it from opening. Only what the last force made durable cannot be told from a torn tail.
+ * Damages a durable byte. The store must then be correct or report the damage, and one bad checkpoint of two must not
+ * prevent opening. Only damage to the data of the last fsync is indistinguishable from a torn tail.
  */
 final class Rot {
     private final Simulation simulation;
@@ -25,9 +25,9 @@ final class Rot {
     private final long certain;
 
     /**
-     * A check of what a cut has left.
+     * Prepares a check of the state after a cut.
      *
-     * @param certain how many writes that must hold
+     * @param certain the number of writes that it must contain
      */
     Rot(Simulation simulation, SplittableRandom random, History history, long certain) {
         this.simulation = simulation;
@@ -66,7 +66,7 @@ final class Rot {
         return new Place(file, random.nextInt(disk.size(file)));
     }
 
-    /** What passes for a torn tail, with all that it had: most frames are never hit by chance. */
+    /** Returns a byte of the last frame, where damage looks like a torn tail. Random offsets rarely hit it. */
     private Place lastFrame(CrashStorage disk, List<String> files) {
         Place last = anywhere(disk, files);
         long lastLsn = -1;

@@ -3,9 +3,9 @@ package io.caravan.testing.simulator;
 import java.util.List;
 
 /**
- * Ways to break the store, one promise each: small edits of the product's source, so that the product itself needs no
- * switch for any of them. Each edit's text must stand in the source exactly once, so a sabotage that no longer fits
- * says so.
+ * Ways to break the store, each for one guarantee: small edits of the source code, so that the product needs no
+ * switches for them. The text of each edit must occur exactly once in the source, so a sabotage that no longer fits
+ * fails.
  */
 enum Sabotage {
     ACKNOWLEDGE_BEFORE_THE_FORCE(edit(
@@ -115,7 +115,7 @@ enum Sabotage {
         return edits;
     }
 
-    /** In words. */
+    /** Returns a description in words. */
     String description() {
         return name().toLowerCase(java.util.Locale.ROOT).replace('_', ' ');
     }

@@ -16,14 +16,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The simulator catches every sabotage, so that its silence means something; prints after how many cuts. Most of it
- * runs in the profile {@code thorough} only.
+ * Checks that the simulator catches every sabotage, and prints after how many cuts. Most of these tests run only in the
+ * profile {@code thorough}.
  */
 class SabotageTest {
     private static final long SEED = 1;
     private static final long CUTS = 800_000;
     private static final long CUTS_OF_AN_HONEST_BUILD = 5_000;
-    /** Seeds that have caught what takes many cuts from {@link #SEED} on. */
+    /** Seeds that catch sabotages for which many cuts are necessary from {@link #SEED} on. */
     private static final Map<Sabotage, Long> FIRST_SEEDS = Map.of(
             Sabotage.LET_FRAMES_THAT_WERE_CUT_OFF_FOLLOW_NEW_ONES, 49L,
             Sabotage.REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE, 5L,
@@ -39,7 +39,7 @@ class SabotageTest {
     @TempDir
     Path folder;
 
-    /** One that takes few cuts. */
+    /** Catching this sabotage takes few cuts. */
     @Test
     void anAcknowledgementBeforeTheForceIsCaught() throws Exception {
         assertCaught(Sabotage.ACKNOWLEDGE_BEFORE_THE_FORCE);
@@ -69,7 +69,7 @@ class SabotageTest {
                 + problem.getMessage().lines().findFirst().orElse("") + ")");
     }
 
-    /** What catches the others says nothing of a build made in the same way, of the same seeds, with nothing broken. */
+    /** The simulator must not report an unbroken build that is made in the same way. */
     @Test
     @Tag("thorough")
     void anHonestBuildIsNotCaught() throws Exception {

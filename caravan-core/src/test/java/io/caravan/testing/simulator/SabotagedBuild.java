@@ -16,8 +16,8 @@ import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 
 /**
- * The module whose tests run, with its tests, with a sabotage compiled in: a class loader that has its own version of
- * all classes of {@code io.caravan}, the sabotaged ones from a folder, the others as they are.
+ * The module under test, with its tests, with a sabotage compiled in. This class loader has its own version of all
+ * classes of {@code io.caravan}: the sabotaged ones from a directory, the others unchanged.
  */
 public final class SabotagedBuild extends ClassLoader {
     private static final String PACKAGE = "io.caravan.";
@@ -33,12 +33,12 @@ public final class SabotagedBuild extends ClassLoader {
         this.interleaved = interleaved;
     }
 
-    /** Compiles the sabotaged files of the module in the working directory into an empty folder. */
+    /** Compiles the sabotaged files of the module in the working directory into an empty directory. */
     public static SabotagedBuild of(List<SourceEdit> edits, Path folder) throws IOException {
         return of(Path.of(""), edits, folder);
     }
 
-    /** Compiles the sabotaged files of the module in a directory into an empty folder. */
+    /** Compiles the sabotaged files of a module into an empty directory. */
     public static SabotagedBuild of(Path module, List<SourceEdit> edits, Path folder) throws IOException {
         Map<Path, String> sources = sources(module, edits);
         Path classes = Files.createDirectories(folder.resolve(CLASSES));
@@ -48,12 +48,12 @@ public final class SabotagedBuild extends ClassLoader {
         return new SabotagedBuild(classes, Set.of());
     }
 
-    /** The same build, in which threads may switch in the middle of these classes and of those nested in them. */
+    /** Returns the same build with switch points in these classes and their nested classes. */
     public SabotagedBuild interleaving(Class<?>... those) {
         return new SabotagedBuild(classes, Stream.of(those).map(Class::getName).collect(Collectors.toSet()));
     }
 
-    /** The files that the edits are for, as edited; fails when an edit does not fit. */
+    /** Returns the edited source files. Fails if an edit does not fit. */
     public static Map<Path, String> sources(Path module, List<SourceEdit> edits) throws IOException {
         Map<Path, String> sources = new HashMap<>();
         for (SourceEdit edit : edits) {

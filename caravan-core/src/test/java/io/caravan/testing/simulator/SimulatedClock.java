@@ -2,7 +2,7 @@ package io.caravan.testing.simulator;
 
 import java.util.function.LongSupplier;
 
-/** A clock that goes on a little each time somebody looks at it, and otherwise when it is told. */
+/** A clock that advances slightly whenever it is read, and otherwise only on request. */
 public final class SimulatedClock implements LongSupplier {
     private static final long LOOK_NANOS = 500;
 

@@ -16,19 +16,19 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thread runs at a time; which one, the generator chooses. Whoever waits runs other workers' steps in the meantime.
- * Time passes only when nobody has anything to do.
+ * Runs one thread at a time, which the generator chooses. While a thread waits, it runs steps of other workers. Time
+ * passes only when all threads wait.
  *
- * <p>Simple threads run a step as a whole, inside of the wait or I/O call that it interrupts. Those that {@linkplain
- * #interleaved are interleaved} also stop in the middle of a step: before they take a lock, after they have released it,
- * when they wake a worker, and before they read what another has published. Other steps may go on from there, and time
- * may pass.
+ * <p>Simple threads run an entire step within the wait or I/O call that it interrupts.
+ * {@linkplain #interleaved Interleaved} threads also stop in the middle of a step: before they take a lock, after they
+ * have released it, when they wake a worker, and before they read data that another thread has published. Other steps
+ * may continue there, and time may pass.
  */
 public final class SimulatedScheduler implements Scheduler {
     private static final long STORE_ID = 0x5ca1ab1e;
-    /** The most time that passes at a point of switching. */
+    /** The maximum time that passes at a switch point. */
     private static final int POINT_NANOS = 2_000_000;
-    /** A step switches at each point, at half of them, at a quarter, and so on, in so many degrees. */
+    /** The number of switch rates: a step switches at every point, every second one, every fourth one, and so on. */
     private static final int MOST_SELDOM = 9;
 
     private static final int MANY_SWITCHES = 32;
@@ -50,12 +50,14 @@ public final class SimulatedScheduler implements Scheduler {
         this.interleaves = interleaves;
     }
 
-    /** Threads that switch at every lock and hand-over too. Must be {@linkplain #end() ended}. */
+    /**
+     * Returns a scheduler whose threads also switch at every lock and hand-over. It must be {@linkplain #end() ended}.
+     */
     static SimulatedScheduler interleaved(RandomGenerator random, SimulatedClock clock) {
         return new SimulatedScheduler(random, clock, true);
     }
 
-    /** A simulated thread: a worker that is in the middle of a step, or else the thread that all began on. */
+    /** A simulated thread: a worker in the middle of a step, or the initial thread. */
     private static final class Running {
         private final @Nullable Stepper worker;
         private int guests;
@@ -74,7 +76,7 @@ public final class SimulatedScheduler implements Scheduler {
             switches = 0;
         }
 
-        /** A step of thousands of points, such as a checkpoint, switches ever more seldom. */
+        /** Reduces the switch rate of a long step. A checkpoint, for example, has thousands of points. */
         void switchedFromPoint() {
             switches++;
             if (worker != null && switches % MANY_SWITCHES == 0) {
@@ -83,12 +85,15 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Unwinds the stack of a step that waits for what will not happen any more. */
+    /** Unwinds the stack of a step that waits for an event that will not occur. */
     private static final class Abandoned extends Error {
         private static final long serialVersionUID = 1;
     }
 
-    /** The workers neither wait for each other's steps nor are waited for, when they run inside somebody's I/O call. */
+    /**
+     * Whether the worker waits for no step of another, nor another for its steps, so that it may run within an I/O
+     * call.
+     */
     private static boolean neverWaits(String worker) {
         return !worker.contains("checkpointer");
     }
@@ -104,7 +109,7 @@ public final class SimulatedScheduler implements Scheduler {
         private long dueNanos = UNTIL_WOKEN;
         /** The rest of a step that has stopped in the middle. */
         private @Nullable Coroutine rest;
-        /** What it waits for before it goes on. */
+        /** The condition for which it waits. */
         private @Nullable BooleanSupplier awaited;
 
         Stepper(String name, Step step, Consumer<Throwable> crashed) {
@@ -147,7 +152,7 @@ public final class SimulatedScheduler implements Scheduler {
             return rest == null ? woken || dueNanos <= clock.nanos() : awaited == null || awaited.getAsBoolean();
         }
 
-        /** Runs a step, or goes on with one, until it ends or stops. */
+        /** Runs or continues a step until it ends or stops. */
         void run() {
             running = true;
             if (rest == null) {
@@ -192,7 +197,7 @@ public final class SimulatedScheduler implements Scheduler {
             }
         }
 
-        /** Stops the step here; returns when it is gone on with. */
+        /** Stops the step here. Returns when it continues. */
         void suspendUntil(@Nullable BooleanSupplier condition) {
             awaited = condition;
             rest.suspend();
@@ -289,7 +294,7 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Part of every checksum: whether a torn one is noticed depends on it. */
+    /** Returns a constant id: it is part of every checksum, and therefore determines whether torn data is detected. */
     @Override
     public long newStoreId() {
         return STORE_ID;
@@ -338,7 +343,7 @@ public final class SimulatedScheduler implements Scheduler {
         return done.join();
     }
 
-    /** Has others go on; returns when the condition holds, or for no reason at all. */
+    /** Lets other threads continue. Returns when the condition holds, or spuriously. */
     private void waitUntil(BooleanSupplier condition) {
         if (ending) {
             throw new Abandoned();
@@ -369,12 +374,12 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Runs a step of some worker that has something to do; false when there is none. */
+    /** Runs a step of a worker that has work. Returns false if there is none. */
     public boolean step() {
         return step(false);
     }
 
-    /** The same from inside an I/O call of some worker's, or of an opening's. */
+    /** Runs such a step within an I/O call of another worker or of an opening. */
     public boolean stepInside() {
         return step(true);
     }
@@ -405,12 +410,12 @@ public final class SimulatedScheduler implements Scheduler {
         clock.advanceTo(next);
     }
 
-    /** Makes all be due that waits for a time not longer than this. */
+    /** Advances the time, so that every wait of up to this long is over. */
     public void letTimePass(long nanos) {
         clock.advanceTo(clock.nanos() + nanos);
     }
 
-    /** Switches to whichever thread the generator chooses. */
+    /** Switches to a thread that the generator chooses. */
     void letAnotherGoOn() {
         Stepper worker = current.worker;
         if (worker == null) {
@@ -420,7 +425,7 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Runs what may not wait, as it comes in the middle of something else: a wait makes it throw. */
+    /** Runs an action within another call, so that it must not wait: a wait throws. */
     public void asGuest(Runnable action) {
         Running guest = current;
         guest.guests++;
@@ -431,12 +436,12 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Whether the thread that all began on runs now, and no worker's. */
+    /** Whether the initial thread runs now, and not a worker. */
     boolean onFirstThread() {
         return current.worker == null;
     }
 
-    /** Runs what nobody else may come between, unless it waits. */
+    /** Runs an action without switching threads, unless it waits. */
     void undisturbed(Runnable action) {
         Running here = current;
         here.undisturbed++;
@@ -447,12 +452,12 @@ public final class SimulatedScheduler implements Scheduler {
         }
     }
 
-    /** Nobody else may go on until this thread has taken the next lock: what it sees then is what there is now. */
+    /** Prevents switches until this thread has taken the next lock, so that it sees the current state. */
     void undisturbedUntilLocked() {
         current.undisturbedUntilLocked = true;
     }
 
-    /** Ends all steps that have stopped in the middle. Nobody switches threads any more. */
+    /** Ends all steps that have stopped in the middle. Threads no longer switch. */
     void end() {
         ending = true;
         for (Stepper worker : workers) {

@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.SplittableRandom;
 
-/** A few lives of one store, one after the other, all decided by a seed. */
+/** Several lives of one store, one after the other, all determined by a seed. */
 final class Simulation {
     private static final int KIB = 1024;
     private static final int LIVES = 6;
@@ -35,7 +35,7 @@ final class Simulation {
         // Not in all simulations, because then few writes would share a commit.
         clientsFlush = seed % 4 == 0;
         mixesLevels = seed % 3 == 1;
-        // Not in all even ones, so that some clients flush among threads that are simple.
+        // Not in all even ones, so that clients also flush with simple threads.
         interleaves = seed % 2 == 0 && seed % 8 != 0;
         random = new SplittableRandom(seed);
         story = new Story(told);
@@ -46,7 +46,7 @@ final class Simulation {
                 .heapSegmentBytes(16 * KIB)
                 .maxHeapBytes(6 * 16 * KIB)
                 .checkpointFloorBytes((16 + random.nextInt(112)) * KIB)
-                // Of a heap so small that checkpoints would else become rare.
+                // With so small a heap, checkpoints would otherwise be rare.
                 .checkpointFraction(0.1)
                 .flushPolicy(
                         random.nextInt(4) == 0
@@ -56,7 +56,7 @@ final class Simulation {
                 .build();
     }
 
-    /** Lives it all, or until a life ends with at least so many cuts, or up to the first failure, which it throws. */
+    /** Runs all lives, unless a life ends with enough cuts. Throws the first failure. */
     void run(long enoughCuts) {
         CrashStorage disk = new CrashStorage(random.nextLong());
         History history = new History(new ModelLists(MAX_VALUE_BYTES), config.durability());
@@ -73,7 +73,7 @@ final class Simulation {
         }
     }
 
-    /** Whether a cut after a call can leave something else than a cut before it. */
+    /** Whether a cut after a call can have another effect than a cut before it. */
     static boolean changesDisk(CrashStorage.Call call) {
         return switch (call.kind()) {
             case OPEN, READ, MAP, CLOSE -> false;
@@ -81,7 +81,7 @@ final class Simulation {
         };
     }
 
-    /** Whether a full disk has no space for a call; where there is room for checkpoints, none for segments. */
+    /** Whether a full disk has no space for a call. If there is space for checkpoints, there is none for segments. */
     static boolean lacksSpace(CrashStorage.Call call, boolean roomForCheckpoints) {
         boolean makesSegment = call.kind() == Kind.CREATE && call.bytes() > 0;
         return call.grows() && (makesSegment || !roomForCheckpoints);
@@ -99,7 +99,7 @@ final class Simulation {
         return config;
     }
 
-    /** Whether a flush makes what it covers survive the power's loss, or only the process's. */
+    /** Whether flushed writes survive a power cut, and not only a process kill. */
     boolean survivesPower() {
         return config.durability() == Durability.SYNC;
     }
@@ -109,7 +109,7 @@ final class Simulation {
         return survivesPower() || mixesLevels;
     }
 
-    /** Whether clients ask for weaker levels than the store's. */
+    /** Whether clients use weaker durability levels than the store. */
     boolean mixesLevels() {
         return mixesLevels;
     }
@@ -119,12 +119,12 @@ final class Simulation {
         return clientsFlush;
     }
 
-    /** Whether threads switch at locks and hand-overs too, and event loops write beside the client. */
+    /** Whether threads also switch at locks and hand-overs, and event loops write in addition to the client. */
     boolean interleaves() {
         return interleaves;
     }
 
-    /** The most bytes that entries can take. */
+    /** Returns the maximum number of bytes that entries can take. */
     long heapBytes() {
         HeapGeometry geometry = new HeapGeometry(config.heapSegmentBytes());
         return config.maxHeapBytes() / geometry.segmentBytes() * geometry.usableBytes();
@@ -134,12 +134,12 @@ final class Simulation {
         cuts++;
     }
 
-    /** How many cuts there were so far. */
+    /** Returns the number of cuts so far. */
     long cuts() {
         return cuts;
     }
 
-    /** Notes a failure that was found where throwing would not reach anybody. */
+    /** Records a failure that was found where no caller would catch it. */
     void failed(SimulationFailure found) {
         if (failure == null) {
             failure = found;
@@ -152,7 +152,7 @@ final class Simulation {
         }
     }
 
-    /** Opens a store while nothing goes wrong. */
+    /** Opens a store without any faults. */
     Engine open(CrashStorage storage) throws IOException {
         SimulatedClock clock = new SimulatedClock();
         return Engine.open(config, storage, clock, new SimulatedScheduler(random, clock));

@@ -1,6 +1,6 @@
 package io.caravan.testing.simulator;
 
-/** A store did what it must not. */
+/** A violation of a guarantee of the store. */
 public final class SimulationFailure extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

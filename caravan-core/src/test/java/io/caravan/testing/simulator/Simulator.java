@@ -8,11 +8,11 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs simulations, one seed after the other, until there have been enough cuts or one fails. A simulation is one
- * thread's; several run beside each other.
+ * Runs simulations, one seed after the other, until there have been enough cuts or one fails. Each simulation runs on
+ * one thread, several at a time.
  *
- * <p>After the simulators of FoundationDB and TigerBeetle: the whole of the system's I/O, time and threads are the
- * simulator's, so a seed is all that it takes to see a failure again.
+ * <p>Modeled on the simulators of FoundationDB and TigerBeetle: it controls all I/O, time, and threads of the system,
+ * so a seed reproduces a failure.
  */
 public final class Simulator {
     private final long cuts;
@@ -27,24 +27,24 @@ public final class Simulator {
     /**
      * A failed simulation.
      *
-     * @param seed repeats it
-     * @param cuts how many cuts the simulation had made by then
-     * @param story what happened: operations, I/O calls, what survived each cut
+     * @param seed the seed that reproduces it
+     * @param cuts the number of cuts that the simulation had made by then
+     * @param story the operations, the I/O calls, and the effects of each cut
      */
     public record Failure(long seed, long cuts, SimulationFailure problem, List<String> story) {
         private static final int SHOWN_LINES = 60;
 
-        /** The last of the story, for a terminal. */
+        /** Returns the end of the story, for a terminal. */
         public String storysEnd() {
             return String.join("\n", story.subList(Math.max(0, story.size() - SHOWN_LINES), story.size()));
         }
     }
 
     /**
-     * What a run came to.
+     * The result of a run.
      *
-     * @param cuts cuts that were checked, those of a failing simulation included
-     * @param simulations how many seeds were used up
+     * @param cuts the number of checked cuts, including those of a failed simulation
+     * @param simulations the number of seeds used
      */
     public record Report(
             long cuts,
@@ -65,9 +65,9 @@ public final class Simulator {
     }
 
     /**
-     * Simulates until there have been at least so many cuts, the time is up, or one fails.
+     * Simulates until there have been this many cuts, the time is up, or a simulation fails.
      *
-     * @param progress is told now and then, by any of the threads, how many cuts there have been
+     * @param progress receives the number of cuts so far, on any of the threads
      */
     public static Report run(long firstSeed, long cuts, Duration time, int threads, LongConsumer progress)
             throws InterruptedException {
@@ -114,7 +114,7 @@ public final class Simulator {
                 : new SimulationFailure("the store broke", problem);
     }
 
-    /** The same once more, this time taking notes. */
+    /** Repeats a failed simulation and records its story. */
     private static Failure retold(Failure first) {
         Simulation simulation = new Simulation(first.seed(), true);
         try {

@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A thousand cuts or two; {@code scripts/torture --simulate} makes as many as one likes. */
+/** About a thousand cuts. {@code scripts/torture --simulate} makes any number of them. */
 class SimulatorTest {
     private static final long CUTS = Rounds.of(1_000, 50_000);
     private static final Duration TIME = Duration.ofMinutes(1);
@@ -33,7 +33,7 @@ class SimulatorTest {
         });
     }
 
-    /** What a seed does depends on nothing else, or a failure could not be looked at again. */
+    /** A run must depend only on its seed. Otherwise, failures could not be reproduced. */
     @Test
     @Tag("thorough")
     void aSeedTellsTheSameStoryAgain() {
@@ -42,7 +42,7 @@ class SimulatorTest {
             List<String> again = story(seed);
             assertThat(first).isNotEmpty();
             for (int i = 0; i < Math.min(first.size(), again.size()); i++) {
-                // The whole of two stories would be cut short where they differ.
+                // Comparing entire stories would hide the place where they differ.
                 assertThat(again.get(i))
                         .as("line %d, after %s", i, first.subList(Math.max(0, i - 20), i))
                         .isEqualTo(first.get(i));

@@ -1,10 +1,10 @@
 package io.caravan.testing.simulator;
 
 /**
- * A change of one source file, by which a product is sabotaged.
+ * An edit of one source file, which sabotages a product.
  *
- * @param file below {@code io/caravan}, without its ending
- * @param from stands in the file exactly once
- * @param to stands there instead
+ * @param file the file below {@code io/caravan}, without its extension
+ * @param from the text to replace, which must occur exactly once
+ * @param to the replacement
  */
 public record SourceEdit(String file, String from, String to) {}

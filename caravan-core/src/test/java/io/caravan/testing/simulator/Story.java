@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** What happened in a simulation, in order; costs nothing when nobody wants to read it. */
+/** The events of a simulation in order. Costs nothing unless it is recorded. */
 final class Story {
     private static final int LAST_LINES = 100_000;
 
@@ -22,7 +22,7 @@ final class Story {
         }
     }
 
-    /** What is noted from here on happens inside of something, until {@link #leave()}. */
+    /** Indents all lines until {@link #leave()}. */
     void enter() {
         depth++;
     }
@@ -31,7 +31,7 @@ final class Story {
         depth--;
     }
 
-    /** All of it, or as much of the end as anybody can read. */
+    /** Returns all lines, or the last 100,000. */
     List<String> lines() {
         return List.copyOf(lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
     }

@@ -13,9 +13,9 @@ import net.bytebuddy.jar.asm.Type;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts points into a class at which an {@link Interleaver} may switch threads: before each use of a volatile field, of a
- * concurrent collection or an atomic, of a queue, and of another class of ours. Its monitors become the interleaver's, and
- * its waits for futures do.
+ * Adds points to a class at which an {@link Interleaver} may switch threads: before each use of a volatile field, of a
+ * concurrent collection or an atomic, of a queue, and of another class of {@code io.caravan}. The interleaver also
+ * takes over the monitors of the class and its waits for futures.
  */
 final class SwitchPoints {
     private static final int API = Opcodes.ASM9;
@@ -27,7 +27,7 @@ final class SwitchPoints {
 
     private SwitchPoints() {}
 
-    /** The class with switch points. */
+    /** Returns the class with switch points. */
     static byte[] into(byte[] classFile) {
         ClassReader reader = new ClassReader(classFile);
         ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
@@ -135,7 +135,7 @@ final class SwitchPoints {
         @Override
         public void visitMaxs(int stack, int locals) {
             if (locks) {
-                // Only for what the body throws, so not around the exit before a return, which throws nothing.
+                // Only for exceptions of the body, and not around the exit before a return, which throws none.
                 Label thrown = new Label();
                 super.visitLabel(thrown);
                 super.visitTryCatchBlock(begin, thrown, thrown, null);

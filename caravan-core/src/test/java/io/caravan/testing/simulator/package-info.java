@@ -1,5 +1,5 @@
 /**
- * The simulator: the real engine on a {@link io.caravan.testing.CrashStorage}, driven step by step by a seed, one
- * thread at a time, with its power cut between any two I/O calls.
+ * The simulator: the real engine on a {@link io.caravan.testing.CrashStorage}. A seed determines every step, one thread
+ * runs at a time, and the power may be cut between any two I/O calls.
  */
 package io.caravan.testing.simulator;
