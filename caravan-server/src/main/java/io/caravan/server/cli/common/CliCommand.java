@@ -14,8 +14,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The base of the commands that print results. Commands throw failures; the command line prints them and returns the
- * exit code.
+ * The base class of commands that print results. Commands report failures as exceptions, which the command line prints
+ * and converts to an exit code.
  */
 @Command(sortOptions = false, footerHeading = "%nExamples:%n")
 public abstract class CliCommand implements Callable<Integer> {
@@ -55,7 +55,7 @@ public abstract class CliCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns the exit code for the case that the reader of the output has closed it. */
+    /** Returns the exit code if the output was closed before the command ended. */
     private int ended() {
         if (onlyReads()) {
             return CommandLine.ExitCode.OK;
@@ -64,7 +64,7 @@ public abstract class CliCommand implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Whether the command only prints, and is therefore complete if the reader closes its output. */
+    /** Whether the command only prints, so that it succeeds even if the reader closes the output early. */
     protected boolean onlyReads() {
         return false;
     }
@@ -117,13 +117,13 @@ public abstract class CliCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), why);
     }
 
-    /** Returns a value that must be present, or throws {@link ParameterException}. */
+    /** Returns a value, or throws {@link ParameterException} if it is null. */
     protected final <T> T given(@Nullable T value, String otherwise) {
         check(value != null, otherwise);
         return Objects.requireNonNull(value);
     }
 
-    /** Returns the number of an option after checking it, or {@code otherwise} if it is absent. */
+    /** Returns an option's number after checking the minimum, or {@code otherwise} if the option is absent. */
     protected final long atLeast(long least, @Nullable Long given, String option, long otherwise) {
         check(given == null || given >= least, option + " must be " + least + " or more");
         return given == null ? otherwise : given;

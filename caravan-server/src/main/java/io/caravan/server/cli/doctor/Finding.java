@@ -35,7 +35,7 @@ public record Finding(Grade grade, String subject, String found, String change) 
         return new Finding(Grade.BAD, subject, found, change);
     }
 
-    /** Returns one line, or two if a change is recommended. */
+    /** Returns the finding as one line, or as two lines if a change is recommended. */
     public String text() {
         String line = grade + "  " + subject + ": " + found;
         return change.isEmpty() ? line : line + System.lineSeparator() + "    change: " + change;

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** Prints checkpoints, lists, and documents in addition to log records. */
 final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
     private boolean moved;
-    /** The document whose list follows. */
+    /** The document that is printed before the next list, or null. */
     private DocumentNames.@Nullable Entry announced;
 
     ContentsPrinter(Output output, boolean withValues) {
@@ -123,7 +123,7 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
         });
     }
 
-    /** Prints the last line, which contains the number of faults and whether data was moved during the read. */
+    /** Prints the last line, which contains the number of faults and whether data was moved during the dump. */
     void end() {
         print("end", json -> {
             json.writeNumberField("damage", faults());

@@ -7,9 +7,7 @@ import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import picocli.CommandLine.Option;
 
-/**
- * The base of commands that print a result of a few lines of text or JSON, and show their progress after two seconds.
- */
+/** The base class of commands that print a few lines of text or JSON, and show their progress after two seconds. */
 abstract class StoreCommand extends DirectoryCommand {
     @Option(names = "--json", description = "Print one JSON object a line instead of text.")
     private boolean json;
@@ -36,8 +34,8 @@ abstract class StoreCommand extends DirectoryCommand {
     }
 
     /**
-     * Prints a result. If that fails, the work continues, so that no store is left incomplete, and the command fails at
-     * its end.
+     * Prints a result. If this fails, the work continues, so that no store is left incomplete, but the command fails at
+     * the end.
      */
     protected final void print(String line, Output.Fields fields) {
         try {
