@@ -12,7 +12,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Archives a document on a running server. Its subcommands inspect an archive. */
+/** Has a running server archive a document. The subcommands work on an archive without a server. */
 @Command(
         name = "archive",
         description = {

@@ -242,7 +242,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             }
         }
 
-        /** Prints the totals for people. */
+        /** Prints the totals, if the output is text. */
         void printSum(String location) throws IOException {
             if (!json) {
                 output.line(location + " has " + Figures.count(documents - deleted, "document") + " and "

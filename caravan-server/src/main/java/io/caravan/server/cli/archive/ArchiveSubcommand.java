@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The base of the commands that inspect an archive. */
+/** The base class of the subcommands of {@code archive}. */
 @Command(showDefaultValues = true, exitCodeListHeading = "%nExit codes:%n")
 abstract class ArchiveSubcommand extends CliCommand {
     private static final int LAST = ArchivePlace.ORDER + 1;

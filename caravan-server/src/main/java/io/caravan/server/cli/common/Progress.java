@@ -57,7 +57,6 @@ public final class Progress implements AutoCloseable {
         return progress;
     }
 
-    /** Adds finished work to the counters. */
     public synchronized void add(long more, long moreBytes) {
         count += more;
         bytes += moreBytes;

@@ -65,12 +65,10 @@ final class ListenOptions {
             description = "Threads that read from the store; auto is two for each processor, and at least 4.")
     private int readers;
 
-    /** Returns the RESP listen address. */
     InetSocketAddress resp() throws IOException {
         return resp.resolve();
     }
 
-    /** Returns the HTTP listen address. */
     InetSocketAddress http() throws IOException {
         return http.resolve();
     }

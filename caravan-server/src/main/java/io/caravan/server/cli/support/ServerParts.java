@@ -40,7 +40,7 @@ final class ServerParts {
         T open() throws IOException;
     }
 
-    /** Converts a page to the part of it that may be disclosed. */
+    /** Extracts the part of a response that may be disclosed. */
     private interface Showing {
         Object of(byte[] body) throws IOException;
     }
@@ -48,7 +48,7 @@ final class ServerParts {
     /**
      * Creates a collector for a file.
      *
-     * @param told receives complete messages for the user of this command, which must not be in the file
+     * @param told receives the original error messages for the user; the file must not contain them
      */
     ServerParts(SupportFile file, Consumer<String> told) {
         this.file = file;
@@ -104,10 +104,7 @@ final class ServerParts {
         return latency;
     }
 
-    /**
-     * Returns the slow log. Discloses the first word of an entry as a command name only if the server has such a
-     * command.
-     */
+    /** Returns the slow log. Discloses the first word of an entry only if it is a command of the server. */
     private static List<Object> slowLog(ServerConnection connection) {
         Set<String> commands = list(connection.ask("COMMAND", "LIST")).stream()
                 .map(ServerParts::lower)

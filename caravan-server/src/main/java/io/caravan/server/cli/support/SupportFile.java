@@ -39,7 +39,7 @@ final class SupportFile {
     private final List<Missing> missing = new ArrayList<>();
 
     /**
-     * A file of the archive.
+     * A file in the ZIP file.
      *
      * @param about a description of its contents, for people
      */
@@ -53,7 +53,7 @@ final class SupportFile {
     record Missing(String name, String why) {}
 
     /**
-     * Creates an empty archive.
+     * Creates an empty file of diagnostics.
      *
      * @param at the time of its creation
      */
