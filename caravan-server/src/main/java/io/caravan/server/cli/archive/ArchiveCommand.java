@@ -27,7 +27,6 @@ public final class ArchiveCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document, for a running server to archive.")
     private @Nullable String name;
 
-    /** Returns the command with its subcommands. */
     public static CommandLine commands(Console console) {
         return add(
                 new CommandLine(new ArchiveCommand().with(console)),

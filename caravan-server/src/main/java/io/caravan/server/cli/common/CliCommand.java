@@ -33,7 +33,6 @@ public abstract class CliCommand implements Callable<Integer> {
         return to;
     }
 
-    /** Sets the console, and returns this command. */
     public final CliCommand with(Console given) {
         console = given;
         return this;
@@ -112,7 +111,6 @@ public abstract class CliCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns the exception for a usage error. */
     public final ParameterException misused(String why) {
         return new ParameterException(spec.commandLine(), why);
     }
