@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   0        4      5
  *   +--------+------+---------------+
- *   | length | type | body          |     length counts the body
+ *   | length | type | body | length of the body
  *   +--------+------+---------------+
  * </pre>
  */
@@ -34,7 +34,7 @@ public final class Frames {
      */
     public record Frame(byte type, ByteBuffer body) {}
 
-    /** Writes frames; safe for use by several threads. */
+    /** Writes frames. Thread-safe. */
     public static final class Writer {
         private final WritableByteChannel channel;
         private ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
@@ -56,7 +56,7 @@ public final class Frames {
         }
     }
 
-    /** Reads frames; for use by one thread. */
+    /** Reads frames. Not thread-safe. */
     public static final class Reader {
         private final ReadableByteChannel channel;
         private ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES).flip();

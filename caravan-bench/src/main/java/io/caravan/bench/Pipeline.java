@@ -47,7 +47,7 @@ public final class Pipeline<R> {
         thread.start();
     }
 
-    /** Registers a receiver; call it before sending the request. */
+    /** Registers a receiver. Must be called before the request is sent. */
     public void expect(Receiver<R> receiver) {
         waiting.add(receiver);
         if (ended) {
@@ -87,7 +87,7 @@ public final class Pipeline<R> {
         void send() throws IOException;
     }
 
-    /** Marks the loss of the connection as expected: from now on, it is not reported to waiting receivers. */
+    /** Marks a loss of the connection as expected. From now on, the loss is not reported to waiting receivers. */
     public void abandon() {
         abandoned = true;
     }

@@ -12,10 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** A server with or without an archive; all settings except the archiving interval are defaults. */
+/** A server with or without an archive. All settings except those of the archive are defaults. */
 final class ArchivingServer implements AutoCloseable {
     static final String BUCKET = "caravan";
-    /** The default number of documents archived concurrently. */
+    /** The number of documents archived concurrently, as by default. */
     static final int CONCURRENCY = 8;
 
     private static final Duration PATIENCE = Duration.ofMinutes(10);
@@ -44,7 +44,7 @@ final class ArchivingServer implements AutoCloseable {
         return new ArchivingServer(work, options("file:" + archive, after));
     }
 
-    /** Starts a server that archives to a bucket, under its own prefix. */
+    /** Starts a server that archives to a bucket, under this prefix. */
     static ArchivingServer toBucket(Path work, URI endpoint, String prefix, String after) throws IOException {
         List<String> options = new ArrayList<>(options("s3://" + BUCKET + "/" + prefix, after));
         options.addAll(

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
-/** The latency of one writer that appends one value after another, compared with the latency of plain I/O. */
+/** Measures the latency of one writer that appends one value after another, compared with the latency of plain I/O. */
 final class LoneWriter implements Measure {
     private static final String WORKLOAD = "RPUSH, one writer";
     private static final int APPENDS = 2_000;

@@ -24,7 +24,7 @@ public record Contestant(String system, String durability, Work work) {
         /**
          * Runs the workload and returns the measurement.
          *
-         * @param directory a directory that does not exist yet, and that is deleted afterwards
+         * @param directory a directory that does not exist yet, and that is deleted afterward
          */
         Measurement run(Path directory) throws IOException, InterruptedException;
     }

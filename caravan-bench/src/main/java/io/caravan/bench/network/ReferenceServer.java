@@ -54,7 +54,7 @@ public final class ReferenceServer implements Subject {
                 Files.copy(in, home.resolve(file), StandardCopyOption.REPLACE_EXISTING);
             }
         }
-        // Not npm ci, which rejects a lock file that lacks the optional packages of other operating systems.
+        // Does not use npm ci, which rejects a lock file that lacks the optional packages of other operating systems.
         List<String> install = List.of(
                 NPM,
                 "--prefix",

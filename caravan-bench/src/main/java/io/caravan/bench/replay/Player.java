@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Replays one trace as a document server would, and checks the entries that the target has retained.
  *
- * <p>A window of appends is outstanding at any time. After a kill, the document is rebuilt from the retained entries.
- * It must contain every acknowledged transaction and nothing that was not sent; the replay continues from there.
+ * <p>A limited number of appends (the window) is outstanding at any time. After a kill, the document is rebuilt from
+ * the retained entries. It must contain every acknowledged transaction and nothing that was not sent; the replay
+ * continues from there.
  */
 final class Player {
     private static final long PATIENCE_SECONDS = 60;
@@ -28,7 +29,7 @@ final class Player {
     /** Latencies are recorded with three significant digits. */
     private static final int DIGITS = 3;
 
-    /** Thrown when the target lost an acknowledged transaction, or failed. */
+    /** Thrown if the target lost an acknowledged transaction, or failed. */
     static final class ReplayException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

@@ -119,7 +119,7 @@ public final class Charts {
         chart.getStyler().setYAxisLogarithmic(true);
     }
 
-    /** Adds a line. Omits points whose value is NaN, and a line that has no other points. */
+    /** Adds a line. Omits points whose value is NaN. Adds nothing if no points are left. */
     public static void add(XYChart chart, String system, List<Double> xs, List<Double> ys) {
         Map<Double, Double> points = measured(xs, ys);
         if (points.isEmpty()) {
