@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Measures the time that a node takes to rejoin after it was down during many writes, compared with copying as many
+ * Measures the time that a node takes to rejoin after it was down during many writes. For comparison, copies as many
  * bytes twice, because the node writes the bytes to its Raft log and to its store.
  */
 final class Rejoins implements Measure {

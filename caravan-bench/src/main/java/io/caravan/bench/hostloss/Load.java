@@ -32,7 +32,7 @@ final class Load {
         }
     }
 
-    /** From now on, does not report lost connections. */
+    /** Stops reporting lost connections. */
     void expectEnd() {
         ending = true;
     }

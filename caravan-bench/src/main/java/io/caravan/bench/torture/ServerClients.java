@@ -13,7 +13,7 @@ interface ServerClients {
     /** Makes the clients do what {@link Session#oneAtATime()} requires. */
     void oneAtATime(Duration patience) throws IOException, InterruptedException;
 
-    /** From now on, does not report lost connections. */
+    /** Stops reporting lost connections. */
     void expectEnd();
 
     /** Waits until all connections have ended and their replies are handled. */
