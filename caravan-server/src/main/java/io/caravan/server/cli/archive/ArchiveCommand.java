@@ -12,7 +12,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Has a running server archive a document. The subcommands work on an archive without a server. */
+/** Makes a running server archive a document. The subcommands work on an archive without a server. */
 @Command(
         name = "archive",
         description = {

@@ -55,7 +55,6 @@ abstract class ArchiveSubcommand extends CliCommand {
     /** Checks the command's own options before anything is opened. */
     void checkOptions() {}
 
-    /** Runs the command, and returns the exit code. */
     abstract int run(Archive archive, Output output) throws IOException;
 
     final int jobs() {

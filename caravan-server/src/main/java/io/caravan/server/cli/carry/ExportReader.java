@@ -121,7 +121,7 @@ final class ExportReader {
         }
     }
 
-    /** Processes a line; returns false after the last one. */
+    /** Processes a line; returns false after the last line. */
     private boolean take(ExportLine line, DocumentReceiver to) throws IOException {
         boolean within = document != null;
         switch (line.type()) {

@@ -288,7 +288,6 @@ final class Following {
                 + " at the last look" + Importer.some(refused.size(), "refused");
     }
 
-    /** Writes the result as fields. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("documents", documents);
         json.writeNumberField("values", mirror.values());

@@ -50,7 +50,6 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         }
     }
 
-    /** The outcome for a document. */
     enum Outcome {
         BROUGHT,
         /** The server already had the document, and it is identical. */
@@ -402,7 +401,6 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         return count == 0 ? "" : "; " + count + " " + what;
     }
 
-    /** Writes the outcomes as fields. */
     void write(JsonGenerator json) throws IOException {
         totals.write(json);
         json.writeNumberField("already", already);

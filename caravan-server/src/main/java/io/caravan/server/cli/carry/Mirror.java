@@ -156,7 +156,7 @@ final class Mirror {
 
     /**
      * Whether the target has all data of a fenced document. The copy may have additional values, if clients have
-     * already found it. Reads and compares the values.
+     * already found the copy. Reads and compares the values.
      *
      * @param found whether clients may have found the copy, and trimmed it
      * @throws ClientException if the document is not visible at the source
@@ -223,7 +223,6 @@ final class Mirror {
         return new Description(id, from, to, bytes, Map.of());
     }
 
-    /** The synchronization of one document. */
     private final class Bringing {
         private final Carrier source;
         private final Carrier target;

@@ -161,7 +161,7 @@ final class Moving {
         }
         String why = String.valueOf(refusal.getMessage());
         if (refusal.isMoved() && why.endsWith("has been moved to " + to)) {
-            // This run may have moved it, and lost the reply.
+            // This run may have moved the document, and lost the reply.
             already++;
             following.accepted(name);
         } else {
@@ -245,7 +245,6 @@ final class Moving {
                 + Importer.some(following.refused(), "refused");
     }
 
-    /** Writes the result as fields. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("moved", moved);
         json.writeNumberField("already", already);

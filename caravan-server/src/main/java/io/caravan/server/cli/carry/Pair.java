@@ -42,7 +42,6 @@ final class Pair implements AutoCloseable {
         Carrier open() throws IOException;
     }
 
-    /** Work that needs the connections. */
     interface Work {
         void run() throws IOException;
     }

@@ -350,7 +350,6 @@ final class RedisImport implements AutoCloseable {
         return DocumentName.printable(line.toString());
     }
 
-    /** Writes the outcomes as fields. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("documents", sum(Totals::documents));
         json.writeNumberField("values", sum(Totals::values));

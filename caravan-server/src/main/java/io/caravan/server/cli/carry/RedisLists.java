@@ -168,7 +168,6 @@ final class RedisLists implements AutoCloseable {
         return leftMillis < 0 ? Map.of() : Map.of("expires", System.currentTimeMillis() + leftMillis);
     }
 
-    /** A list that is being read. */
     private final class ListReading {
         final byte[] name;
         final DocumentReceiver to;
@@ -190,7 +189,6 @@ final class RedisLists implements AutoCloseable {
             to.begin(name, document);
         }
 
-        /** Receives values, and passes them on. */
         void take(long count) throws IOException {
             for (long i = 0; i < count; i++) {
                 Bulk value = redis.bulk(maxValueBytes);

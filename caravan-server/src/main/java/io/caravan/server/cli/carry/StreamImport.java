@@ -228,7 +228,6 @@ final class StreamImport implements AutoCloseable {
                 + Importer.some(refused, "refused");
     }
 
-    /** Writes the outcomes as fields. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("documents", documents);
         json.writeNumberField("values", values);

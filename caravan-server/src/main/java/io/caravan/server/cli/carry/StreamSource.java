@@ -39,7 +39,6 @@ final class StreamSource {
     private final int maxValueBytes;
     private final Retries.Pause pause;
 
-    /** Receives the values of a stream. */
     interface Sink {
         void take(byte[] value);
     }

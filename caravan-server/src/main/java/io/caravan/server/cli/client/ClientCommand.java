@@ -77,8 +77,8 @@ public abstract class ClientCommand extends CliCommand {
 
     /**
      * Returns connectors to the leaders, one for each Raft group of the server's cluster. A server without a cluster,
-     * or the leader of the only group, is reached at the address of {@code --server}, because the address that it
-     * reports may not be reachable from here.
+     * or the leader of the only group, is reached at the address of {@code --server}, because the address that the
+     * server reports may not be reachable from this machine.
      *
      * @throws ClientException if a group has no leader
      */

@@ -59,7 +59,7 @@ public final class ClientException extends RuntimeException {
         return otherState("there is no document '" + name + "'");
     }
 
-    /** Returns this exception with more details in its message. */
+    /** Returns a copy with more details in the message. */
     ClientException with(String more) {
         return new ClientException(exitCode, getMessage() + more, this, moved, waitMillis);
     }

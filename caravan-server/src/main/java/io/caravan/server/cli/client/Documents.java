@@ -39,7 +39,7 @@ public final class Documents implements AutoCloseable {
      * A range of values.
      *
      * @param first the sequence of the first value
-     * @param next sequence after that of the last one
+     * @param next the sequence after the last value
      */
     record Sequences(long first, long next) {}
 
@@ -48,11 +48,14 @@ public final class Documents implements AutoCloseable {
      *
      * @param id a unique id; a later document of the same name has another id
      * @param first the sequence of the first value
-     * @param next sequence after that of the last one
+     * @param next the sequence after the last value
      * @param bytes the total length of the values, excluding those that a fork shares with its source
      */
     public record Document(long id, long first, long next, long bytes) {
-        /** Returns the number of values to request in one reply, based on their mean length; 1 if it is unknown. */
+        /**
+         * Returns the number of values to request in one reply, based on their mean length; 1 if this length is
+         * unknown.
+         */
         int pageValues() {
             if (bytes == 0) {
                 return 1;

@@ -66,7 +66,7 @@ final class Follower {
     }
 
     /**
-     * Follows until the document is closed, {@code count} values were received, or it is stopped.
+     * Follows until the document is closed, {@code count} values were received, or {@link #stop} is called.
      *
      * @param output the output, which is flushed before each wait
      * @throws ServerConnection.LostException if the first connection attempt fails

@@ -74,7 +74,7 @@ public final class HttpLink {
     /**
      * Sends a request and waits until its response begins.
      *
-     * @param path with a leading slash, and with the query
+     * @param path the path with a leading slash, and the query
      * @param withToken whether to authenticate
      * @param headers alternating names and values
      * @throws IOException if the server cannot be reached, or does not respond in time; the message states which

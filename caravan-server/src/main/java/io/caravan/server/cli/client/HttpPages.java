@@ -12,7 +12,6 @@ public final class HttpPages {
     private final HttpLink link;
     private boolean known;
 
-    /** A response. */
     public record Page(int status, byte[] body) {}
 
     HttpPages(HttpLink link) {

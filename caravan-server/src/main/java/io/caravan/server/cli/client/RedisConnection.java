@@ -48,8 +48,8 @@ public final class RedisConnection implements AutoCloseable {
     private static final int MAX_LINE_BYTES = 4096;
     private static final int KEPT_BYTES = 64;
     /**
-     * The maximum number of bytes that do not complete a part of a reply. More bytes are a line without an end, because
-     * strings are decoded in pieces as they are received.
+     * The maximum number of bytes that do not complete a part of a reply. More bytes must be a line without an end,
+     * because strings are decoded in pieces as they are received.
      */
     private static final int MAX_BYTES_OF_NOTHING = 2 * CHUNK_BYTES;
 

@@ -107,7 +107,6 @@ public final class ServerConnection implements AutoCloseable {
         };
     }
 
-    /** Returns the server's statistics. */
     public ServerInfo info() {
         return ServerInfo.parse(text("INFO"));
     }

@@ -71,7 +71,6 @@ public abstract class CliCommand implements Callable<Integer> {
     /** Runs the command, and returns the exit code. May report an output error as an unchecked exception. */
     protected abstract int execute(Output output) throws IOException;
 
-    /** Whether results are printed as JSON. */
     protected boolean json() {
         return false;
     }

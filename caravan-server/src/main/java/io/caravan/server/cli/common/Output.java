@@ -31,7 +31,6 @@ public final class Output implements Closeable {
         }
     }
 
-    /** The format of results. */
     public enum Format {
         /** For people, and for programs that need the original bytes. */
         TEXT,
@@ -49,7 +48,6 @@ public final class Output implements Closeable {
         void write(JsonGenerator json) throws IOException;
     }
 
-    /** An action that writes. */
     public interface Writing {
         void write() throws IOException;
     }

@@ -8,7 +8,6 @@ package io.caravan.server.cli.doctor;
  * @param change the recommended change; empty if none is needed
  */
 public record Finding(Grade grade, String subject, String found, String change) {
-    /** The severity of a finding. */
     public enum Grade {
         OK,
         /** The check is not possible on this machine. */

@@ -65,7 +65,6 @@ public final class MountChecks {
         this.directory = DiskChecks.existing(directory);
     }
 
-    /** Returns all findings. */
     public List<Finding> look() {
         Optional<Mount> mount;
         try {

@@ -12,7 +12,6 @@ record Thresholds(double warning, double critical) {
     private static final String OFF = "off";
     static final Thresholds NEVER = new Thresholds(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY);
 
-    /** Whether limits are set. */
     boolean used() {
         return !equals(NEVER);
     }

@@ -105,7 +105,6 @@ final class ClusterOptions {
             description = "The authority that signs the certificates of all hosts, PEM; of --tls-cert, too.")
     private @Nullable Path ca;
 
-    /** The read consistency. */
     enum Reads {
         LEADER,
         STRICT

@@ -128,7 +128,6 @@ final class SecurityOptions {
         return fromFile;
     }
 
-    /** Whether clients use TLS. */
     boolean usesTls() {
         return tlsCert != null;
     }

@@ -76,8 +76,8 @@ final class StoreOptions {
     /**
      * Returns the directory for backups, or null if backups are disabled.
      *
-     * @throws IllegalArgumentException if it does not exist. It is not created, because a backup to an unmounted disk
-     *     would fill another disk
+     * @throws IllegalArgumentException if the directory does not exist. It is not created, because a backup to an
+     *     unmounted disk would fill another disk
      */
     @Nullable
     Path backupDirectory() {

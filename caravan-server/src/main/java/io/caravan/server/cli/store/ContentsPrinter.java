@@ -115,7 +115,6 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
         json.writeEndObject();
     }
 
-    /** Prints the end of the log. */
     void logEnd(long lsn, boolean torn) {
         print("logEnd", json -> {
             json.writeNumberField("lsn", lsn);

@@ -25,7 +25,6 @@ abstract class StoreCommand extends DirectoryCommand {
         return exitCode;
     }
 
-    /** Runs the command, and returns the exit code. */
     abstract int run() throws IOException;
 
     @Override
@@ -42,7 +41,7 @@ abstract class StoreCommand extends DirectoryCommand {
             print(output, DocumentName.printable(line), fields);
             output.flush();
         } catch (IOException unwritten) {
-            // The flush at the end throws it again.
+            // The flush at the end throws the exception again.
         }
     }
 

@@ -35,7 +35,6 @@ final class ServerParts {
     private final Consumer<String> told;
     private ServerInfo info = new ServerInfo(Map.of());
 
-    /** Opens a connection to a server. */
     interface Opening<T> {
         T open() throws IOException;
     }

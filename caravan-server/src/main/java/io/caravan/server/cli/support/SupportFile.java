@@ -41,7 +41,7 @@ final class SupportFile {
     /**
      * A file in the ZIP file.
      *
-     * @param about a description of its contents, for people
+     * @param about a description of the contents, for people
      */
     record Part(String name, String about, byte[] bytes) {}
 
@@ -55,7 +55,7 @@ final class SupportFile {
     /**
      * Creates an empty file of diagnostics.
      *
-     * @param at the time of its creation
+     * @param at the time of creation
      */
     SupportFile(Instant at) {
         this.at = at;
