@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 public final class Pipeline<R> {
     private static final long PATIENCE_SECONDS = 60;
 
-    /** The source of replies. */
     @FunctionalInterface
     public interface Source<R> {
         /** Returns the next reply, or null at the end of the connection. */
@@ -82,7 +81,6 @@ public final class Pipeline<R> {
         }
     }
 
-    /** Sends one request. */
     public interface Request {
         void send() throws IOException;
     }

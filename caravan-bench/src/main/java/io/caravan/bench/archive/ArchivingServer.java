@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 /** A server with or without an archive. All settings except those of the archive are defaults. */
 final class ArchivingServer implements AutoCloseable {
     static final String BUCKET = "caravan";
-    /** The number of documents archived concurrently, as by default. */
+    /** The number of documents archived concurrently, which is the server's default. */
     static final int CONCURRENCY = 8;
 
     private static final Duration PATIENCE = Duration.ofMinutes(10);
@@ -100,7 +100,6 @@ final class ArchivingServer implements AutoCloseable {
         }
     }
 
-    /** Stops the server. */
     void stop() throws IOException {
         process.terminate();
     }

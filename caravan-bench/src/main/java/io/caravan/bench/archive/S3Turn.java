@@ -14,7 +14,6 @@ import java.nio.file.Path;
 final class S3Turn {
     private S3Turn() {}
 
-    /** A task that needs an S3 server. */
     interface Task {
         void run(Path work, Bucket bucket) throws IOException, InterruptedException;
     }

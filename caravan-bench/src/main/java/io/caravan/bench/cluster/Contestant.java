@@ -51,7 +51,6 @@ record Contestant(
         void close() throws IOException;
     }
 
-    /** A task on a running system. */
     @FunctionalInterface
     interface Task {
         void run(Running running) throws IOException, InterruptedException;

@@ -58,7 +58,7 @@ final class LoneWriter implements Measure {
         return () -> left.getAndDecrement() > 0;
     }
 
-    /** Twice the median of an fsync (the leader's, and then a follower's) plus the median of a round trip. */
+    /** Returns twice the median of an fsync (the leader's, and then a follower's) plus the median of a round trip. */
     private Measurement byHand(Turn turn) throws IOException {
         double forceMicros;
         try (ForceProbe probe = new ForceProbe(turn.work(), ForceProbe.SMALL_BLOCK_BYTES, appends)) {

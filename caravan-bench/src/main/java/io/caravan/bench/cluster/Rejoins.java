@@ -32,7 +32,10 @@ final class Rejoins implements Measure {
     private static final int VALUE_BYTES = 4096;
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    /** The divisor of the bytes that the other nodes keep, so that the node lacks more and must receive a snapshot. */
+    /**
+     * The divisor for the retained Raft log: other nodes retain this fraction of the missing bytes, so the node must
+     * receive a snapshot.
+     */
     private static final int PARTS_KEPT = 16;
 
     private static final long LEAST_KEPT = 1 << 20;

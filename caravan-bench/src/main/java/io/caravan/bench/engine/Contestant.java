@@ -19,7 +19,6 @@ public record Contestant(String system, String durability, Work work) {
     public static final String SYNCED_BATCHES = "synced every 1,000";
     static final String UNSYNCED = "not synced, committed every 1,000";
 
-    /** Runs the workload once. */
     public interface Work {
         /**
          * Runs the workload and returns the measurement.

@@ -70,7 +70,6 @@ final class DocumentHistory {
         return name;
     }
 
-    /** Whether the document has large values. */
     boolean large() {
         return number == DocumentValues.LARGE_DOCUMENT;
     }
@@ -107,7 +106,6 @@ final class DocumentHistory {
         moments.add(new Moment(list));
     }
 
-    /** Records a deletion. */
     void delete() {
         moments.add(new Moment(null));
     }

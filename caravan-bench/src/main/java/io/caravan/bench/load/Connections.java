@@ -29,7 +29,6 @@ final class Connections implements AutoCloseable {
         return Collections.unmodifiableList(all);
     }
 
-    /** Receives each reply. */
     interface Answers {
         /**
          * Called when a reply has arrived. {@code dueNanos} is the time at which its request was due, and {@code error}

@@ -19,7 +19,6 @@ final class LoadConnection implements AutoCloseable {
 
     private static final int READ_BYTES = 16 * 1024;
 
-    /** Receives each reply. */
     interface Answers {
         /**
          * Called when a reply has arrived. {@code dueNanos} is the time at which its request was due, and {@code error}

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * <p>It keeps at most a hundred files open, one for each stream, and responds with 404 to an append whose file it
  * closes concurrently. A load on more streams therefore causes errors.
  *
- * <p>{@code npm} installs its packages once, next to this program's jar, in the versions that a lock file specifies.
+ * <p>{@code npm} installs its packages once, next to this program's JAR file, in the versions that a lock file
+ * specifies.
  */
 public final class ReferenceServer implements Subject {
     private static final String NODE = "node";

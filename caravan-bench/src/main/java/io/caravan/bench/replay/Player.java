@@ -44,7 +44,7 @@ final class Player {
      * @param window maximum number of outstanding appends
      * @param snapshotEvery number of transactions between snapshots
      * @param kills how often the target is killed during the replay
-     * @param seed for the moments of the kills
+     * @param seed seed for the moments of the kills
      */
     record Options(int window, int snapshotEvery, int kills, long seed) {}
 

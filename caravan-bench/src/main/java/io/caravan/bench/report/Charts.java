@@ -104,17 +104,14 @@ public final class Charts {
                 .setYAxisLogarithmicDecadeOnly(true);
     }
 
-    /** Makes the horizontal axis logarithmic. */
     public static void logX(XYChart chart) {
         chart.getStyler().setXAxisLogarithmic(true);
     }
 
-    /** Makes the vertical axis logarithmic. */
     public static void logY(XYChart chart) {
         chart.getStyler().setYAxisLogarithmic(true);
     }
 
-    /** Makes the vertical axis logarithmic. */
     public static void logY(CategoryChart chart) {
         chart.getStyler().setYAxisLogarithmic(true);
     }

@@ -20,7 +20,7 @@ final class Posts {
     private Posts() {}
 
     /**
-     * A number from a post.
+     * A headline number from a post.
      *
      * @param suffix text after the workload's name in the headline's row
      * @param durability the guarantee that a write had when it was counted

@@ -50,7 +50,6 @@ public final class RespConnection implements AutoCloseable {
         }
     }
 
-    /** Sends a command. */
     public void send(byte[]... words) throws IOException {
         write(words);
         flush();

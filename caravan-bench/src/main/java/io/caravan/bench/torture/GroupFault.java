@@ -13,7 +13,7 @@ enum GroupFault {
     KILL_LEADER,
     KILL_FOLLOWER,
     /**
-     * A follower is down until the other nodes have purged from their Raft logs the entries that it lacks, so it
+     * A follower is down until the other nodes have purged the entries that it lacks from their Raft logs, so that it
      * receives a snapshot.
      */
     KEEP_FOLLOWER_AWAY,

@@ -80,8 +80,8 @@ class GroupHost implements LeadershipListener {
     }
 
     /**
-     * Ends the process, like the server does, if the node no longer takes part in its group, or leads with a failed
-     * store.
+     * Ends the process, like the server does, if the node no longer takes part in its group, or is the leader and its
+     * store has failed.
      */
     private void endWhenUnfit(GroupMember member) {
         DurableListStore broken = null;

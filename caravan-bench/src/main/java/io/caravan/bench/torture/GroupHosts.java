@@ -109,7 +109,6 @@ final class GroupHosts implements AutoCloseable {
         return network;
     }
 
-    /** Returns {@link GroupDisks#whyNone}. */
     String whyNoSickDisks() {
         return disks.whyNone();
     }
@@ -216,7 +215,6 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Stops all nodes cleanly. */
     void stop() throws IOException {
         for (String host : ids()) {
             child(host).askToStop();
@@ -250,7 +248,6 @@ final class GroupHosts implements AutoCloseable {
                 : "host " + host + " started without its Raft log, under the same id; its status was " + status;
     }
 
-    /** Connects to a node. */
     HostLink link(String host) throws IOException {
         try {
             return new HostLink(Integer.parseInt(Files.readString(plan.portFile(host))));

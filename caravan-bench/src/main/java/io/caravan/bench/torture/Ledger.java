@@ -139,7 +139,6 @@ final class Ledger {
         }
     }
 
-    /** The counts so far. */
     Counts counts() {
         return new Counts(acknowledgedCount(), refusals.get(), refusedReleases.get(), reads.get());
     }

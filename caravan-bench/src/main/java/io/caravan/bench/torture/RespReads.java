@@ -26,7 +26,6 @@ final class RespReads {
         this.record = record;
     }
 
-    /** Sends requests. */
     interface Sender {
         void send(RespWorker.Judge judge, byte[]... words) throws IOException;
     }

@@ -108,7 +108,6 @@ final class RespWorker {
         send(reply -> record.answered(intent, reply), commands.of(intent));
     }
 
-    /** Handles a reply. */
     interface Judge {
         void judge(Reply reply);
     }

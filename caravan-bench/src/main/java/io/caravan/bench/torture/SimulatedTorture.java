@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Simulates power failures of stores instead of killing processes: thousands of reproducible cuts per second. */
+/** Simulates power failures of stores, thousands per second and reproducible, instead of killing processes. */
 final class SimulatedTorture {
     private final long seed;
     private final long cuts;

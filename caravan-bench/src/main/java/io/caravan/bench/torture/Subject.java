@@ -33,7 +33,6 @@ interface Subject extends AutoCloseable {
     record Shift(int round, long seed, Appetite appetite, boolean smallDisk) {
         private static final long SEED_STEP = 0xD1342543DE82EF95L;
 
-        /** Returns the seed of one worker. */
         long seedOf(int worker) {
             return seed + SEED_STEP * (worker + 1);
         }
