@@ -34,7 +34,6 @@ final class ArchivingServer implements AutoCloseable {
         process.start();
     }
 
-    /** Starts a server without an archive. */
     static ArchivingServer idle(Path work) throws IOException {
         return new ArchivingServer(work, List.of("--archive", "none"));
     }

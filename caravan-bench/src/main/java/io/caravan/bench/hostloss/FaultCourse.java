@@ -30,7 +30,6 @@ final class FaultCourse implements AutoCloseable {
         proxy = FaultProxy.before(s3.address().getPort());
     }
 
-    /** The endpoint for the server under test. */
     URI endpoint() {
         return URI.create("http://127.0.0.1:" + proxy.port());
     }

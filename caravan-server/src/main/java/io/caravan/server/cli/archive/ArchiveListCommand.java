@@ -211,7 +211,6 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             return Instant.ofEpochMilli(millis).toString();
         }
 
-        /** Prints one generation of a document. */
         void print(Generation generation) throws IOException {
             if (json) {
                 output.object(fields -> write(generation, fields));

@@ -280,7 +280,6 @@ final class Following {
                 + Figures.count(behind, "value") + " to bring, in " + roundMillis + " ms";
     }
 
-    /** Formats the result as text. */
     String line() {
         return "followed " + Figures.count(documents, "document") + ": brought "
                 + Figures.count(mirror.values(), "value") + ", " + Figures.size(mirror.bytes())

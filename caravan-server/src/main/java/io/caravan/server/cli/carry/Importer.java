@@ -60,7 +60,6 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         REFUSED
     }
 
-    /** Receives the outcome for each document. */
     interface Outcomes {
         /** Receives a document's outcome, and the reason if it was rejected. */
         void settled(byte[] name, Outcome outcome, String why);
@@ -389,7 +388,6 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         return refused;
     }
 
-    /** Formats the outcomes as text. */
     String line(String done) {
         return done + " " + Figures.count(totals.documents(), "document") + ", "
                 + Figures.count(totals.values(), "value") + ", " + Figures.size(totals.bytes())

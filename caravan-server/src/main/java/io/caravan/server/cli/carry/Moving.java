@@ -238,7 +238,6 @@ final class Moving {
         return "moved " + Figures.count(moved, "document") + "; " + following.progress();
     }
 
-    /** Formats the result as text. */
     String line() {
         return "moved " + Figures.count(moved, "document") + " to " + to
                 + Importer.some(already, "had been moved there already")

@@ -326,7 +326,6 @@ final class RedisImport implements AutoCloseable {
         return figure.applyAsLong(bringing.totals()) + figure.applyAsLong(renewing.totals());
     }
 
-    /** Formats the outcomes as text. */
     String line() {
         StringBuilder line = new StringBuilder("imported ")
                 .append(Figures.count(sum(Totals::documents), "list"))

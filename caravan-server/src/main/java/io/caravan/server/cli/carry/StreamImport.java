@@ -220,7 +220,6 @@ final class StreamImport implements AutoCloseable {
                 readBytes / MEBIBYTE);
     }
 
-    /** Formats the outcomes as text. */
     String line() {
         return "imported " + Figures.count(documents, "stream") + ", " + Figures.count(values, "value") + ", "
                 + Figures.size(bytes) + Importer.some(already, "were there already")

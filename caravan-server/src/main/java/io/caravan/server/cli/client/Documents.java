@@ -224,7 +224,6 @@ public final class Documents implements AutoCloseable {
         connection.call(delete);
     }
 
-    /** Returns the next names of a scan. */
     public Names scan(Names before, byte @Nullable [] pattern) {
         CommandArguments scan = new CommandArguments(Command.SCAN)
                 .add(before.cursor())

@@ -22,7 +22,6 @@ public final class Retries {
     private final Pause pause;
     private int failures;
 
-    /** Waits before a request is sent again. */
     public interface Pause {
         /** The pause that is used outside tests. */
         Pause REAL = Thread::sleep;

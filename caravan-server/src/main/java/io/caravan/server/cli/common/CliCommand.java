@@ -84,7 +84,6 @@ public abstract class CliCommand implements Callable<Integer> {
         }
     }
 
-    /** Prints a message on the error stream. */
     protected final void tell(String message) {
         PrintWriter err = err();
         err.println("caravan: " + DocumentName.printable(message));

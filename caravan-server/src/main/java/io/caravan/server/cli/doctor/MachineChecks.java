@@ -176,7 +176,7 @@ public final class MachineChecks {
                 : Finding.ok("huge pages", text.strip());
     }
 
-    /** Reports the version and the options of the JVM. An unsupported version could not have loaded this class. */
+    /** Reports the version and the options of the JVM. */
     private static Finding java() {
         String options = String.join(
                 " ", JvmOptions.shown(ManagementFactory.getRuntimeMXBean().getInputArguments()));

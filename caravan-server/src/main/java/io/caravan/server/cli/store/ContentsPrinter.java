@@ -87,7 +87,6 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
         announced = entry;
     }
 
-    /** Prints a document's catalog entry. */
     void document(DocumentNames.Entry entry) {
         print("document", json -> {
             json.writeNumberField("list", entry.id());
