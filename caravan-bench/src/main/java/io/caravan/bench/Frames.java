@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * Messages between a program and its child process. Each consists of a length, a type, and a body.
  *
  * <p>The writer passes each frame to the operating system before it returns, so the frame arrives even if the process
- * then dies. The last frame of a killed writer may be truncated; the reader treats a truncated frame as the end.
+ * then dies. The last frame of a killed writer may be truncated; the reader treats a truncated frame as the end of the
+ * stream.
  *
  * <pre>
  *   0        4      5

@@ -50,7 +50,8 @@ final class RestoredRound {
     }
 
     /**
-     * Restores and compares; if there is no problem, the documents' histories continue from the restored state.
+     * Restores the store, and compares it with the histories. If there is no problem, the histories continue from the
+     * restored state.
      *
      * @param data directory for the restored store; does not exist yet
      */

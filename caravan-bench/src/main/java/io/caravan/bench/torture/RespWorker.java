@@ -44,7 +44,7 @@ final class RespWorker {
     private int ahead;
 
     /**
-     * Connects.
+     * Connects to the server.
      *
      * @param before the contents of the store
      * @param ending whether losing the connection is expected

@@ -108,8 +108,8 @@ final class Arriving {
     }
 
     /**
-     * Describes the server's document up to the end of this one. A document that existed before keeps its own
-     * attributes, except that this document's expiry replaces one that differs only within the tolerance.
+     * Describes the server's document up to the end of this document. A document that existed before keeps its own
+     * attributes, except that an expiry within the tolerance is replaced by that of this document.
      */
     Description wanted() {
         Description found = Objects.requireNonNull(there);

@@ -63,8 +63,8 @@ record Rates(Sample before, Sample after) {
     }
 
     /**
-     * Returns the commands per second of a client. A restarted server assigns the same ids again, so the earlier client
-     * with this id may be another one, which sent more commands.
+     * Returns the commands per second of a client. A restarted server reuses ids, so the earlier sample may contain a
+     * different client with this id, which sent more commands.
      */
     private double perSecond(Client client, Map<Long, Long> earlier) {
         return Math.max(0, client.commands() - earlier.getOrDefault(client.id(), 0L)) / seconds();
