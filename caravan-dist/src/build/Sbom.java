@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
 
-/** Writes the software bill of materials of each package: the jars', and what the package brings besides. */
+/** Writes the software bill of materials of each package: the JAR files, and the other contents of the package. */
 final class Sbom {
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -20,7 +20,7 @@ final class Sbom {
         this.architecture = architecture;
     }
 
-    /** Arguments: the bill of the jars, the stage, Debian's name of the processor. */
+    /** Takes three arguments: the bill of the JAR files, the stage directory, and Debian's name of the architecture. */
     public static void main(String[] args) throws IOException {
         ObjectNode bill = (ObjectNode) JSON.readTree(Path.of(args[0]).toFile());
         Sbom sbom = new Sbom(Path.of(args[1]), args[2]);
@@ -71,7 +71,11 @@ final class Sbom {
         }
     }
 
+<<<<<<< HEAD
     /** Returns a property of a JDK's {@code release} file, whose values are in quotes. */
+=======
+    /** Returns a value without the quotes that surround it in a {@code release} file. */
+>>>>>>> ek
     private static String value(Properties release, String key, String otherwise) {
         return release.getProperty(key, otherwise).replace("\"", "");
     }

@@ -10,12 +10,13 @@ import org.jspecify.annotations.Nullable;
  * Messages between a program and its child process. Each consists of a length, a type, and a body.
  *
  * <p>The writer passes each frame to the operating system before it returns, so the frame arrives even if the process
- * then dies. The last frame of a killed writer may be truncated; the reader treats a truncated frame as the end.
+ * then dies. The last frame of a killed writer may be truncated; the reader treats a truncated frame as the end of the
+ * stream.
  *
  * <pre>
  *   0        4      5
  *   +--------+------+---------------+
- *   | length | type | body          |     length counts the body
+ *   | length | type | body | length of the body
  *   +--------+------+---------------+
  * </pre>
  */
@@ -34,7 +35,7 @@ public final class Frames {
      */
     public record Frame(byte type, ByteBuffer body) {}
 
-    /** Writes frames; safe for use by several threads. */
+    /** Writes frames. Thread-safe. */
     public static final class Writer {
         private final WritableByteChannel channel;
         private ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
@@ -56,7 +57,7 @@ public final class Frames {
         }
     }
 
-    /** Reads frames; for use by one thread. */
+    /** Reads frames. Not thread-safe. */
     public static final class Reader {
         private final ReadableByteChannel channel;
         private ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES).flip();

@@ -31,8 +31,8 @@ public final class Installer {
     }
 
     /**
-     * Returns the directory of an installation with this name, next to the jar or classes of this module. The directory
-     * may not exist yet.
+     * Returns the directory of an installation with this name, next to the JAR file or classes of this module. The
+     * directory may not exist yet.
      */
     public static Path home(String name) {
         try {

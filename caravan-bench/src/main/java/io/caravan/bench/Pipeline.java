@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 public final class Pipeline<R> {
     private static final long PATIENCE_SECONDS = 60;
 
-    /** The source of replies. */
     @FunctionalInterface
     public interface Source<R> {
         /** Returns the next reply, or null at the end of the connection. */
@@ -47,7 +46,7 @@ public final class Pipeline<R> {
         thread.start();
     }
 
-    /** Registers a receiver; call it before sending the request. */
+    /** Registers a receiver. Must be called before the request is sent. */
     public void expect(Receiver<R> receiver) {
         waiting.add(receiver);
         if (ended) {
@@ -82,12 +81,11 @@ public final class Pipeline<R> {
         }
     }
 
-    /** Sends one request. */
     public interface Request {
         void send() throws IOException;
     }
 
-    /** Marks the loss of the connection as expected: from now on, it is not reported to waiting receivers. */
+    /** Marks a loss of the connection as expected. From now on, the loss is not reported to waiting receivers. */
     public void abandon() {
         abandoned = true;
     }

@@ -4,13 +4,14 @@
  * <ul>
  *   <li>{@code torture} kills the store and checks the remaining contents.
  *   <li>{@code replay} replays recorded editing sessions.
- *   <li>{@code engine} compares the store with those in {@code peers} and with the machine's own limits.
+ *   <li>{@code engine} compares the store with other stores ({@code peers}) and with the machine's own limits.
  *   <li>{@code network} compares the server with its peers, and {@code cluster} measures three servers together.
- *   <li>{@code gate} fails when the store has become slower.
+ *   <li>{@code gate} fails if the store has become slower.
  * </ul>
  *
- * <p>This package contains the shared code, such as frames that outlive their writer ({@link io.caravan.bench.Frames},
- * {@link io.caravan.bench.LocalSocket}) and a progress line ({@link io.caravan.bench.ProgressLine}).
+ * <p>This package contains the shared code, such as messages that outlive their writer ({@link
+ * io.caravan.bench.Frames}, {@link io.caravan.bench.LocalSocket}) and a progress line ({@link
+ * io.caravan.bench.ProgressLine}).
  */
 @NullMarked
 package io.caravan.bench;

@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The health check of the container image, which has no shell and no curl: exits with 0 if the server of this container
- * answers {@code GET /healthz}, else with 1. It needs no secret, and does not look at the store: a container that is
- * restarted for a full disk would only be away for longer.
+ * responds to {@code GET /healthz}, and with 1 otherwise. The check needs no secret, and ignores the state of the
+ * store, because a restart of the container would not help if the disk is full.
  *
- * <p>The port is that of the environment variable {@code CARAVAN_HTTP}. Where the environment turns TLS on, perhaps with
- * certificates for clients, it is enough that the port takes a connection.
+ * <p>The environment variable {@code CARAVAN_HTTP} sets the address. If the environment enables TLS, the server may
+ * require client certificates, so the check only connects to the port.
  */
 public final class Health {
     private static final int TIMEOUT_MILLIS = 5_000;
@@ -42,7 +42,7 @@ public final class Health {
         }
     }
 
-    /** An address at which a server that listens on this one can be reached from its own machine. */
+    /** Returns an address at which a server that listens on this address can be reached from its own machine. */
     private static InetSocketAddress reachable(String address) {
         int colon = address.lastIndexOf(':');
         String host = address.substring(0, Math.max(colon, 0));

@@ -17,7 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Durable appends a second, with and without archiving. */
+/** Measures durable appends per second, with and without archiving. */
 final class AppendRates implements Measure {
     private static final int CONNECTIONS = 16;
     private static final int VALUE_BYTES = 200;

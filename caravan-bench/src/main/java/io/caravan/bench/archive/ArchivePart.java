@@ -4,7 +4,7 @@ import io.caravan.bench.report.Measure;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** The parts that can be measured, in order. */
+/** The parts of this benchmark, in the order in which they run by default. */
 enum ArchivePart {
     DOCUMENTS(DocumentRates::new),
     LARGE(LargeDocuments::new),
@@ -17,7 +17,7 @@ enum ArchivePart {
         this.measure = measure;
     }
 
-    /** Creates the measure; a quick measure shows that the part works, but not how fast it is. */
+    /** Creates the part. A quick run shows that it works, but not how fast it is. */
     Measure measure(boolean quick) {
         return measure.apply(quick);
     }

@@ -12,10 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** A server with or without an archive; all settings except the archiving interval are defaults. */
+/** A server with or without an archive. All settings except those of the archive are defaults. */
 final class ArchivingServer implements AutoCloseable {
     static final String BUCKET = "caravan";
-    /** The default number of documents archived concurrently. */
+    /** The number of documents archived concurrently, which is the server's default. */
     static final int CONCURRENCY = 8;
 
     private static final Duration PATIENCE = Duration.ofMinutes(10);
@@ -34,7 +34,6 @@ final class ArchivingServer implements AutoCloseable {
         process.start();
     }
 
-    /** Starts a server without an archive. */
     static ArchivingServer idle(Path work) throws IOException {
         return new ArchivingServer(work, List.of("--archive", "none"));
     }
@@ -44,7 +43,7 @@ final class ArchivingServer implements AutoCloseable {
         return new ArchivingServer(work, options("file:" + archive, after));
     }
 
-    /** Starts a server that archives to a bucket, under its own prefix. */
+    /** Starts a server that archives to a bucket, under this prefix. */
     static ArchivingServer toBucket(Path work, URI endpoint, String prefix, String after) throws IOException {
         List<String> options = new ArrayList<>(options("s3://" + BUCKET + "/" + prefix, after));
         options.addAll(
@@ -100,7 +99,6 @@ final class ArchivingServer implements AutoCloseable {
         }
     }
 
-    /** Stops the server. */
     void stop() throws IOException {
         process.terminate();
     }

@@ -14,8 +14,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Rate of archiving documents for the first time, compared with the rate at which the SDK puts objects of the same
- * sizes.
+ * Measures the rate of archiving documents for the first time, compared with the rate at which the SDK puts objects of
+ * the same sizes.
  */
 final class DocumentRates implements Measure {
     private static final double NANOS_PER_SECOND = 1e9;

@@ -20,7 +20,10 @@ import java.util.concurrent.CompletionException;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
-/** Archives one large document, compared with the SDK's multipart upload of a file with the same values. */
+/**
+ * Measures the archiving of one large document, compared with the SDK's multipart upload of a file with the same
+ * values.
+ */
 final class LargeDocuments implements Measure {
     private static final double BYTES_PER_MB = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;

@@ -19,7 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** The time to restore an entire store from a directory. */
+/** Measures the time to restore an entire store from a directory. */
 final class RestoreTimes implements Measure {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final Duration PATIENCE = Duration.ofMinutes(10);

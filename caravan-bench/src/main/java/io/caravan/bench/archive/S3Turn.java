@@ -10,11 +10,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Runs a task with a fresh S3 server, in a directory that is deleted afterwards. */
+/** Runs a task with a fresh S3 server, in a directory that is deleted afterward. */
 final class S3Turn {
     private S3Turn() {}
 
-    /** A task that needs an S3 server. */
     interface Task {
         void run(Path work, Bucket bucket) throws IOException, InterruptedException;
     }

@@ -20,7 +20,7 @@ import software.amazon.awssdk.services.s3.S3AsyncClient;
  */
 record SdkPuts(int documents, int snapshotBytes, int manifestBytes, int concurrency) {
 
-    /** Puts all objects; returns the time taken. */
+    /** Puts all objects; returns the time taken, in nanoseconds. */
     long run(Bucket bucket) throws IOException {
         byte[] snapshot = new byte[snapshotBytes];
         byte[] manifest = new byte[manifestBytes];

@@ -37,7 +37,7 @@ public final class ClusterCommand implements Callable<Integer> {
     private static final int REJOIN_MB = 1_000;
     private static final int QUICK_REJOIN_MB = 8;
 
-    /** The measurements, in order. */
+    /** The parts of this benchmark, in the order in which they run by default. */
     enum Part {
         RATES,
         WRITER,

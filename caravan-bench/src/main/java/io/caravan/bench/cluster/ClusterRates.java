@@ -13,7 +13,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 
-/** Appends a second over many connections, at several pipelining depths. */
+/** Measures appends per second over many connections, at several pipelining depths. */
 final class ClusterRates implements Measure {
     private static final String WORKLOAD = "RPUSH";
     private static final int CONNECTIONS = 50;

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name name in a table
  * @param durability guarantee of an append when it is counted
- * @param missing reason why it cannot run here; null when it can
+ * @param missing reason why the system cannot run here; null if it can
  * @param confirmation command that is sent after appends, and whose reply is 1 or more once the appends have this
  *     durability; empty if the replies to the appends already confirm it
  */
@@ -51,7 +51,6 @@ record Contestant(
         void close() throws IOException;
     }
 
-    /** A task on a running system. */
     @FunctionalInterface
     interface Task {
         void run(Running running) throws IOException, InterruptedException;
@@ -95,7 +94,8 @@ record Contestant(
     }
 
     /**
-     * Starts the system, runs the task, and stops the system; if it cannot run here, the results contain the reason.
+     * Starts the system, runs the task, and stops the system; if the system cannot run here, the results contain the
+     * reason.
      */
     void run(Turn turn, String workload, Results results, Task task) throws IOException, InterruptedException {
         if (missing != null) {
@@ -109,8 +109,8 @@ record Contestant(
     }
 
     /**
-     * Returns appends of this value in batches of {@code together}. A batch counts once it has the guaranteed
-     * durability.
+     * Returns a workload that appends this value in batches of {@code together}. A batch counts once it has the
+     * guaranteed durability.
      */
     RespAppends appends(byte[] value, int together) {
         return new RespAppends(value, together, confirmation);

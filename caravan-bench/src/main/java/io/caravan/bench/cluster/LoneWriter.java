@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
-/** The latency of one writer that appends one value after another, compared with the latency of plain I/O. */
+/** Measures the latency of one writer that appends one value after another, compared with the latency of plain I/O. */
 final class LoneWriter implements Measure {
     private static final String WORKLOAD = "RPUSH, one writer";
     private static final int APPENDS = 2_000;
@@ -58,7 +58,7 @@ final class LoneWriter implements Measure {
         return () -> left.getAndDecrement() > 0;
     }
 
-    /** Twice the median of an fsync (the leader's, and then a follower's) plus the median of a round trip. */
+    /** Returns twice the median of an fsync (the leader's, and then a follower's) plus the median of a round trip. */
     private Measurement byHand(Turn turn) throws IOException {
         double forceMicros;
         try (ForceProbe probe = new ForceProbe(turn.work(), ForceProbe.SMALL_BLOCK_BYTES, appends)) {

@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The time that a node takes to rejoin after it was down during many writes. It is compared with copying as many bytes
- * twice, because the node writes the bytes to its Raft log and to its store.
+ * Measures the time that a node takes to rejoin after it was down during many writes. For comparison, copies as many
+ * bytes twice, because the node writes the bytes to its Raft log and to its store.
  */
 final class Rejoins implements Measure {
     private static final Figure ANSWERS_AFTER = new Figure("answers after, seconds", "%,.1f");
@@ -32,7 +32,10 @@ final class Rejoins implements Measure {
     private static final int VALUE_BYTES = 4096;
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    /** The other nodes keep one in this many of the bytes that the node lacks, so the node must receive a snapshot. */
+    /**
+     * The divisor for the retained Raft log: other nodes retain this fraction of the missing bytes, so the node must
+     * receive a snapshot.
+     */
     private static final int PARTS_KEPT = 16;
 
     private static final long LEAST_KEPT = 1 << 20;
@@ -40,7 +43,8 @@ final class Rejoins implements Measure {
     private final long bytes;
     private final String workload;
     /**
-     * The options of two runs: by default, nodes keep enough of the Raft log; in the second run, they keep too little.
+     * The options of two runs: in the first run, nodes keep enough of the Raft log, as by default; in the second run,
+     * they keep too little.
      */
     private final List<List<String>> settings;
 

@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** The time that clients of a cluster wait for a reply when the leader is killed. */
+/** Measures the time that clients of a cluster wait for a reply when the leader is killed. */
 final class Takeovers implements Measure {
     private static final int DIGITS = 3;
 

@@ -40,7 +40,7 @@ final class ThreeHosts implements Contestant.Running {
     private static final String BEHIND = "cluster_behind_entries";
     private static final String COMMITTED = "cluster_committed_entries";
 
-    /** Text in the log of a node that lacked more of the Raft log than the other nodes keep. */
+    /** The text that a node logs when it has received a snapshot. */
     private static final String GOT_FILES = "has the files of host";
 
     private final Path directory;
@@ -55,12 +55,12 @@ final class ThreeHosts implements Contestant.Running {
         this.file = directory.resolve("cluster.properties");
     }
 
-    /** Starts the nodes, and returns when one leads and all know the leader. */
+    /** Starts the nodes, and waits until all follow one leader. */
     static ThreeHosts start(Path work) throws IOException, InterruptedException {
         return start(work, List.of());
     }
 
-    /** Starts the nodes as {@link #start(Path)} does, with these options of {@code serve} for each. */
+    /** Starts the nodes like {@link #start(Path)}, with additional options of {@code serve}. */
     static ThreeHosts start(Path work, List<String> settings) throws IOException, InterruptedException {
         ThreeHosts hosts = new ThreeHosts(Files.createTempDirectory(work, "cluster"), settings);
         try {
@@ -143,7 +143,7 @@ final class ThreeHosts implements Contestant.Running {
                         && !info.contains("cluster_log_entries:0\r\n"));
     }
 
-    /** Returns a node's information about the cluster; empty when the node does not reply. */
+    /** Returns a node's information about the cluster; empty if the node does not reply. */
     private String info(String id) {
         ChildProcess process = processes.get(id);
         if (process == null || !process.alive()) {
@@ -245,7 +245,7 @@ final class ThreeHosts implements Contestant.Running {
     /**
      * Starts a node that was killed, and waits until it has applied everything that is committed now.
      *
-     * @param patience time limit, after which it fails
+     * @param patience time limit, after which this method throws an exception
      */
     Return startAgain(String id, Duration patience) throws IOException, InterruptedException {
         long committed = number(info(leader()), COMMITTED);
@@ -272,7 +272,7 @@ final class ThreeHosts implements Contestant.Running {
                 + host.output());
     }
 
-    /** Returns a number from a node's information about the cluster; -1 when it is absent. */
+    /** Returns a number from a node's information about the cluster; -1 if it is absent. */
     private static long number(String info, String name) {
         Matcher found = Pattern.compile(name + "[:=](\\d+)").matcher(info);
         return found.find() ? Long.parseLong(found.group(1)) : -1;

@@ -24,7 +24,6 @@ final class AppendLoop {
         this.limitNanos = limitNanos;
     }
 
-    /** The target of the appends. */
     interface Target {
         void append(long id, byte[] value) throws IOException;
 

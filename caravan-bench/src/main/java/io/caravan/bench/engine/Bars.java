@@ -9,7 +9,10 @@ import java.util.Collections;
 import java.util.List;
 import org.knowm.xchart.CategoryChart;
 
-/** A bar chart of medians: one group for each measured quantity, with a bar for each system that has all of them. */
+/**
+ * A bar chart of medians: one group for each measured quantity, with a bar for each system for which all quantities
+ * were measured.
+ */
 public final class Bars {
     /** The start of a logarithmic axis, as a fraction of the smallest bar, so that this bar has some height. */
     private static final double BELOW_LEAST = 0.8;

@@ -10,9 +10,9 @@ import java.nio.MappedByteBuffer;
 import java.nio.file.Path;
 
 /**
- * Writes the same bytes without a store, on one thread: assembles each batch in a buffer, writes and fsyncs the batch
- * with two calls, and copies its values into a mapped file. The batches have the mean size of the store's batches. The
- * files are prepared before the clock starts.
+ * Writes the same bytes as a store, but without a store and on one thread. Assembles each batch in a buffer, writes and
+ * fsyncs the batch with two calls, and copies its values into a mapped file. The batches have the mean size of the
+ * store's batches. The files are prepared before the clock starts.
  */
 final class ByHand implements AutoCloseable {
     private final Workload workload;

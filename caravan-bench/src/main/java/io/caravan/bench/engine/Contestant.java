@@ -19,12 +19,11 @@ public record Contestant(String system, String durability, Work work) {
     public static final String SYNCED_BATCHES = "synced every 1,000";
     static final String UNSYNCED = "not synced, committed every 1,000";
 
-    /** Runs the workload once. */
     public interface Work {
         /**
          * Runs the workload and returns the measurement.
          *
-         * @param directory a directory that does not exist yet, and that is deleted afterwards
+         * @param directory a directory that does not exist yet, and that is deleted afterward
          */
         Measurement run(Path directory) throws IOException, InterruptedException;
     }

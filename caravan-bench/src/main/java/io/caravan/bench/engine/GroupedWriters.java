@@ -40,7 +40,7 @@ final class GroupedWriters implements Measure {
     private final Results results = new Results();
 
     /**
-     * Creates the measure.
+     * Creates the part.
      *
      * @param millis time for each store
      * @param forces number of fsyncs of each file

@@ -40,7 +40,7 @@ final class LargeValues implements Measure {
     private final int totalBytes;
     private final Results results = new Results();
 
-    /** Creates the measure, which appends {@code totalBytes} bytes of values of each size. */
+    /** Creates the part, which appends {@code totalBytes} bytes of values of each size. */
     LargeValues(Stores stores, long seed, int totalBytes) {
         this.stores = stores;
         this.totalBytes = totalBytes;

@@ -44,7 +44,7 @@ final class ListReads implements Measure {
     private final List<Subject> subjects = new ArrayList<>();
     private final Results results = new Results();
 
-    /** Creates the measure for {@code lists} lists of {@code entries} entries each. */
+    /** Creates the part, with {@code lists} lists of {@code entries} entries each. */
     ListReads(Stores stores, Workload workload, int lists, int entries, long limitNanos) {
         this.workload = workload;
         this.lists = lists;

@@ -93,7 +93,7 @@ final class Producers {
         });
     }
 
-    /** Returns a contestant that copies the values in memory: the upper bound of a store that keeps them there. */
+    /** Returns a contestant that copies the values in memory: an upper bound for any store. */
     Contestant copy() {
         return new Contestant(
                 CopiedValues.SYSTEM,

@@ -29,7 +29,6 @@ final class ReadPass {
         this.limitNanos = limitNanos;
     }
 
-    /** Opens a reader for a thread. */
     interface Readers {
         PeerReader open() throws IOException;
     }

@@ -53,7 +53,7 @@ final class StreamedAppends implements Measure {
         producers = new Producers(stores, workload, count, TimeUnit.MILLISECONDS.toNanos(limitMillis));
     }
 
-    /** Returns a measure that runs all contestants, for a short time each. */
+    /** Returns a part that runs all contestants, for a short time each. */
     static StreamedAppends few(Stores stores, Workload workload, int count, long limitMillis) {
         StreamedAppends measure = new StreamedAppends(stores, workload, count, limitMillis, null);
         for (Durability durability : Durability.values()) {
@@ -68,10 +68,10 @@ final class StreamedAppends implements Measure {
     }
 
     /**
-     * Returns a measure that runs all levels of Caravan, long enough that stores have to grow, merge, and clean up. It
-     * includes only those peers that are fast without syncs.
+     * Returns a part that runs all levels of Caravan, long enough that stores have to grow, merge, and clean up. Peers
+     * run without syncs only if they are fast.
      *
-     * @param shorter the shorter measure, which the pictures show next to this one
+     * @param shorter the shorter part, which the pictures show next to this one
      */
     static StreamedAppends many(
             Stores stores, Workload workload, int count, long limitMillis, StreamedAppends shorter) {

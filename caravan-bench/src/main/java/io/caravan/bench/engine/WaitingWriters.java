@@ -46,7 +46,7 @@ final class WaitingWriters implements Measure {
     private final Results results = new Results();
 
     /**
-     * Creates the measure.
+     * Creates the part.
      *
      * @param millis time for each system
      * @param forces number of plain fsyncs, for comparison

@@ -4,7 +4,7 @@ import java.util.SplittableRandom;
 
 /**
  * An endless sequence of appends to 10,000 documents in random order. The ids and values are prepared in advance, so
- * that drawing the next append costs almost nothing.
+ * that choosing the next append costs almost nothing.
  */
 public final class Workload {
     /** Number of documents. Their ids start at 0. */

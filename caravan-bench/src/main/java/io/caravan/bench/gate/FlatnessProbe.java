@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * Measures the producer's processor time for an append to a full store, divided by that for an append to a nearly empty
- * store. The durability level does not wait for the disk. Each round fills a new store.
+ * Measures the producer's processor time for an append to a full store, divided by the time for an append to a nearly
+ * empty store. Appends use a durability level that does not wait for the disk. Each round fills a new store.
  */
 final class FlatnessProbe implements Probe {
     private static final int FEW = 10_000;

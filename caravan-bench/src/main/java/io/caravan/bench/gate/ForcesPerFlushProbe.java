@@ -11,7 +11,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Counts the flusher's fsyncs for each append of a writer that waits for every append: one, unless a segment ends. */
+/**
+ * Measures the flusher's fsyncs per append of a writer that waits for every append. The expected result is 1, unless a
+ * log segment ends.
+ */
 final class ForcesPerFlushProbe implements Probe {
     private static final int COUNT = 50;
     private static final String FLUSHER = "caravan-flusher";

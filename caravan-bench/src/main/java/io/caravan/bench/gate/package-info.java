@@ -1,5 +1,5 @@
 /**
- * {@code scripts/bench gate}: fails when a build has become too slow.
+ * {@code scripts/bench gate}: fails if a build has become too slow.
  *
  * <p>Times depend on the machine, so the gate checks ratios only: the engine's time, divided by the time of the machine
  * or another store for the same work at the same moment. Each {@link io.caravan.bench.gate.Ratio} has a {@link

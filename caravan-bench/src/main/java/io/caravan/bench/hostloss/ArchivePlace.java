@@ -16,7 +16,7 @@ final class ArchivePlace {
     /**
      * Returns the command-line options that locate the archive.
      *
-     * @param endpoint of the S3 server, or of the proxy in front of it
+     * @param endpoint the endpoint of the S3 server, or of the proxy in front of it
      */
     static List<String> options(URI endpoint) {
         return List.of(
@@ -29,7 +29,7 @@ final class ArchivePlace {
                 "--s3-path-style");
     }
 
-    /** A command line: the arguments and the location of the archive. */
+    /** Returns a command line of these words and the location of the archive. */
     static List<String> command(Bucket bucket, String... words) {
         List<String> command = new ArrayList<>(List.of(words));
         command.addAll(options(bucket.endpoint()));

@@ -21,7 +21,7 @@ final class CaravanCommand {
     private final Path log;
 
     /**
-     * Describes a command.
+     * Creates a command; does not run it.
      *
      * @param log receives the command's output; nothing else may write to it while the command runs
      */
@@ -30,7 +30,7 @@ final class CaravanCommand {
         this.log = log;
     }
 
-    /** Runs the command to its end; returns the problem, or null. */
+    /** Runs the command to its end; returns the problem, or null if it succeeds. */
     @Nullable
     String run() throws IOException {
         try (ChildJvm process = start()) {

@@ -10,16 +10,16 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The history of one document, change by change, as its only writer knows it. Used by one thread at a time: the
- * writer's while it runs, then the checker's.
+ * The history of one document, recorded change by change by its only writer. Used by one thread at a time: first by the
+ * writer, then by the checker.
  */
 final class DocumentHistory {
     private static final int SHOWN_NAME_CHARS = 40;
 
     /**
-     * The position of a found document in its history.
+     * The result of looking up a document in its history.
      *
-     * @param problem its problem, or null
+     * @param problem the problem, or null
      * @param moment position of the moment that the document matches; -1 if there is none
      * @param lost number of acknowledged changes that the document lacks
      * @param lostSinceNanos time at which the first of these changes was acknowledged; undefined if there are none
@@ -33,7 +33,7 @@ final class DocumentHistory {
 
     /** The document after one of its changes. */
     private static final class Moment {
-        /** Null when the document does not exist. */
+        /** Null if the document does not exist. */
         private final @Nullable ListModel list;
 
         private boolean answered;
@@ -43,12 +43,12 @@ final class DocumentHistory {
             this.list = list;
         }
 
-        /** Whether the server had acknowledged the change by then. */
+        /** Whether the server had acknowledged the change by this time. */
         boolean answeredBy(long nanos) {
             return answered && answeredNanos - nanos <= 0;
         }
 
-        /** Whether the found document, or its absence, matches this moment: sequences, values and all their bytes. */
+        /** Whether the found document, or its absence, matches this moment, including all sequences and values. */
         boolean is(@Nullable ListModel found) {
             return list == null || found == null ? list == found : list.difference(found) == null;
         }
@@ -70,12 +70,11 @@ final class DocumentHistory {
         return name;
     }
 
-    /** Whether the document has large values. */
     boolean large() {
         return number == DocumentValues.LARGE_DOCUMENT;
     }
 
-    /** The document as it is if every request took effect; null if it does not exist. */
+    /** Returns the document as it is if every request took effect, or null if it does not exist. */
     @Nullable
     ListModel latest() {
         return last().list;
@@ -107,7 +106,6 @@ final class DocumentHistory {
         moments.add(new Moment(list));
     }
 
-    /** Records a deletion. */
     void delete() {
         moments.add(new Moment(null));
     }
@@ -137,7 +135,7 @@ final class DocumentHistory {
         return finding(problem, at);
     }
 
-    /** Continues from the moment found: earlier moments no longer matter, and later moments are undone. */
+    /** Continues from the moment that was found. Earlier moments no longer matter, and later changes are lost. */
     void continueFrom(Finding finding) {
         Moment found = moments.get(finding.moment());
         moments.clear();
@@ -153,8 +151,8 @@ final class DocumentHistory {
     }
 
     /**
-     * The last moment that the document must have reached. The first moment needs no acknowledgement, because it is the
-     * initial state.
+     * Returns the position of the last moment that the document must have reached. The first moment needs no
+     * acknowledgement, because it is the initial state.
      */
     private int certain(long mustNanos) {
         int at = moments.size() - 1;

@@ -16,7 +16,7 @@ final class DocumentValues {
 
     private DocumentValues() {}
 
-    /** A name of arbitrary bytes; some have the maximum length. */
+    /** Returns a name of arbitrary bytes; some names have the maximum length. */
     static byte[] name(int document) {
         byte[] readable = ("doc/" + document + '/').getBytes(StandardCharsets.US_ASCII);
         SplittableRandom random = new SplittableRandom(document);
@@ -29,7 +29,7 @@ final class DocumentValues {
                 .array();
     }
 
-    /** The document's value with this number; half of the values are compressible. */
+    /** Returns the document's value with this number; half of the values are compressible. */
     static byte[] value(int document, long stamp) {
         SplittableRandom random = new SplittableRandom(((long) document << Integer.SIZE) + stamp);
         byte[] value = new byte[length(document, random)];

@@ -8,13 +8,16 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A proxy in front of an S3 server that produces one fault after another; in the last fault, the S3 server is always
+ * A proxy in front of an S3 server. It produces one fault after another; in the last fault, the S3 server is always
  * down.
  */
 final class FaultCourse implements AutoCloseable {
     private static final int FAULTS = 3;
     private static final int LONGEST_FAULT_MILLIS = 2_000;
-    /** Longer than any reply may take, so that a reply that waits for the archive is detected. */
+    /**
+     * The duration of the last fault: longer than any reply may take, so that a reply that waits for the archive is
+     * detected.
+     */
     private static final int DOWN_MILLIS = 4_000;
 
     private final S3Process s3;
@@ -27,7 +30,6 @@ final class FaultCourse implements AutoCloseable {
         proxy = FaultProxy.before(s3.address().getPort());
     }
 
-    /** The endpoint for the server under test. */
     URI endpoint() {
         return URI.create("http://127.0.0.1:" + proxy.port());
     }

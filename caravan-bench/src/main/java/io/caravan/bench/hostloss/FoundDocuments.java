@@ -18,12 +18,12 @@ final class FoundDocuments implements AutoCloseable {
         connection = new RespConnection(server);
     }
 
-    /** The number of documents. */
+    /** Returns the number of documents. */
     long count() throws IOException {
         return number(connection.call(RespConnection.ascii("DBSIZE")).text());
     }
 
-    /** Reads a complete document; null when it does not exist. */
+    /** Reads a complete document; returns null if it does not exist. */
     @Nullable
     ListModel read(byte[] name) throws IOException {
         List<byte[]> info =

@@ -23,7 +23,7 @@ final class HostLossDrill {
      * @param rounds number of rounds, including a failed one
      * @param answers number of acknowledged changes
      * @param lost acknowledged changes that were not yet archived when their host was lost
-     * @param problems problems found; empty when there are none
+     * @param problems problems found; empty if there are none
      */
     record Summary(int rounds, long answers, long lost, List<String> problems) {
         Summary {

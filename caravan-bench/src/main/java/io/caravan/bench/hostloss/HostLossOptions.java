@@ -89,7 +89,7 @@ final class HostLossOptions {
         return Duration.ofMillis((long) (archiveAfter * 1_000));
     }
 
-    /** Fails if an option is out of range. */
+    /** Rejects options that are out of range. */
     void check(Evidence evidence) {
         evidence.check(rounds >= 1, "--rounds must be 1 or more");
         evidence.check(seconds > 0, "--seconds must be above 0");
@@ -100,7 +100,7 @@ final class HostLossOptions {
         evidence.check(rate >= connections, "--rate must be at least as many as --connections");
     }
 
-    /** The age at which a change must be in the archive. */
+    /** Returns the age, in nanoseconds, at which a change must be in the archive. */
     long boundNanos() {
         return Duration.ofMillis((long) ((archiveAfter + allowance) * 1_000)).toNanos();
     }

@@ -11,9 +11,9 @@ import java.util.TreeMap;
 import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
 
-/** Damages the bucket without the server's knowledge, to prove that the drill detects the damage. */
+/** Damages the bucket, to prove that the drill detects the damage. */
 enum Lie {
-    /** Rolls all manifests back to an earlier state before the host is lost. */
+    /** Restores an earlier state of all manifests. */
     MANIFESTS_ROLLED_BACK,
     /** Deletes the newest snapshots. */
     SNAPSHOTS_LOST,
@@ -24,7 +24,7 @@ enum Lie {
     private static final String SNAPSHOTS = "snapshots/";
     private static final int EVERY = 5;
 
-    /** A lie in progress. */
+    /** Carries out the damage. */
     interface Liar {
         /** Saves the current state, while the server archives. */
         void remember() throws IOException;
@@ -34,9 +34,9 @@ enum Lie {
     }
 
     /**
-     * Starts this lie.
+     * Prepares the damage.
      *
-     * @param prefix of the archive's keys, including the slash at the end
+     * @param prefix prefix of the archive's keys, including the slash at the end
      */
     Liar in(Bucket bucket, String prefix) {
         return switch (this) {

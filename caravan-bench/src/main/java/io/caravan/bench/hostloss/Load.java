@@ -17,7 +17,7 @@ final class Load {
     /**
      * Connects and starts to write.
      *
-     * @param rate total requests a second
+     * @param rate total requests per second
      */
     Load(List<DocumentHistory> documents, InetSocketAddress server, int connections, int rate, SplittableRandom random)
             throws IOException {
@@ -32,7 +32,7 @@ final class Load {
         }
     }
 
-    /** Treats lost connections as expected from now on. */
+    /** Stops reporting lost connections. */
     void expectEnd() {
         ending = true;
     }
@@ -44,7 +44,7 @@ final class Load {
         }
     }
 
-    /** The problems. Call this method and the methods below only after {@link #awaitEnd()}. */
+    /** Returns the problems. Call this method and the methods below only after {@link #awaitEnd()}. */
     List<String> problems() {
         return workers.stream()
                 .map(LoadWorker::problem)

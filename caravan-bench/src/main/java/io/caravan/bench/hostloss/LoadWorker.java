@@ -36,7 +36,7 @@ final class LoadWorker {
     private long longestWaitNanos;
 
     /**
-     * Connects.
+     * Connects and starts to write.
      *
      * @param intervalNanos time between two requests, if replies arrive in time
      * @param ending whether losing the connection is expected
@@ -135,13 +135,13 @@ final class LoadWorker {
         }
     }
 
-    /** Waits until the worker ends, which it does when its connection is lost. */
+    /** Waits until the worker ends, which happens when its connection is lost. */
     void awaitEnd() throws IOException, InterruptedException {
         thread.join();
         connection.close();
     }
 
-    /** The problem, or null. Call this method and the methods below only after {@link #awaitEnd()}. */
+    /** Returns the problem, or null. Call this method and the methods below only after {@link #awaitEnd()}. */
     @Nullable
     String problem() {
         return problem;

@@ -50,7 +50,8 @@ final class RestoredRound {
     }
 
     /**
-     * Restores and compares; if there is no problem, the documents' histories continue from the restored state.
+     * Restores the store, and compares it with the histories. If there is no problem, the histories continue from the
+     * restored state.
      *
      * @param data directory for the restored store; does not exist yet
      */
@@ -86,8 +87,8 @@ final class RestoredRound {
     }
 
     /**
-     * Restores, after killing the restore a few times if configured. Each restart continues after the documents already
-     * restored.
+     * Restores the store. If configured, first kills the restore a few times. Each restart continues after the
+     * documents already restored.
      */
     private void restore(Path data) throws IOException, InterruptedException {
         CaravanCommand restore = command("restore", "--data", data.toString());
@@ -132,7 +133,7 @@ final class RestoredRound {
         }
     }
 
-    /** The problems. Call this method and the methods below only after {@link #run}. */
+    /** Returns the problems. Call this method and the methods below only after {@link #run}. */
     List<String> problems() {
         return problems;
     }

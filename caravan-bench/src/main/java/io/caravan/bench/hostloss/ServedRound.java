@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServedRound {
     private static final double NANOS_PER_SECOND = 1e9;
-    /** The limit for a reply, which must not wait for the archive; even a busy machine stays far below it. */
+    /**
+     * The time limit for a reply, which must not wait for the archive. Even on a busy machine, replies take far less.
+     */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private static final int PRUNES = 2;
@@ -65,7 +67,7 @@ final class ServedRound {
     /**
      * Runs the server under load, and then simulates the loss of the host.
      *
-     * @param data directory of the store; deleted afterwards
+     * @param data directory of the store; deleted afterward
      */
     LostHost run(Path data, Lie.@Nullable Liar liar) throws IOException, InterruptedException {
         try (FaultCourse faults = new FaultCourse(s3, random.split());

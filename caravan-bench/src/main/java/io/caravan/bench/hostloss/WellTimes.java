@@ -36,7 +36,7 @@ final class WellTimes {
     }
 
     /**
-     * Returns a time: all changes acknowledged by then must be archived.
+     * Returns the latest time such that all changes acknowledged by then must be archived.
      *
      * @param boundNanos longest time that a change may remain unarchived while the archive is available
      */

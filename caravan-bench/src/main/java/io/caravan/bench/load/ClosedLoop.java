@@ -17,7 +17,7 @@ import org.HdrHistogram.Histogram;
  * @param depth number of outstanding appends on each connection
  */
 public record ClosedLoop(Protocol protocol, int connections, int depth, int documents) {
-    /** Description for a table's notes. */
+    /** A description for the notes of a table. */
     public static final String DESCRIPTION = "one thread, connections kept alive";
 
     private static final int DIGITS = 3;
@@ -42,7 +42,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
                     .latencies(waits, TimeUnit.NANOSECONDS);
         }
 
-        /** Returns this outcome, for a load in which no append may be rejected. */
+        /** Returns this outcome. Throws an exception if an append was rejected. */
         public Outcome withoutErrors() throws IOException {
             if (errors > 0) {
                 throw new IOException(errors + " appends were refused");

@@ -29,11 +29,10 @@ final class Connections implements AutoCloseable {
         return Collections.unmodifiableList(all);
     }
 
-    /** Receives each reply. */
     interface Answers {
         /**
-         * Called when a reply has arrived. {@code dueNanos} is when its request was due, and {@code error} is true if
-         * the reply is an error.
+         * Called when a reply has arrived. {@code dueNanos} is the time at which its request was due, and {@code error}
+         * is true if the reply is an error.
          */
         void answered(LoadConnection connection, long dueNanos, boolean error) throws IOException;
     }
@@ -41,8 +40,8 @@ final class Connections implements AutoCloseable {
     /**
      * Reads the replies that have arrived, and sends the bytes that the sockets did not accept before.
      *
-     * @param waitMillis maximum wait for a reply; 0 to check only
-     * @throws IOException when the server closes a connection
+     * @param waitMillis maximum wait for a reply; 0 for no wait
+     * @throws IOException if the server closes a connection
      */
     void serve(long waitMillis, Answers answers) throws IOException {
         if (waitMillis > 0) {

@@ -11,8 +11,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
 /**
- * A server within this process, on which a client can warm up. It replies to each request as soon as the first bytes of
- * the request arrive, and does nothing else. It runs on one thread.
+ * A server within this process, on which a client can warm up. It replies to each request as soon as the request's
+ * {@linkplain Protocol#mark mark} arrives. It runs on one thread.
  */
 final class Echo implements AutoCloseable {
     private static final int BUFFER_BYTES = 64 * 1024;
@@ -31,7 +31,7 @@ final class Echo implements AutoCloseable {
         this.server = server;
         mark = protocol.mark();
         answer = protocol.answer();
-        // Any byte may start a request.
+        // Each byte may be the mark of a request.
         out = ByteBuffer.allocateDirect(BUFFER_BYTES * answer.length);
     }
 

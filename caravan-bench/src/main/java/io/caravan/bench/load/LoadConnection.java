@@ -19,11 +19,10 @@ final class LoadConnection implements AutoCloseable {
 
     private static final int READ_BYTES = 16 * 1024;
 
-    /** Receives each reply. */
     interface Answers {
         /**
-         * Called when a reply has arrived. {@code dueNanos} is when its request was due, and {@code error} is true if
-         * the reply is an error.
+         * Called when a reply has arrived. {@code dueNanos} is the time at which its request was due, and {@code error}
+         * is true if the reply is an error.
          */
         void answered(long dueNanos, boolean error) throws IOException;
     }
@@ -45,7 +44,7 @@ final class LoadConnection implements AutoCloseable {
     /**
      * Sends a request that was due at this time.
      *
-     * @throws IOException when the connection is closed or the server no longer accepts requests
+     * @throws IOException if the connection is closed or the server no longer accepts requests
      */
     void send(byte[] request, long dueNanos) throws IOException {
         if (unsent.remaining() < request.length) {

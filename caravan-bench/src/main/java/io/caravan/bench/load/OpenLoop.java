@@ -31,7 +31,7 @@ public final class OpenLoop {
     /**
      * The load to produce.
      *
-     * @param rate appends a second
+     * @param rate appends per second
      * @param seconds duration
      * @param documents number of documents
      * @param valueBytes length of each value, at most {@link #MAX_VALUE_BYTES}
@@ -106,7 +106,7 @@ public final class OpenLoop {
     /**
      * Runs the complete plan.
      *
-     * @throws IOException when the server cannot be reached or closes a connection
+     * @throws IOException if the server cannot be reached or closes a connection
      */
     public Outcome run() throws IOException {
         try (Connections connections = new Connections(server, plan.connections(), protocol)) {

@@ -31,7 +31,7 @@ public final class RespAppends implements Protocol {
      * Creates appends that all have the same value.
      *
      * @param together number of commands that are sent together as one append
-     * @param confirmation words of a command that follows them and must not reply with 0; empty for no such command
+     * @param confirmation words of a command that follows them and must not reply with 0; empty if there is none
      */
     public RespAppends(byte[] value, int together, List<String> confirmation) {
         byte[] head = ("\r\n$" + value.length + "\r\n").getBytes(StandardCharsets.US_ASCII);

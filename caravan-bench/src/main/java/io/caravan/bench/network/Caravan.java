@@ -18,8 +18,8 @@ public record Caravan(List<String> flags) implements Subject {
     public static final String NAME = "Caravan";
 
     /**
-     * The system property that contains the path of {@code scripts/caravan}. The script's archives of classes and
-     * profiles affect the results.
+     * The system property that contains the path of {@code scripts/caravan}. The class archive and the profiles that
+     * the script uses affect the results.
      */
     private static final String LAUNCHER = "caravan.launcher";
 

@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Adds the measurements of one run, in any order, and the ratio of Caravan's requests per second to each peer's. */
+/** Adds the measurements of one run to the results, with the ratio of Caravan's requests per second to each peer's. */
 final class Comparison {
     private final Results results;
     /** Caravan's measurements, by workload. */

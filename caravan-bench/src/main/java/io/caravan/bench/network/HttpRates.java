@@ -31,7 +31,6 @@ final class HttpRates implements Measure {
         length = Duration.ofMillis(quick ? 2_000 : 5_000);
     }
 
-    /** The parameters of one load. */
     private record Load(String workload, int streams, int depth) {}
 
     private static final List<Load> LOADS = List.of(

@@ -3,7 +3,7 @@ package io.caravan.bench.network;
 import io.caravan.bench.report.Measure;
 import java.util.Locale;
 
-/** The parts that can be measured, in order. */
+/** The parts of this benchmark, in the order in which they run by default. */
 enum Part {
     REDIS(RespRates::new),
     HTTP(HttpRates::new);
@@ -19,9 +19,9 @@ enum Part {
     }
 
     /**
-     * Creates the measure.
+     * Creates the part.
      *
-     * @param quick whether the measure only has to show that it works
+     * @param quick whether the run only has to show that the part works
      * @param alone whether Caravan is measured without its peers
      */
     Measure measure(boolean quick, boolean alone) {

@@ -22,7 +22,10 @@ public record Redis(String name, String durability, List<String> options) implem
                 List.of("--save", "", "--appendonly", "yes", "--appendfsync", "always"));
     }
 
-    /** Returns Redis with the default for append-only files, with which a power failure may lose the last second. */
+    /**
+     * Returns Redis with the default for append-only files, with which a power failure may lose the writes of the last
+     * second.
+     */
     public static Redis everySecond() {
         return new Redis(
                 "Redis, appendfsync everysec",

@@ -40,7 +40,7 @@ final class RedisBenchmark {
     /**
      * Prepares runs of the program.
      *
-     * @param directory for the program's output
+     * @param directory directory for the program's output
      */
     RedisBenchmark(Path directory) {
         this.directory = directory;

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * <p>It keeps at most a hundred files open, one for each stream, and responds with 404 to an append whose file it
  * closes concurrently. A load on more streams therefore causes errors.
  *
- * <p>{@code npm} installs its packages once, next to this program's jar, in the versions that a lock file specifies.
+ * <p>{@code npm} installs its packages once, next to this program's JAR file, in the versions that a lock file
+ * specifies.
  */
 public final class ReferenceServer implements Subject {
     private static final String NODE = "node";
@@ -54,7 +55,7 @@ public final class ReferenceServer implements Subject {
                 Files.copy(in, home.resolve(file), StandardCopyOption.REPLACE_EXISTING);
             }
         }
-        // Not npm ci, which rejects a lock file that lacks the optional packages of other operating systems.
+        // Does not use npm ci, which rejects a lock file that lacks the optional packages of other operating systems.
         List<String> install = List.of(
                 NPM,
                 "--prefix",

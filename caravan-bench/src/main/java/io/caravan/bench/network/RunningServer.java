@@ -51,7 +51,6 @@ public final class RunningServer implements AutoCloseable {
         return server;
     }
 
-    /** A task on a running server. */
     @FunctionalInterface
     public interface Task {
         void run(RunningServer server) throws IOException, InterruptedException;

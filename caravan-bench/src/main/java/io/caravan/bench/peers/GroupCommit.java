@@ -9,7 +9,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 
 /**
  * A thread in front of a store, with which many writers share a commit. The thread takes all waiting requests, appends
- * their values, commits once, and notifies the writers, while the next batch gathers. A writer waits for its future.
+ * their values, commits once, and notifies the writers, while the next batch accumulates. A writer waits for its
+ * future.
  *
  * <p>A failed commit fails all its requests. Closing completes earlier requests, and leaves the store open.
  */
@@ -36,7 +37,7 @@ public final class GroupCommit implements AutoCloseable {
         thread.start();
     }
 
-    /** Requests an append; the future completes when it is committed. */
+    /** Requests an append; the future completes when the value is committed. */
     public CompletableFuture<Void> append(long id, byte[] value) {
         Request request = new Request(id, value);
         requests.add(request);

@@ -35,7 +35,7 @@ public enum Peer {
         PeerStore open(Path directory, boolean synced) throws IOException;
     }
 
-    /** The name for people. */
+    /** Returns the name for reports. */
     public String title() {
         return title;
     }

@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Replays one trace as a document server would, and checks the entries that the target has retained.
  *
- * <p>A window of appends is outstanding at any time. After a kill, the document is rebuilt from the retained entries.
- * It must contain every acknowledged transaction and nothing that was not sent; the replay continues from there.
+ * <p>A limited number of appends (the window) is outstanding at any time. After a kill, the document is rebuilt from
+ * the retained entries. It must contain every acknowledged transaction and nothing that was not sent; the replay
+ * continues from there.
  */
 final class Player {
     private static final long PATIENCE_SECONDS = 60;
@@ -28,7 +29,7 @@ final class Player {
     /** Latencies are recorded with three significant digits. */
     private static final int DIGITS = 3;
 
-    /** Thrown when the target lost an acknowledged transaction, or failed. */
+    /** Thrown if the target lost an acknowledged transaction, or failed. */
     static final class ReplayException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -43,7 +44,7 @@ final class Player {
      * @param window maximum number of outstanding appends
      * @param snapshotEvery number of transactions between snapshots
      * @param kills how often the target is killed during the replay
-     * @param seed for the moments of the kills
+     * @param seed seed for the moments of the kills
      */
     record Options(int window, int snapshotEvery, int kills, long seed) {}
 

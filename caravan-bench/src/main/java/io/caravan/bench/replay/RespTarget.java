@@ -36,12 +36,12 @@ final class RespTarget implements Target {
         this.process = process;
     }
 
-    /** A document on a running server. */
+    /** Returns a target on a running server. */
     static RespTarget running(InetSocketAddress server, String key) {
         return new RespTarget(server, key, null);
     }
 
-    /** A document on a server that this target starts. */
+    /** Returns a target on a server that it starts. */
     static RespTarget spawned(ServerProcess process, String key) {
         return new RespTarget(null, key, process);
     }
@@ -168,7 +168,7 @@ final class RespTarget implements Target {
         disconnect();
     }
 
-    /** Deletes the document, which is useless after the replay. */
+    /** Deletes the document, which is no longer needed. */
     @Override
     public void close() throws IOException {
         try {

@@ -9,7 +9,7 @@ import java.util.List;
  */
 interface Target extends AutoCloseable {
 
-    /** Notified once of the outcome of an append; never after {@link #kill()} has returned. */
+    /** Receives the outcome of an append once, and never after {@link #kill()} has returned. */
     interface Acknowledgement {
         void durable();
 
@@ -31,7 +31,10 @@ interface Target extends AutoCloseable {
     /** Returns the retained entries, oldest first. No append may be outstanding. */
     List<byte[]> retained() throws IOException;
 
-    /** Kills the store's process with SIGKILL; every acknowledgement that was sent is delivered before this returns. */
+    /**
+     * Kills the store's process with SIGKILL; every acknowledgement that was sent is delivered before this method
+     * returns.
+     */
     void kill() throws IOException;
 
     /**

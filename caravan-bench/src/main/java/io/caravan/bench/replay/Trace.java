@@ -20,7 +20,7 @@ record Trace(String startContent, String endContent, List<List<Patch>> transacti
      */
     record Patch(int position, int deleted, int[] inserted) {}
 
-    /** The text after the first {@code count} transactions. */
+    /** Returns the text after the first {@code count} transactions. */
     TextBuffer textAfter(int count) {
         TextBuffer text = TextBuffer.of(startContent);
         for (List<Patch> transaction : transactions.subList(0, count)) {

@@ -104,22 +104,19 @@ public final class Charts {
                 .setYAxisLogarithmicDecadeOnly(true);
     }
 
-    /** Makes the horizontal axis logarithmic. */
     public static void logX(XYChart chart) {
         chart.getStyler().setXAxisLogarithmic(true);
     }
 
-    /** Makes the vertical axis logarithmic. */
     public static void logY(XYChart chart) {
         chart.getStyler().setYAxisLogarithmic(true);
     }
 
-    /** Makes the vertical axis logarithmic. */
     public static void logY(CategoryChart chart) {
         chart.getStyler().setYAxisLogarithmic(true);
     }
 
-    /** Adds a line. Omits points whose value is NaN, and a line that has no other points. */
+    /** Adds a line. Omits points whose value is NaN. Adds nothing if no points are left. */
     public static void add(XYChart chart, String system, List<Double> xs, List<Double> ys) {
         Map<Double, Double> points = measured(xs, ys);
         if (points.isEmpty()) {

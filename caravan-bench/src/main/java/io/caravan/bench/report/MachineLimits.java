@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures the machine's own limits within a second: small and large fsyncs, copies, page faults, the clock, and waking
- * a thread.
+ * Measures the machine's own limits within a second: small and large fsyncs, copies, page faults, the clock, and thread
+ * wake-ups.
  */
 public final class MachineLimits implements Measure {
     private static final String BY_HAND = "by hand";
@@ -41,7 +41,7 @@ public final class MachineLimits implements Measure {
     private final Results results = new Results();
     private final boolean quick;
 
-    /** Creates the measure. A quick measure only shows that it works. */
+    /** Creates the part. A quick run only shows that it works. */
     public MachineLimits(boolean quick) {
         this.quick = quick;
     }

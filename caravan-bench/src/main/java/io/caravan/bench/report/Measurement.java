@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** The numbers of one run of one measurement. */
+/** The values measured in one run of a workload. */
 public final class Measurement {
     private static final double BYTES_PER_MB = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;

@@ -39,7 +39,7 @@ final class MemoryProbe {
     }
 
     /**
-     * Fills a new file block by block without an fsync, for which the operating system has to allocate memory. On a
+     * Measures the filling of a new file without an fsync, for which the operating system has to allocate memory. On a
      * virtual machine whose host reclaims free memory, this can be much slower than the copy itself.
      */
     static Measurement newFile(Path directory, int pieceBytes, int pieces) throws IOException {
@@ -65,7 +65,7 @@ final class MemoryProbe {
         }
     }
 
-    /** Writes once into each page of a fresh mapping of an allocated file that is in the page cache. */
+    /** Measures the first write to each page of a new mapping. The file is already allocated and in the page cache. */
     static Measurement firstTouches(Path directory, int pages) throws IOException {
         Path path = directory.resolve("page-probe");
         Histogram nanos = new Histogram(DIGITS);

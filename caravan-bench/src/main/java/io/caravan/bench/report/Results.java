@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** All runs of all measurements, in the order of their first run. */
+/** The results of all runs, in the order in which the rows were first measured. */
 public final class Results {
 
     /**

@@ -12,7 +12,7 @@ final class ThreadProbe {
 
     private ThreadProbe() {}
 
-    /** Measures two consecutive readings of the clock. */
+    /** Measures the time between two consecutive readings of the clock. */
     static Measurement clock(int readings) {
         Histogram nanos = new Histogram(DIGITS);
         for (int i = 0; i < readings; i++) {

@@ -24,7 +24,6 @@ public record Turn(Path work, int number, String title) {
         return rotated;
     }
 
-    /** Prints the current step. */
     public void say(String what) {
         System.err.println(title + ": " + what);
     }

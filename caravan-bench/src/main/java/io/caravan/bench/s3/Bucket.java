@@ -46,7 +46,6 @@ public final class Bucket implements AutoCloseable {
         return name;
     }
 
-    /** Creates the bucket. */
     public void create() throws IOException {
         await("create the bucket", client.createBucket(request -> request.bucket(name)));
     }
@@ -98,7 +97,6 @@ public final class Bucket implements AutoCloseable {
                 client.putObject(request -> request.bucket(name).key(key), AsyncRequestBody.fromBytes(content)));
     }
 
-    /** Deletes an object. */
     public void delete(String key) throws IOException {
         await(
                 "delete " + key,

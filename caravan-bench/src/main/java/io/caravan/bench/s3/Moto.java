@@ -15,7 +15,7 @@ final class Moto implements S3Program {
     private static final Path HOME = Installer.home("moto");
     /**
      * The server's program. Moto checks a condition before it puts an object, so two concurrent requests with the same
-     * condition may both succeed. This program therefore processes requests one at a time.
+     * condition may both succeed. This program therefore processes conditional requests one at a time.
      */
     private static final String SERVER = """
             import sys, threading

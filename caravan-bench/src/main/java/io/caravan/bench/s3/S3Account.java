@@ -16,7 +16,7 @@ public final class S3Account {
 
     private S3Account() {}
 
-    /** The environment variables through which the SDK's credentials chain finds the account. */
+    /** Returns the environment variables in which the SDK's credentials chain finds the account. */
     public static Map<String, String> environment() {
         return Map.of("AWS_ACCESS_KEY_ID", ACCESS_KEY, "AWS_SECRET_ACCESS_KEY", SECRET_KEY, "AWS_REGION", REGION);
     }

@@ -95,8 +95,8 @@ public final class S3Process implements AutoCloseable {
     }
 
     /**
-     * Sends SIGKILL, and waits until the process has ended. Its output is kept, and so are its objects if the server
-     * {@linkplain S3Software#keepsObjects() keeps} them.
+     * Sends SIGKILL, and waits until the process has ended. The output is kept, and so are the objects if they
+     * {@linkplain S3Program#keepsObjects() survive}.
      */
     public void kill() throws IOException {
         process.kill();

@@ -22,7 +22,6 @@ public enum S3Software {
         return program;
     }
 
-    /** Returns the name on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -5,7 +5,7 @@ import io.caravan.bench.load.OpenLoop;
 import io.caravan.bench.report.Figure;
 import java.util.List;
 
-/** The published numbers of the posts, and the work on Caravan with which each number is compared. */
+/** The numbers published in posts about stores, and the workloads on Caravan with which they are compared. */
 final class Posts {
     private static final List<Durability> UNSYNCED = List.of(Durability.PROCESS, Durability.SYNC);
     private static final List<Durability> SYNCED = List.of(Durability.SYNC);
@@ -20,9 +20,9 @@ final class Posts {
     private Posts() {}
 
     /**
-     * A number from a post.
+     * A headline number from a post.
      *
-     * @param suffix text after the work's name in the headline's row
+     * @param suffix text after the workload's name in the headline's row
      * @param durability the guarantee that a write had when it was counted
      * @param more whether higher numbers are better
      */
@@ -34,15 +34,15 @@ final class Posts {
     }
 
     /**
-     * A piece of work, and the headlines with which it is compared.
+     * A workload, and the headlines with which it is compared.
      *
      * @param levels durability levels to run at: first the level nearest to that of the headlines, then {@code SYNC} if
      *     it is stronger
-     * @param differs how the work differs from the post, in one sentence
+     * @param differs how the workload differs from the post, in one sentence
      */
     record Compared(String name, Work work, List<Durability> levels, List<Headline> headlines, String differs) {}
 
-    /** Returns all comparisons. Quick ones only show that the work succeeds. */
+    /** Returns all comparisons. Quick ones only show that the workloads succeed. */
     static List<Compared> all(boolean quick) {
         int millis = quick ? 50 : 1_000;
         OpenLoop.Plan plan =

@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 
-/** Measures the work of every headline, and compares the result with the headline. */
+/** Runs the workload of every headline, and compares the result with the headline. */
 final class Seeds implements Measure {
     static final Figure RATIO = new Figure("times as good as the headline", "%,.2f");
 
@@ -33,7 +33,7 @@ final class Seeds implements Measure {
     private final int forces;
     private final int largeForces;
 
-    /** Creates the measure. A quick measure only shows that it works. */
+    /** Creates the part. A quick run only shows that it works. */
     Seeds(boolean quick) {
         this.quick = quick;
         all = Posts.all(quick);

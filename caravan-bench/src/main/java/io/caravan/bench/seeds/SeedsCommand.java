@@ -9,7 +9,7 @@ import picocli.CommandLine.Mixin;
 
 /**
  * {@code scripts/bench seeds}: compares the published numbers of earlier stores with Caravan's results for the same
- * work.
+ * workloads.
  */
 @Command(
         name = "seeds",

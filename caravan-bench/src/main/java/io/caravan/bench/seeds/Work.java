@@ -50,13 +50,13 @@ interface Work {
     /** Runs at the given durability level, on files that are deleted before this method returns. */
     Measurement run(Turn turn, Durability level) throws IOException, InterruptedException, ExecutionException;
 
-    /** Work on an open store. */
+    /** A workload on an open store. */
     interface OnStore {
         Measurement run(DurableListStore store, Path directory)
                 throws IOException, InterruptedException, ExecutionException;
     }
 
-    /** Returns work that runs on a fresh store in the turn's directory. The work may close the store. */
+    /** Returns a workload that runs on a fresh store in the turn's directory, and may close the store. */
     private static Work onStore(OnStore work) {
         return (turn, level) -> {
             Path path = turn.work().resolve("store");
@@ -95,7 +95,7 @@ interface Work {
     }
 
     /**
-     * Writes documents from a file, one in each line. Returns the time in seconds, without that of creating the file.
+     * Writes documents from a file, one in each line. Returns the time in seconds, excluding the creation of the file.
      */
     private static double fill(ListStore store, Path directory, int documents)
             throws IOException, InterruptedException, ExecutionException {
@@ -114,7 +114,7 @@ interface Work {
         }
     }
 
-    /** Returns work that writes documents from a file in batches, and waits for each batch. */
+    /** Returns a workload that writes documents from a file in batches, and waits for each batch. */
     static Work batched(int documents) {
         return onStore((store, directory) -> {
             double seconds = fill(store, directory, documents);
@@ -124,7 +124,7 @@ interface Work {
         });
     }
 
-    /** Returns work that opens a cleanly closed store. */
+    /** Returns a workload that opens a cleanly closed store. */
     static Work opened(int documents) {
         return onStore((store, directory) -> {
             fill(store, directory, documents);
@@ -136,7 +136,7 @@ interface Work {
         });
     }
 
-    /** Returns work that verifies a closed store from each of its checkpoints. */
+    /** Returns a workload that verifies a closed store from each of its checkpoints. */
     static Work verified(int documents) {
         return onStore((store, directory) -> {
             fill(store, directory, documents);
@@ -151,7 +151,7 @@ interface Work {
         });
     }
 
-    /** Returns work that reads complete documents, or requests lists that do not exist, one after another. */
+    /** Returns a workload that reads complete documents, or requests lists that do not exist, one after another. */
     static Work lookups(int documents, boolean hit, int millis) {
         return onStore((store, directory) -> {
             fill(store, directory, documents);
@@ -180,8 +180,8 @@ interface Work {
     }
 
     /**
-     * Returns work of one producer that writes to the lists in turn at full speed. The measured time ends when the last
-     * write has reached the durability level.
+     * Returns a workload of one producer that writes to the lists in turn at full speed. The measured time ends when
+     * the last write has reached the durability level.
      *
      * @param warm whether to make as many writes to the same lists first, so that the store has reached its final size
      */
@@ -211,7 +211,7 @@ interface Work {
     }
 
     /**
-     * Returns work in which each thread writes to its own lists for a given time, and waits for each write.
+     * Returns a workload in which each thread writes to its own lists for a given time, and waits for each write.
      *
      * @param valueBytes length of a value, or 0 for a document
      */
@@ -226,8 +226,8 @@ interface Work {
     }
 
     /**
-     * Returns work that sends deltas at a fixed rate to a server over RESP, and times each from when it was due. The
-     * server always fsyncs.
+     * Returns a workload that sends deltas at a fixed rate to a server over RESP, and times each from when it was due.
+     * The server always fsyncs.
      *
      * @param warmSeconds number of initial seconds that do not count
      */

@@ -50,7 +50,6 @@ public final class RespConnection implements AutoCloseable {
         }
     }
 
-    /** Sends a command. */
     public void send(byte[]... words) throws IOException {
         write(words);
         flush();
@@ -86,7 +85,7 @@ public final class RespConnection implements AutoCloseable {
         return kind < 0 ? null : reply((char) kind, line());
     }
 
-    /** Returns the next reply, which must exist and not be an error. */
+    /** Returns the next reply. Throws an exception if it is an error, or the connection is closed. */
     public Reply receiveAnswer() throws IOException {
         Reply reply = receive();
         if (reply == null) {

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A snapshot of a server's {@code /metrics}. */
+/** A server's {@code /metrics} at one moment. */
 public final class ServerMetrics {
     private final String text;
 
@@ -32,7 +32,7 @@ public final class ServerMetrics {
         }
     }
 
-    /** Returns the sum of all values of a metric, regardless of their tags. */
+    /** Returns the sum of all values of a metric, regardless of their labels. */
     public double sum(String name) throws IOException {
         Matcher lines = Pattern.compile("(?m)^" + name + "(?:\\{.*})? (\\S+)$").matcher(text);
         if (!lines.find()) {

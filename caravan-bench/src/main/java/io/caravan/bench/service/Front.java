@@ -21,7 +21,7 @@ import java.util.List;
  * @param note a note for readers about this protocol's load, in one sentence
  */
 record Front(String name, String request, Plan plan, Protocol protocol, List<Subject> subjects, String note) {
-    /** Returns RPUSH, compared with Redis. */
+    /** Returns RESP with {@code RPUSH}, for Caravan and Redis. */
     static Front resp(Plan plan) {
         return new Front(
                 "RESP",
@@ -32,7 +32,7 @@ record Front(String name, String request, Plan plan, Protocol protocol, List<Sub
                 "Redis with `appendfsync everysec` answers before anything is synced: it does less.");
     }
 
-    /** Returns POST of the Durable Streams protocol, compared with the protocol's reference server. */
+    /** Returns the Durable Streams protocol with {@code POST}, for Caravan and the protocol's reference server. */
     static Front http(Plan plan) {
         return new Front(
                 "HTTP",

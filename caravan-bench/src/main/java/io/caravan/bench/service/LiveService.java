@@ -22,7 +22,7 @@ import java.util.Locale;
 
 /** Measures a load at a fixed rate on each server of a protocol, from the moment at which the server is ready. */
 final class LiveService implements Measure {
-    /** The second from which on the JVM has compiled the hot code. */
+    /** The second by which the JVM has compiled the hot code. */
     private static final int WARM_FROM = 5;
 
     private static final double MICROS_PER_MILLI = 1e3;
@@ -38,7 +38,7 @@ final class LiveService implements Measure {
     private final Row echo;
 
     /**
-     * Creates the measure.
+     * Creates the part.
      *
      * @param alone whether Caravan is measured without its peers
      */

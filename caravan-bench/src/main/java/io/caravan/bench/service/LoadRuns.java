@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import org.HdrHistogram.Histogram;
 
-/** All runs of each server, in the order of the first runs. */
+/** All runs of each server, with the servers in the order of their first runs. */
 final class LoadRuns {
     private static final int DIGITS = 3;
     private static final double TYPICAL = 98;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
-/** The numbers of a load, or of one second of it. */
+/** The numbers of a load, or of one second of a load. */
 final class ServiceFigures {
     static final Figure SENT = new Figure("sent", "%,.0f");
     static final Figure ACKS = new Figure("acks", "%,.0f");

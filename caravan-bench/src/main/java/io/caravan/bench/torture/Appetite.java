@@ -4,7 +4,7 @@ package io.caravan.bench.torture;
 enum Appetite {
     /** The store stays small over many rounds. */
     MODERATE(60, 15, 120, Integer.MAX_VALUE),
-    /** The store grows until it runs out of space, with every kind of change still in the mix. */
+    /** The store grows until it runs out of space, although all kinds of changes still occur. */
     GREEDY(60, 1, 2_000, 3);
 
     private final int trims;
@@ -29,7 +29,7 @@ enum Appetite {
         return deletes;
     }
 
-    /** The length above which a list is trimmed before anything else happens. */
+    /** The length above which the next change of a list is a trim. */
     int longList() {
         return longList;
     }

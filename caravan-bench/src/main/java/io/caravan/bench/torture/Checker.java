@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Decides whether a store kept its guarantees. Every acknowledged change must be present, in order, with the right
+ * Checks whether a store kept its guarantees. Every acknowledged change must be present, in order, with the right
  * bytes. Each change in flight must have taken effect completely or not at all. The store must contain nothing that was
  * never sent, and nothing that was read may have disappeared.
  */
@@ -16,7 +16,7 @@ final class Checker {
     /**
      * Creates a checker.
      *
-     * @param smallDisk whether appends may be refused for lack of space
+     * @param smallDisk whether appends may be rejected for lack of space
      */
     Checker(Lists lists, boolean smallDisk) {
         this.lists = lists;

@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * The instructions for a child process.
  *
- * @param socket for the child's messages
+ * @param socket path of the socket for the child's messages
  * @param directory directory of the store
  * @param work whether the child writes at random; otherwise it reports the contents of the store
  */

@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Draws calls to an embedded store: trims by count and by sequence, batches over several lists, and expectations. */
+/**
+ * Generates random calls to an embedded store: trims by count and by sequence, batches over several lists, and
+ * expectations.
+ */
 final class EmbeddedIntents extends IntentGenerator {
     private static final int MAX_BATCH_OPERATIONS = 6;
 
@@ -41,13 +44,13 @@ final class EmbeddedIntents extends IntentGenerator {
         return intent(Call.BATCH, operations);
     }
 
-    /** Draws a trim to a sequence, usually within the list, but sometimes before its start or past its end. */
+    /** Generates a trim to a sequence, usually within the list, but sometimes before its start or past its end. */
     private Operation trimTo(long id) {
         long first = nextSequence(id) - length(id);
         return new Operation(Kind.TRIM_TO, id, Math.max(0, first - 2 + trimmed(id) + random().nextInt(4)));
     }
 
-    /** Draws an expectation; one in four is wrong. */
+    /** Generates an expectation; one in four is wrong. */
     private Operation expectation() {
         long id = anyId();
         long error = random().nextInt(4) == 0 ? 1 + random().nextInt(3) : 0;

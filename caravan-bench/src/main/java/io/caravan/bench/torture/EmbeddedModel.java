@@ -2,7 +2,7 @@ package io.caravan.bench.torture;
 
 import io.caravan.bench.torture.Intent.Operation;
 
-/** The contract of {@link io.caravan.ListStore}. */
+/** A model of the contract of {@link io.caravan.ListStore}. */
 final class EmbeddedModel extends StoreModel {
     private static final long NO_SEQUENCE = -1;
 

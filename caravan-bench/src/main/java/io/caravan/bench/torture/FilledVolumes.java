@@ -32,7 +32,7 @@ final class FilledVolumes {
     private static final int DOCUMENTS = 10;
     private static final int IN_FLIGHT = 64;
     private static final long PATIENCE_SECONDS = 30;
-    /** An append that waits for longer than this counts as refused. */
+    /** An append that waits for longer than this counts as rejected. */
     private static final long APPEND_SECONDS = 10;
 
     private final Path work;
@@ -48,7 +48,7 @@ final class FilledVolumes {
         static Case random(SplittableRandom random) {
             String type = random.nextBoolean() ? "ext4" : "xfs";
             int least = type.equals("xfs") ? LEAST_XFS_MEGABYTES : LEAST_MEGABYTES;
-            // Small file systems are harder, so they are more frequent.
+            // Small file systems are more difficult for a store, so they are chosen more often.
             double exponent = random.nextDouble() * Math.log((double) MOST_MEGABYTES / least);
             return new Case(
                     type,
@@ -114,8 +114,8 @@ final class FilledVolumes {
     }
 
     /**
-     * Appends to all documents in turn until an append is refused, and refused again after a checkpoint. Returns the
-     * number of accepted appends.
+     * Appends to all documents in turn until an append is rejected, and again after a checkpoint. Returns the number of
+     * accepted appends.
      */
     private static long fill(DurableListStore store, int valueBytes) {
         long accepted = 0;
@@ -166,7 +166,7 @@ final class FilledVolumes {
         return value;
     }
 
-    /** Tries an append. Returns the reason why it was refused, or an empty string if it was accepted. */
+    /** Tries an append. Returns the reason why the append was rejected, or an empty string if it was accepted. */
     private static String tryAppend(DurableListStore store, long id, int bytes) {
         try {
             store.append(id, value(bytes)).get(APPEND_SECONDS, TimeUnit.SECONDS);

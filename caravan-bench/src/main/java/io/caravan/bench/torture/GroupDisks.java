@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The simulated disks of the nodes of a Raft group. A disk can be slow, fail, or be full. A library in each node's
  * process ({@code sickdisk.c}) intercepts its system calls on files, so the store and the Raft log receive the errors
- * of a real disk. Needs a C compiler, but no root privileges. Used by one thread.
+ * of a real disk. Needs a C compiler, but no root privileges. Not thread-safe.
  */
 final class GroupDisks {
     private static final String SOURCE = "sickdisk.c";
 
-    /** A fault of a disk; its ordinal identifies it to the library. */
+    /** A fault of a disk, which the library identifies by the ordinal. */
     enum Ailment {
         /** No failure, though the disk may be slow. */
         NONE,
@@ -91,7 +91,7 @@ final class GroupDisks {
     }
 
     /**
-     * Sets the state of a node's disk from now on.
+     * Sets the state of a node's disk.
      *
      * @param forceMillis additional duration of each fsync
      */

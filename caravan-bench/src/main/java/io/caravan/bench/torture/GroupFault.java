@@ -8,18 +8,18 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/** A fault of the nodes of a Raft group while clients write to it. */
+/** A fault of nodes of a Raft group, produced while clients write to the group. */
 enum GroupFault {
     KILL_LEADER,
     KILL_FOLLOWER,
     /**
-     * A follower is down until the other nodes have purged from their Raft logs the entries that it lacks, so it
+     * A follower is down until the other nodes have purged the entries that it lacks from their Raft logs, so that it
      * receives a snapshot.
      */
     KEEP_FOLLOWER_AWAY,
     KILL_TWO,
     KILL_ALL,
-    /** The leader is suspended for longer than an election takes. When it resumes, it still believes that it leads. */
+    /** The leader is suspended for longer than an election takes. When it resumes, it still acts as the leader. */
     PAUSE_LEADER,
     PAUSE_FOLLOWER,
     /** The leader is suspended, and then another node is killed. */
@@ -64,7 +64,7 @@ enum GroupFault {
 
     private static final int SLOWEST_MILLIS = 120;
     private static final int SLOWEST_FORCE_MILLIS = 1000;
-    /** Duration of a disk fault: long enough for a node to exit by itself and be restarted. */
+    /** Duration of a disk fault: long enough for a node to exit on its own and be restarted. */
     private static final long SICK_MILLIS = 2000;
 
     private static final long LOOK_MILLIS = 100;
@@ -121,7 +121,7 @@ enum GroupFault {
         };
     }
 
-    /** Whether the fault needs disks that can be made to fail. */
+    /** Whether the fault requires simulated disks. */
     boolean isOfDisks() {
         return compareTo(SLOW_DISK_LEADER) >= 0;
     }

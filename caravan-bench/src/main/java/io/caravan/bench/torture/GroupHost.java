@@ -79,11 +79,14 @@ class GroupHost implements LeadershipListener {
         }
     }
 
-    /** Ends the process, as the server does, when the node no longer takes part, or leads with a failed store. */
+    /**
+     * Ends the process, like the server does, if the node no longer takes part in its group, or is the leader and its
+     * store has failed.
+     */
     private void endWhenUnfit(GroupMember member) {
         DurableListStore broken = null;
         while (!closing) {
-            // A store also fails when the node loses leadership. In that case the node no longer leads at the next
+            // A store also fails when the node loses leadership. In that case, the node no longer leads at the next
             // check.
             DurableListStore now = failed == leading ? leading : null;
             boolean unfit = !member.takesPart() || now != null && now == broken;
@@ -178,7 +181,7 @@ class GroupHost implements LeadershipListener {
         out.writeUTF(why);
     }
 
-    /** Thrown when a node could not confirm its leadership. */
+    /** Thrown if a node could not confirm its leadership. */
     private static final class UnconfirmedException extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -206,7 +209,7 @@ class GroupHost implements LeadershipListener {
         do {
             entries = store.read(list);
             info = store.info(list);
-            // Otherwise an append happened between the two calls.
+            // If the results do not match, an append happened between the two calls.
         } while (entries.isEmpty() && info != null && info.count() > 0);
         out.writeByte(Answer.DONE.ordinal());
         out.writeLong(
@@ -221,7 +224,7 @@ class GroupHost implements LeadershipListener {
         }
     }
 
-    /** Makes a change, and returns the result once the store has acknowledged it. */
+    /** Makes a change, and returns the result once the store has acknowledged the change. */
     long change(DurableListStore store, HostCall call) {
         try {
             return submit(store, call).join();

@@ -29,7 +29,9 @@ final class GroupHosts implements AutoCloseable {
     private static final long POLL_NANOS = 10_000_000;
     private static final long FILLED_LIST = 2_000_000;
     private static final int STARTS = 5;
-    /** Valid reasons to end: another program took the node's port, or the leader that sent it a snapshot was lost. */
+    /**
+     * Messages that excuse an exit: another program took the node's port, or the leader that sent a snapshot was lost.
+     */
     private static final List<String> EXCUSES =
             List.of("Address already in use", "has received files, and no leader asks for them");
 
@@ -41,7 +43,7 @@ final class GroupHosts implements AutoCloseable {
     private final String mainClass;
     private final Map<String, ChildJvm> children = new ConcurrentHashMap<>();
     private final Set<String> paused = ConcurrentHashMap.newKeySet();
-    /** Nodes whose processes may end by themselves, because their disks have failed. */
+    /** Nodes whose processes may exit on their own, because their disks have failed. */
     private final Set<String> convalescent = ConcurrentHashMap.newKeySet();
 
     private final GroupNetwork network;
@@ -107,7 +109,6 @@ final class GroupHosts implements AutoCloseable {
         return network;
     }
 
-    /** Returns the same as {@link GroupDisks#whyNone}. */
     String whyNoSickDisks() {
         return disks.whyNone();
     }
@@ -119,9 +120,9 @@ final class GroupHosts implements AutoCloseable {
     }
 
     /**
-     * Restarts nodes that have ended by themselves because of their disks, as a service manager does.
+     * Restarts nodes that exited on their own because of their disks, like a service manager does.
      *
-     * @throws IOException if a node has ended for another reason
+     * @throws IOException if a node exited for another reason
      */
     void startThoseThatEnded() throws IOException {
         for (String host : ids()) {
@@ -139,13 +140,13 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Whether the node had a valid reason to end: its disk had failed, or its output contains one of the excuses. */
+    /** Whether the node had a valid reason to exit: its disk had failed, or its output contains one of the excuses. */
     private boolean isExcused(String host) throws IOException {
         String output = child(host).output();
         return convalescent.contains(host) || EXCUSES.stream().anyMatch(output::contains);
     }
 
-    /** Returns the number of processes that ended by themselves and were started again. */
+    /** Returns the number of processes that exited on their own and were restarted. */
     int endedByThemselves() {
         return endedByThemselves;
     }
@@ -177,7 +178,7 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Waits for a node, and restarts it if it ended for a valid reason. */
+    /** Waits for a node, and restarts it if it exited for a valid reason. */
     private void bringUp(String host) throws IOException {
         for (int attempt = 1; ; attempt++) {
             try {
@@ -214,7 +215,6 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Stops all nodes cleanly. */
     void stop() throws IOException {
         for (String host : ids()) {
             child(host).askToStop();
@@ -248,7 +248,6 @@ final class GroupHosts implements AutoCloseable {
                 : "host " + host + " started without its Raft log, under the same id; its status was " + status;
     }
 
-    /** Connects to a node. */
     HostLink link(String host) throws IOException {
         try {
             return new HostLink(Integer.parseInt(Files.readString(plan.portFile(host))));
@@ -257,7 +256,7 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Returns the state that the node reports; empty when it is down or suspended. */
+    /** Returns the state that the node reports; empty if it is down or suspended. */
     Optional<HostLink.State> state(String host) {
         try (HostLink link = link(host)) {
             link.send(HostCall.state());
@@ -267,7 +266,7 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Returns a node that reports that it leads. */
+    /** Returns a node that reports that it is the leader. */
     Optional<String> leader() {
         return ids().stream()
                 .filter(host -> !paused.contains(host) && child(host).alive())
@@ -285,7 +284,7 @@ final class GroupHosts implements AutoCloseable {
         }
     }
 
-    /** Writes more through the leader than the Raft log keeps, or as much as possible within this time. */
+    /** Writes more through the leader than the Raft log retains, or as much as possible within this time. */
     void outgrowLog(Duration atMost) {
         long end = System.nanoTime() + atMost.toNanos();
         long bytes = 0;

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 /**
  * The description of a Raft group, which all processes of a run share.
  *
- * @param directory contains a directory for each node
+ * @param directory directory that contains a directory for each node
  */
 record GroupPlan(Path directory, UUID group, List<Host> hosts) {
     static final int MAX_VALUE_BYTES = 8 * 1024;

@@ -11,7 +11,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Makes linearizable reads of lists while other threads write to them. Half of the reads go to the node that replied
- * last. The other half go to any node, because a replaced leader that does not know of its successor must not reply.
+ * last. The other half go to any node, because a former leader must not reply, even if it has not detected that it was
+ * replaced.
  */
 final class GroupReader extends Thread {
     private static final Duration IN_TIME = Duration.ofMillis(500);

@@ -80,7 +80,7 @@ final class GroupTorture {
      *
      * @param mainClass the main class of a node's process
      * @param directory directory for the nodes; must be missing or empty, and is not deleted
-     * @param faults faults to draw from, each as often as it is listed
+     * @param faults faults to choose from; a fault may be listed several times to be chosen more often
      */
     static GroupSummary run(
             String mainClass,

@@ -13,8 +13,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Writes to its own lists through the leader, one change of a list at a time. If a result is late, no further changes
- * are made to the list until it arrives. A suspended node may still make the change when it resumes, and that change
- * must then be the last one made to the list.
+ * are made to the list until the result arrives. A suspended node may still make the change when it resumes, and this
+ * change must then be the last change of the list.
  */
 final class GroupWriter extends Thread {
     private static final Duration IN_TIME = Duration.ofMillis(500);
@@ -166,7 +166,7 @@ final class GroupWriter extends Thread {
     /**
      * Receives the outstanding results, once the thread has ended.
      *
-     * @throws SocketTimeoutException when a node that is up does not reply
+     * @throws SocketTimeoutException if a node that is up does not reply
      */
     void hearOut(Duration patience) throws SocketTimeoutException {
         for (Late waiting : late) {

@@ -73,7 +73,7 @@ final class Hardships {
         awaitMore(session.ledger()::acknowledgedCount, report, "nothing was acknowledged " + when);
     }
 
-    /** Without space, appends are refused and everything else continues; with space, appends continue too. */
+    /** Checks that without space, only appends are rejected, and that appends continue when space returns. */
     private void fillUp(SmallVolume disk, Session session, RoundReport report)
             throws IOException, InterruptedException {
         Ledger ledger = session.ledger();

@@ -57,22 +57,22 @@ record Intent(long number, Call call, List<Operation> operations) {
         }
     }
 
-    /** The number of a worker's {@code count}-th intent in a round. */
+    /** Returns the number of a worker's {@code count}-th intent in a round. */
     static long number(int round, int worker, long count) {
         return ((long) round << ROUND_SHIFT) | ((long) worker << WORKER_SHIFT) | count;
     }
 
-    /** The position of an intent among the worker's intents in its round. */
+    /** Returns the position of an intent among the worker's intents in its round. */
     static int index(long number) {
         return (int) (number & COUNT_MASK);
     }
 
-    /** The worker whose intent has this number. */
+    /** Returns the worker whose intent has this number. */
     static int worker(long number) {
         return (int) (number >>> WORKER_SHIFT & WORKER_MASK);
     }
 
-    /** A readable form of an intent's number. */
+    /** Returns a readable form of an intent's number. */
     static String name(long number) {
         return "r" + (number >>> ROUND_SHIFT) + "w" + worker(number) + "#" + (number & COUNT_MASK);
     }
@@ -82,7 +82,7 @@ record Intent(long number, Call call, List<Operation> operations) {
         return operations.stream().anyMatch(operation -> operation.id() == id);
     }
 
-    /** Whether the intent needs space, and may therefore be refused when there is none. */
+    /** Whether the intent needs space, and may therefore be rejected if there is none. */
     boolean appends() {
         return operations.stream().anyMatch(operation -> operation.kind() == Kind.APPEND);
     }

@@ -7,7 +7,7 @@ import io.caravan.bench.torture.Subject.Shift;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Draws a worker's next intent, based on the contents of its lists. */
+/** Generates a worker's next intent at random, based on the contents of its lists. */
 abstract class IntentGenerator {
     private static final int SHORT_BYTES = 24;
     private static final int USUAL_BYTES = 400;

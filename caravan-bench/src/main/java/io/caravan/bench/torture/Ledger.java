@@ -47,7 +47,7 @@ final class Ledger {
         worker(intent).intend(intent);
     }
 
-    /** The intent with this number, which the calling thread must have recorded. */
+    /** Returns the intent with this number, which the calling thread must have recorded. */
     Intent intent(long number) {
         return worker(Intent.worker(number)).intents().get(Intent.index(number));
     }
@@ -61,7 +61,7 @@ final class Ledger {
         }
     }
 
-    /** Records that the store rejected the intent's expectation. */
+    /** Records that the store rejected the intent because the sequence that it expected did not match. */
     void conflicted(Intent intent) {
         enter(worker(intent).tell(intent, StoreModel.REFUSED));
     }
@@ -97,7 +97,7 @@ final class Ledger {
         reads.incrementAndGet();
     }
 
-    /** Records a read of another worker's list, to be judged when the remaining contents are known. */
+    /** Records a read of another worker's list, to be checked when the remaining contents are known. */
     void saw(Sightings.Sighting sighting) {
         reads.incrementAndGet();
         sightings.add(sighting);
@@ -123,8 +123,8 @@ final class Ledger {
      * The counts of a process's changes and reads.
      *
      * @param acknowledged changes that were made
-     * @param refused changes that were refused for lack of space
-     * @param refusedReleases refused changes that would have freed space
+     * @param refused changes that were rejected for lack of space
+     * @param refusedReleases rejected changes that would have freed space
      * @param reads checked reads
      */
     record Counts(long acknowledged, long refused, long refusedReleases, long reads) {
@@ -139,7 +139,6 @@ final class Ledger {
         }
     }
 
-    /** The counts so far. */
     Counts counts() {
         return new Counts(acknowledgedCount(), refusals.get(), refusedReleases.get(), reads.get());
     }
@@ -164,17 +163,17 @@ final class Ledger {
         return appends.get();
     }
 
-    /** Number of space-freeing changes that were acknowledged after a refusal. */
+    /** Number of space-freeing changes that were acknowledged after a rejection. */
     long releasesWithoutSpace() {
         return releasesWithoutSpace.get();
     }
 
-    /** Number of changes refused for lack of space so far. */
+    /** Number of changes rejected for lack of space so far. */
     long refusals() {
         return refusals.get();
     }
 
-    /** The message of the first refusal, or null. */
+    /** The message of the first rejection, or null. */
     @Nullable
     String firstRefusal() {
         return firstRefusal;

@@ -11,12 +11,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All possible contents of a list to which one writer has made one change after another. Each change of unknown fate
- * doubles the number of possibilities. Each acknowledgement, which reports a sequence, and each check of the list
- * reduces it. An empty {@code Optional} is a missing list. Used by one thread at a time, except for {@link #shown}.
+ * All possible contents of a list to which one writer has made one change after another. Each change whose outcome is
+ * unknown doubles the number of possibilities. Each acknowledgement, which reports a sequence, and each check of the
+ * list reduces the number. An empty {@code Optional} is a missing list. Used by one thread at a time, except for {@link
+ * #shown}.
  */
 final class ListHistory {
-    /** The fate of a change that the group has not acknowledged. */
+    /** The result of a change that the group has not acknowledged. */
     static final long UNKNOWN = Long.MIN_VALUE;
 
     private static final int CALLS_TOLD = 12;
@@ -47,7 +48,7 @@ final class ListHistory {
     }
 
     /**
-     * Records a change that has just been acknowledged with this result, or whose fate is {@link #UNKNOWN}.
+     * Records a change that has just been acknowledged with this result, or whose result is {@link #UNKNOWN}.
      *
      * @param sent time of the request, by {@link System#nanoTime()}
      */

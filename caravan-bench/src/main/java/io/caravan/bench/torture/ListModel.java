@@ -90,14 +90,14 @@ public final class ListModel {
         return range;
     }
 
-    /** An independent list with the same contents. */
+    /** Returns an independent copy of this list. */
     public ListModel copy() {
         ListModel copy = new ListModel(firstSequence);
         items.forEach(copy::append);
         return copy;
     }
 
-    /** A hash of the values and their order, independent of the start of the list. */
+    /** Returns a hash of the values and their order, independent of the start of the list. */
     long digest() {
         long digest = items.size();
         for (Item item : items) {

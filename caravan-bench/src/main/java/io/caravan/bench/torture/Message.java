@@ -8,7 +8,7 @@ enum Message {
     INTENTS,
     /** An intent's number, and the sequence that its callback received. */
     ACKNOWLEDGED,
-    /** The number of an intent that the store refused with a sequence conflict. */
+    /** The number of an intent that the store rejected with a sequence conflict. */
     REFUSED,
     /** The number of an intent for which the store had no space, and the store's message. */
     NO_SPACE,

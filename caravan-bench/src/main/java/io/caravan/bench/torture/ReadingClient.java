@@ -54,7 +54,10 @@ final class ReadingClient implements ServerClients {
         }
     }
 
-    /** Checks the number of documents. It includes documents whose last value was trimmed, so only bounds are known. */
+    /**
+     * Checks the number of documents. The number includes documents whose last value was trimmed, so only bounds are
+     * known.
+     */
     private void checkDocuments(RespConnection connection) throws IOException {
         List<byte[]> info = values(call(connection, ascii("INFO"), ascii("keyspace")));
         Matcher documents = DOCUMENTS.matcher(new String(info.get(0), StandardCharsets.UTF_8));

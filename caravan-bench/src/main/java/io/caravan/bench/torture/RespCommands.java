@@ -59,7 +59,7 @@ final class RespCommands {
         return words;
     }
 
-    /** Encodes a read of a range, counted as LRANGE does: both ends are inclusive, and -1 is the last value. */
+    /** Encodes a read of a range with the positions of LRANGE: both ends are inclusive, and -1 is the last value. */
     byte[][] range(long id, long first, long last) {
         return words("LRANGE", id, first, last);
     }

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Draws commands for a server: RPUSH of one or more values, LTRIM, and DEL of one or more lists. */
+/** Generates random commands for a server: RPUSH of one or more values, LTRIM, and DEL of one or more lists. */
 final class RespIntents extends IntentGenerator {
     private static final int MAX_PUSHED = 6;
     private static final int MAX_DELETED = 3;

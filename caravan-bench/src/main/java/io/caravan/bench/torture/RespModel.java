@@ -5,7 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The contract of the list commands over RESP. A client sees positions, which always start at 0, and no empty lists.
+ * A model of the contract of the list commands over RESP. A client sees positions, which always start at 0, and no
+ * empty lists.
  */
 final class RespModel extends StoreModel {
     /** Represents the reply OK. */
@@ -44,7 +45,7 @@ final class RespModel extends StoreModel {
         };
     }
 
-    /** The expected reply to LRANGE: both ends are inclusive, and negative positions count from the end. */
+    /** Returns the expected reply to LRANGE: both ends are inclusive, and negative positions count from the end. */
     static ListModel range(@Nullable ListModel list, long first, long last) {
         if (list == null) {
             return new ListModel(0);

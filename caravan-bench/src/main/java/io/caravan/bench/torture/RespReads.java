@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** Reads lists over one connection: its own lists, which must match its model exactly, and other connections' lists. */
+/**
+ * Reads lists over one connection: the connection's own lists, which must match its model exactly, and other
+ * connections' lists.
+ */
 final class RespReads {
     private final int index;
     private final Lists lists;
@@ -23,7 +26,6 @@ final class RespReads {
         this.record = record;
     }
 
-    /** Sends requests. */
     interface Sender {
         void send(RespWorker.Judge judge, byte[]... words) throws IOException;
     }

@@ -22,14 +22,14 @@ final class RespRecord {
         ledger.problem(name + " " + words);
     }
 
-    /** Draws an intent and records it. */
+    /** Generates an intent and records it. */
     Intent intend(IntentGenerator generator) {
         Intent intent = from(any -> generator.next());
         ledger.intend(intent);
         return intent;
     }
 
-    /** Computes something from the model, which changes with each reply. */
+    /** Computes a result from the model, which changes with each reply. */
     <T> T from(Function<RespModel, T> computation) {
         synchronized (model) {
             return computation.apply(model);

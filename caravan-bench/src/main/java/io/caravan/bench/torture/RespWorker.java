@@ -44,7 +44,7 @@ final class RespWorker {
     private int ahead;
 
     /**
-     * Connects.
+     * Connects to the server.
      *
      * @param before the contents of the store
      * @param ending whether losing the connection is expected
@@ -108,7 +108,6 @@ final class RespWorker {
         send(reply -> record.answered(intent, reply), commands.of(intent));
     }
 
-    /** Handles a reply. */
     interface Judge {
         void judge(Reply reply);
     }

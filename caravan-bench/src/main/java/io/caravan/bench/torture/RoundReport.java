@@ -74,7 +74,7 @@ final class RoundReport {
         return seed;
     }
 
-    /** All problems; empty when there are none. */
+    /** All problems; empty if there are none. */
     List<String> problems() {
         return problems;
     }

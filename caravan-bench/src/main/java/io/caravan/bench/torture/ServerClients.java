@@ -10,12 +10,12 @@ interface ServerClients {
     /** Starts the clients; returns when all of them are connected, or when everything has been read. */
     void begin(InetSocketAddress server) throws IOException;
 
-    /** Does the same for the clients as {@link Session#oneAtATime()}. */
+    /** Makes the clients do what {@link Session#oneAtATime()} requires. */
     void oneAtATime(Duration patience) throws IOException, InterruptedException;
 
-    /** Treats lost connections as expected from now on. */
+    /** Stops reporting lost connections. */
     void expectEnd();
 
-    /** Returns when all connections have ended and their replies are handled. */
+    /** Waits until all connections have ended and their replies are handled. */
     void awaitEnd(Duration patience) throws IOException, InterruptedException;
 }

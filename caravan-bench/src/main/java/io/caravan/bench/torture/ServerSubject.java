@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** The server in its own process, with RESP clients in this one. */
 final class ServerSubject implements Subject {
-    /** The smallest limit for values that a server accepts. */
+    /** The lowest limit for the length of values that a server accepts. */
     private static final int MAX_VALUE_BYTES = 64 * 1024;
 
     private final TortureOptions options;

@@ -3,7 +3,7 @@ package io.caravan.bench.torture;
 import java.io.IOException;
 import java.time.Duration;
 
-/** One process on the store, from start to end, with the ledger of its requests and messages. */
+/** One process that uses the store, from start to end, with the ledger of its requests and messages. */
 abstract class Session implements AutoCloseable {
     /** The time after which an operation counts as hanging. */
     static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -50,7 +50,7 @@ abstract class Session implements AutoCloseable {
     }
 
     /**
-     * Makes each worker wait for the result of a change before it requests the next one; returns when that has taken
+     * Makes each worker wait for the result of a change before it requests the next one; returns when this has taken
      * effect.
      */
     abstract void oneAtATime() throws IOException, InterruptedException;
@@ -61,7 +61,7 @@ abstract class Session implements AutoCloseable {
     /** Resumes the process with SIGCONT. */
     abstract void resume() throws IOException;
 
-    /** Kills the process with SIGKILL, reads its remaining messages, and checks that it died of the signal. */
+    /** Kills the process with SIGKILL, reads its remaining messages, and checks that the signal ended it. */
     abstract void kill() throws IOException, InterruptedException;
 
     /** Makes the process close the store and exit, reads its remaining messages, and checks its exit status. */

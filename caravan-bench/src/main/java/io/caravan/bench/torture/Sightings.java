@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The sightings of one worker's lists, and the subset that no state of a list has explained yet. */
+/** The results of reads of one worker's lists that do not match any state of these lists yet. */
 final class Sightings {
     /**
      * The result of reading a list that another worker owns. The list must have had these contents at some moment after
@@ -24,7 +24,7 @@ final class Sightings {
         unexplained.computeIfAbsent(sighting.id(), id -> new ArrayList<>()).add(sighting);
     }
 
-    /** Discards the sightings that are explained by the state of a list after {@code done} intents. */
+    /** Discards the sightings that match the state of a list after {@code done} intents. */
     void explain(long id, Contents contents, int done) {
         List<Sighting> open = unexplained.get(id);
         if (open != null) {

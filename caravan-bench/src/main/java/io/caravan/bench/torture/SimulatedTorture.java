@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Cuts the power of simulated stores instead of killing real ones: thousands of cuts a second, all reproducible. */
+/** Simulates power failures of stores, thousands per second and reproducible, instead of killing processes. */
 final class SimulatedTorture {
     private final long seed;
     private final long cuts;

@@ -25,7 +25,7 @@ final class SmallVolume implements AutoCloseable {
     private final Path filler;
     private final Thread unmountAtExit = new Thread(this::unmountAnyhow, "unmount");
 
-    /** Thrown when this machine or its user cannot mount file systems. */
+    /** Thrown if this machine or its user cannot mount file systems. */
     static final class NotPossibleException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -43,7 +43,7 @@ final class SmallVolume implements AutoCloseable {
      * Mounts a volume in the directory: in memory or, if that is impossible, in a file.
      *
      * @param folder the mount point, which is created
-     * @throws NotPossibleException when it is impossible, with the reason
+     * @throws NotPossibleException if this is impossible, with the reason
      */
     static SmallVolume mount(Path folder) throws IOException {
         Path directory = Files.createDirectories(folder.resolve("volume"));
@@ -68,7 +68,7 @@ final class SmallVolume implements AutoCloseable {
      *
      * @param folder the mount point, which is created
      * @param type type of the file system: {@code ext4} or {@code xfs}
-     * @throws NotPossibleException when it is impossible, with the reason
+     * @throws NotPossibleException if this is impossible, with the reason
      */
     static SmallVolume mount(Path folder, String type, int megabytes) throws IOException {
         Path directory = Files.createDirectories(folder.resolve("volume"));

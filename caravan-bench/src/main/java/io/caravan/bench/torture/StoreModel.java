@@ -5,11 +5,11 @@ import java.nio.ByteBuffer;
 
 /** The expected contents of a store after the applied intents. Implements the store's contract in a few lines. */
 abstract class StoreModel extends Contents {
-    /** Returned by {@link #apply} for an intent that the store must refuse because an expectation does not hold. */
+    /** Returned by {@link #apply} for an intent that the store must reject because an expectation does not hold. */
     static final long REFUSED = Long.MIN_VALUE;
-    /** Returned by {@link #apply} when the contract does not define the result. */
+    /** Returned by {@link #apply} if the contract does not define the result. */
     static final long UNSPECIFIED = Long.MIN_VALUE + 1;
-    /** The result of an intent that was refused for lack of space; such an intent must not be applied. */
+    /** The result of an intent that was rejected for lack of space; such an intent must not be applied. */
     static final long NO_SPACE = Long.MIN_VALUE + 2;
 
     /** Applies an intent to the model, as the store must, and returns the expected result. */

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * between its beginning and its end. Each read must therefore show all changes that were acknowledged before it began,
  * and all changes shown by reads that had ended by then. It must not show a change that was sent after the read ended.
  *
- * <p>Processes the events in order, with all possible states of the list. A state counts the settled changes: changes
- * that were made, and unacknowledged changes that will never be made.
+ * <p>Processes the events in order, and tracks all possible states of the list. A state counts the settled changes:
+ * changes that were made, and unacknowledged changes that will never be made.
  */
 final class StrictReads {
     /** The time of an acknowledgement that never arrived. */
@@ -53,10 +53,10 @@ final class StrictReads {
      * The list after some of the changes.
      *
      * @param settled number of changes that were made or omitted
-     * @param shown open reads that may have shown this state, or an earlier one since they began
+     * @param shown open reads that may have shown this state, or an earlier state since they began
      */
     private record State(int settled, @Nullable ListModel list, Look look, Set<Integer> shown) {
-        /** Treats states with the same fingerprint as equal, because only their futures matter. */
+        /** Treats states with the same fingerprint as equal, because they have the same possible successors. */
         @Override
         public boolean equals(Object other) {
             return other instanceof State that
@@ -99,7 +99,7 @@ final class StrictReads {
     /**
      * Returns the problem, or null.
      *
-     * @param before the list before the changes and reads; null when it was missing
+     * @param before the list before the changes and reads; null if it was missing
      * @param changes in the order in which they were made
      */
     static @Nullable String problem(long list, @Nullable ListModel before, List<Change> changes, List<Read> reads) {

@@ -2,7 +2,7 @@ package io.caravan.bench.torture;
 
 import java.io.IOException;
 
-/** The system under test: starts processes on the store, and knows the contract that they must keep. */
+/** The system under test: starts processes on the store, and provides a model of the contract that they must keep. */
 interface Subject extends AutoCloseable {
 
     /** The expected contents of a new store. */
@@ -18,7 +18,7 @@ interface Subject extends AutoCloseable {
     /** Starts a process that reports the contents of the store. */
     Session readOut(Shift shift) throws IOException;
 
-    /** Opens the store a second time while a session works on it, and returns the refusal's message. */
+    /** Opens the store a second time while a session works on it, and returns the error message. */
     String intrude(Shift shift) throws IOException, InterruptedException;
 
     @Override
@@ -27,13 +27,12 @@ interface Subject extends AutoCloseable {
     /**
      * A session's work in one round.
      *
-     * @param seed of all random choices in the session
+     * @param seed seed of all random choices in the session
      * @param smallDisk whether the disk may be full at any time
      */
     record Shift(int round, long seed, Appetite appetite, boolean smallDisk) {
         private static final long SEED_STEP = 0xD1342543DE82EF95L;
 
-        /** The seed of one worker. */
         long seedOf(int worker) {
             return seed + SEED_STEP * (worker + 1);
         }

@@ -25,7 +25,7 @@ abstract class Summary {
         return problems.isEmpty();
     }
 
-    /** The problems; empty when there are none. */
+    /** The problems; empty if there are none. */
     final List<String> problems() {
         return List.copyOf(problems);
     }

@@ -15,8 +15,8 @@ import java.util.function.Function;
  * The supervisor. In each round it starts a process that works on the store, ends it, usually with SIGKILL, and checks
  * the remaining contents against its own record. All rounds use the same directory.
  *
- * <p>One round: a process works, passes some {@link Hardships}, and meets its {@link RoundReport.Fate}; sometimes the
- * recovery is also killed. A second process opens the store and reads all its contents, and the {@link Checker} judges
+ * <p>One round: a process works, undergoes some {@link Hardships}, and ends ({@link RoundReport.Fate}); sometimes the
+ * recovery is also killed. A second process opens the store and reads all its contents, and the {@link Checker} checks
  * them. The second process is killed or closes the store, and the store is verified. The next round therefore starts
  * from a store that was closed, recovered or both.
  */
@@ -26,7 +26,7 @@ final class Torture {
     private static final double KILL_IN_RECOVERY = 0.25;
     private static final double KILL_AFTER_CHECK = 0.5;
     private static final double FILL_UP = 0.6;
-    /** The latest time of a kill, relative to the usual duration of the phase during which it should happen. */
+    /** The latest time of a kill, relative to the usual duration of the phase during which the kill should happen. */
     private static final double AIM = 1.25;
 
     private static final long FIRST_GUESS_NANOS = 500_000_000;
@@ -132,7 +132,7 @@ final class Torture {
         hardships.impose(session, shift, report);
         sleepAtMost(options.secondsPerRound() / 2 * NANOS_PER_SECOND);
         if (shift.smallDisk()) {
-            // The effects of changes in flight can be determined only if none of them was refused.
+            // The effects of changes in flight can be determined only if none of them was rejected.
             session.oneAtATime();
         }
     }
@@ -183,7 +183,8 @@ final class Torture {
     }
 
     /**
-     * Checks that a cleanly closed store needs no replay. On a full disk, it may lack the checkpoint that prevents one.
+     * Checks that a cleanly closed store needs no replay. On a full disk, the checkpoint that makes a replay
+     * unnecessary may be missing.
      */
     private void checkReplay(Ledger told, RoundReport report) {
         if (report.fate() == RoundReport.Fate.CLOSED && !smallDisk() && told.replayedFrames() > 0) {

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * The process to be killed: it opens the store, then works on it or reports its contents, and closes it when its
- * standard input ends, unless the process is killed first.
+ * The process that is killed. It opens the store, works on the store or reports its contents, and closes the store when
+ * standard input ends, unless it is killed first.
  */
 public final class TortureChild {
     private final ChildPlan plan;
@@ -63,8 +63,8 @@ public final class TortureChild {
     }
 
     /**
-     * Reports a failure of the store. A store may fail while no caller waits for it, and then close normally. Refusals
-     * for lack of space also count as failures.
+     * Reports a failure of the store. A store may fail while no caller waits for it, and then close normally.
+     * Rejections for lack of space also count as failures.
      */
     private void checkFailures(ListStore store) {
         long failures = store.stats().failures();

@@ -68,7 +68,6 @@ public final class TortureMain implements Callable<Integer> {
     @Mixin
     private final Evidence evidence = new Evidence();
 
-    /** The system under test. */
     private static final class Target {
         private static final int MAX_WORKERS = 200;
 

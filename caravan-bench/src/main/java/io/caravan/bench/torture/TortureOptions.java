@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * The options of a torture run.
  *
  * @param rounds maximum number of rounds
- * @param time after which no further round starts
- * @param directory for the store and the evidence; created if missing
+ * @param time time after which no further round starts
+ * @param directory directory for the store and the evidence; created if missing
  * @param secondsPerRound longest time between the opening of the store and the kill
  * @param workers writing threads in the child, or connections to the server
  * @param lists number of lists to write

@@ -25,7 +25,7 @@ final class Values {
 
     private Values() {}
 
-    /** The value that operation {@code op} of an intent appends to the list. */
+    /** Returns the value that operation {@code op} of an intent appends to the list. */
     static byte[] bytes(long id, long intent, int op, int length) {
         ByteBuffer value = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
         if (length >= HEADER_BYTES) {
@@ -41,7 +41,7 @@ final class Values {
         return value.array();
     }
 
-    /** A hash of all bytes, good enough to distinguish any two values. */
+    /** Returns a hash of all bytes, good enough to distinguish any two values. */
     static long fingerprint(ByteBuffer value) {
         ByteBuffer bytes = value.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         long hash = mix(bytes.remaining());
@@ -59,7 +59,7 @@ final class Values {
         return mix(first ^ second) + GOLDEN_GAMMA;
     }
 
-    /** Whether the value's header names this list; true for a value too short for a header. */
+    /** Whether the value's header names this list, or the value is too short for a header. */
     static boolean belongsTo(long id, ByteBuffer value) {
         return value.remaining() < HEADER_BYTES || header(value).getLong(0) == id;
     }

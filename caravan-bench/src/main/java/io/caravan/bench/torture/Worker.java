@@ -69,7 +69,7 @@ final class Worker extends Thread {
         }
     }
 
-    /** Trusts the contents of a list at the start, because the supervisor has checked them. */
+    /** Adopts the contents of a list at the start, because the supervisor has checked them. */
     private void load(long id) {
         ListInfo info = store.info(id);
         if (info != null) {
@@ -98,7 +98,7 @@ final class Worker extends Thread {
         }
     }
 
-    /** Requests a checkpoint. It needs space too, so it may fail without harm when the disk is full. */
+    /** Requests a checkpoint. A checkpoint needs space, too, so it may fail without harm if the disk is full. */
     private void checkpoint() {
         try {
             store.checkpoint();
@@ -183,7 +183,7 @@ final class Worker extends Thread {
         room.release(MAX_OUTSTANDING);
     }
 
-    /** Checks one of this worker's own lists, which must read exactly as it was written. */
+    /** Checks one of this worker's own lists, which must contain exactly what the worker has written. */
     private void checkOwn() {
         List<Long> own = lists.of(index);
         long id = own.get(random.nextInt(own.size()));

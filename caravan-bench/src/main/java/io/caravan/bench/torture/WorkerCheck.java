@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Checks one worker's lists. They must result from a prefix of its intents: all intents up to the last acknowledged
- * one, and as many further intents as explain the contents found and the other workers' reads.
+ * one, and as many further intents as are needed to explain the contents found and the other workers' reads.
  */
 final class WorkerCheck {
     private static final int MAX_LISTS_TOLD = 5;
@@ -25,7 +25,7 @@ final class WorkerCheck {
     private final Set<Long> differing = new LinkedHashSet<>();
     private int done;
     private boolean explained;
-    /** Sightings that no state explains, up to the last state that explains the contents found. */
+    /** Sightings that match no state, up to the last state that matches the contents found. */
     private List<String> contradicted = List.of();
 
     /**
@@ -50,7 +50,7 @@ final class WorkerCheck {
         this.found = found;
     }
 
-    /** The problems; empty when there are none. */
+    /** The problems; empty if there are none. */
     List<String> problems() {
         return problems;
     }
@@ -99,7 +99,7 @@ final class WorkerCheck {
         return told != null && told != StoreModel.REFUSED && told != StoreModel.NO_SPACE;
     }
 
-    /** Applies the next intent to the model; returns false if the store refused it for lack of space. */
+    /** Applies the next intent to the model; returns false if the store rejected the intent for lack of space. */
     private boolean apply(Intent intent, boolean mustBeTold) {
         intent.operations().forEach(operation -> sightings.explain(operation.id(), model, done));
         done++;

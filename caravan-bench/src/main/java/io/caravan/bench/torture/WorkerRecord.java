@@ -21,7 +21,7 @@ final class WorkerRecord {
         return intents;
     }
 
-    /** The result of the intent, or null when there was none. */
+    /** The result of the intent, or null if there was none. */
     @Nullable
     Long told(Intent intent) {
         return told.get(intent.number());

@@ -1,12 +1,12 @@
 /**
- * The kill -9 harness.
+ * A harness that kills stores with SIGKILL, and checks their contents.
  *
  * <p>{@link io.caravan.bench.torture.TortureMain} runs rounds of {@link io.caravan.bench.torture.Torture}, the
  * supervisor, on a {@link io.caravan.bench.torture.Subject}: a store embedded in child processes, or the server. Each
  * round starts a {@link io.caravan.bench.torture.Session}, a process that works on the store, puts it through {@link
  * io.caravan.bench.torture.Hardships}, and ends it. The supervisor's {@link io.caravan.bench.torture.Ledger} records
  * all requests and messages. A second session reads the contents of the store ({@link
- * io.caravan.bench.torture.Contents}), and the {@link io.caravan.bench.torture.Checker} judges them.
+ * io.caravan.bench.torture.Contents}), and the {@link io.caravan.bench.torture.Checker} checks them.
  *
  * <p>With an embedded store, {@link io.caravan.bench.torture.Worker}s in the child ({@link
  * io.caravan.bench.torture.TortureChild}) write at random. Over a socket, they report each {@link
@@ -19,13 +19,13 @@
  * <p>The verdict is exact because each list belongs to one worker, and a worker's intents reach the store in the order
  * in which they were recorded. The store also accepts and acknowledges in order. A crash therefore leaves a prefix of a
  * worker's intents in a round: all that were acknowledged or seen by a reader, and perhaps some that were in flight. If
- * intents may be refused for lack of space, the workers wait for each result before the kill, because a refusal without
- * a result would leave a gap.
+ * intents may be rejected for lack of space, the workers wait for each result before the kill, because a rejection
+ * without a result would leave a gap.
  *
  * <p>A Raft group has its own harness, {@link io.caravan.bench.torture.GroupTorture}, because other changes may follow
- * a change of unknown fate there. {@link io.caravan.bench.torture.ListHistory} therefore keeps all possible contents of
- * a list. Each {@link io.caravan.bench.torture.GroupHost} is a process that makes the changes requested by {@link
- * io.caravan.bench.torture.GroupWriter}s.
+ * a change whose outcome is unknown there. {@link io.caravan.bench.torture.ListHistory} therefore keeps all possible
+ * contents of a list. Each {@link io.caravan.bench.torture.GroupHost} is a process that makes the changes requested by
+ * {@link io.caravan.bench.torture.GroupWriter}s.
  */
 @NullMarked
 package io.caravan.bench.torture;

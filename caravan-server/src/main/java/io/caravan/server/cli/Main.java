@@ -50,7 +50,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         versionProvider = VersionProvider.class)
 public final class Main {
 
-    /** Names that other programs give to options for addresses or for parts of addresses. */
+    /** Options that set an address, or a part of an address, in other programs. */
     private static final Set<String> PARTS_OF_ADDRESSES =
             Set.of("--port", "-p", "--host", "--address", "--listen", "--bind", "--url");
 
@@ -62,7 +62,7 @@ public final class Main {
         System.exit(commandLine(System.getenv()).execute(args));
     }
 
-    /** Builds the complete command line, whose settings may also come from this environment. */
+    /** Builds the complete command line. Settings may also come from these environment variables. */
     static CommandLine commandLine(Map<String, String> environment) {
         return commandLine(environment, Console.system());
     }
@@ -101,9 +101,9 @@ public final class Main {
     }
 
     /**
-     * Runs the last command and checks that its result was written. A writer only records its errors, so they are
-     * queried; other commands write to the console's stream, which throws. The messages of a running server are not a
-     * result.
+     * Runs the last subcommand and checks that its result was written. A {@link PrintWriter} does not throw exceptions,
+     * so its error flag is checked. Other commands write to the console's stream, which throws them. The messages of a
+     * running server are not a result.
      */
     private static int run(CommandLine.ParseResult parsed) {
         int exitCode = new CommandLine.RunLast().execute(parsed);
@@ -128,7 +128,7 @@ public final class Main {
         return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 
-    /** Returns the name of the source of a value that is not on the command line. */
+    /** Returns a phrase that names the source of the wrong value, or an empty text if it is on the command line. */
     private static String source(ParameterException wrong, String[] args, Settings settings) {
         if (!(wrong.getArgSpec() instanceof OptionSpec option)
                 || Stream.of(args).anyMatch(arg -> arg.startsWith(option.longestName()))) {

@@ -12,7 +12,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Archives a document on a running server. Its subcommands inspect an archive. */
+/** Makes a running server archive a document. The subcommands work on an archive without a server. */
 @Command(
         name = "archive",
         description = {
@@ -27,7 +27,6 @@ public final class ArchiveCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document, for a running server to archive.")
     private @Nullable String name;
 
-    /** Returns the command with its subcommands. */
     public static CommandLine commands(Console console) {
         return add(
                 new CommandLine(new ArchiveCommand().with(console)),

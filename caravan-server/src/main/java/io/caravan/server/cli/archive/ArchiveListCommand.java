@@ -211,7 +211,6 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             return Instant.ofEpochMilli(millis).toString();
         }
 
-        /** Prints one generation of a document. */
         void print(Generation generation) throws IOException {
             if (json) {
                 output.object(fields -> write(generation, fields));
@@ -242,7 +241,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
             }
         }
 
-        /** Prints the totals for people. */
+        /** Prints the totals, if the output is text. */
         void printSum(String location) throws IOException {
             if (!json) {
                 output.line(location + " has " + Figures.count(documents - deleted, "document") + " and "

@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The location of an archive. */
+/** Options for the location of an archive. */
 public final class ArchivePlace {
     static final int ORDER = S3Settings.ORDER;
 
@@ -37,7 +37,7 @@ public final class ArchivePlace {
     /**
      * Opens the configured location.
      *
-     * @throws ParameterException if none is configured, or it is invalid
+     * @throws ParameterException if no valid location is configured
      */
     public ObjectStore open() {
         String named = url();
@@ -52,7 +52,7 @@ public final class ArchivePlace {
     /**
      * Opens a location with the configured options.
      *
-     * @throws ParameterException if it is invalid
+     * @throws ParameterException if the location is invalid
      */
     public ObjectStore open(String place) {
         try {

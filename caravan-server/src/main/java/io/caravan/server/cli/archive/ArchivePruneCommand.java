@@ -130,7 +130,7 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
         return report.problems() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Returns a message that names the removals that were not requested. */
+    /** Returns a message about the kinds of objects that no option selected for removal. */
     private String everythingKept() {
         if (!keepsAllGenerations()) {
             return "no deleted document was to be removed for good: --retain says after how many days one is";

@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The base of the commands that inspect an archive. */
+/** The base class of the subcommands of {@code archive}. */
 @Command(showDefaultValues = true, exitCodeListHeading = "%nExit codes:%n")
 abstract class ArchiveSubcommand extends CliCommand {
     private static final int LAST = ArchivePlace.ORDER + 1;
@@ -55,7 +55,6 @@ abstract class ArchiveSubcommand extends CliCommand {
     /** Checks the command's own options before anything is opened. */
     void checkOptions() {}
 
-    /** Runs the command, and returns the exit code. */
     abstract int run(Archive archive, Output output) throws IOException;
 
     final int jobs() {

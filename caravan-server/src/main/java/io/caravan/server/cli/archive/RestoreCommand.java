@@ -176,8 +176,8 @@ public final class RestoreCommand extends ClientCommand {
     }
 
     /**
-     * Restores all documents. The archive is already open, so if it did not exist, the list of an earlier restore was
-     * not replaced.
+     * Restores all documents. The caller opens the archive first, so that the list of an earlier restore is not
+     * overwritten if the archive does not exist.
      */
     private void restoreAll(Archive opened, Path directory, Output output, RestoreProgress progress)
             throws IOException {
@@ -188,7 +188,7 @@ public final class RestoreCommand extends ClientCommand {
                     err(),
                     console().showsProgress(),
                     () -> RestoreReport.progress(progress.figures(), System.nanoTime() - startedNanos))) {
-                // The maximum of any store, because every archived value must fit.
+                // The largest allowed maximum, because every archived value must fit.
                 StoreConfig store = StoreConfig.builder(directory)
                         .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
                         .build();

@@ -21,7 +21,7 @@ import java.util.function.Consumer;
  * the end.
  */
 final class RestoreReport implements RestoreListener {
-    /** The number of faults that are repeated at the end; the list contains all of them. */
+    /** The maximum number of faults that are repeated at the end. The list contains all faults. */
     private static final int MAX_FAULTS = 1_000;
 
     private static final double MEGABYTE = 1e6;
@@ -84,7 +84,7 @@ final class RestoreReport implements RestoreListener {
         });
     }
 
-    /** Formats the progress after this time, the rate, and the remaining time at the same rate. */
+    /** Formats the progress after this time, the rate so far, and the remaining time at this rate. */
     static String progress(Figures figures, long nanos) {
         double seconds = nanos / NANOS_PER_SECOND;
         boolean known = figures.total() >= 0;
@@ -130,10 +130,10 @@ final class RestoreReport implements RestoreListener {
     }
 
     /**
-     * Reports the totals.
+     * Prints the faults and the totals.
      *
      * @param missing the number of documents that could not be restored at all
-     * @param allowMissing whether the store is marked as complete without them
+     * @param allowMissing whether the store is marked as complete without these documents
      * @param tell receives lines for people
      * @throws ClientException if there were faults
      */

@@ -1,5 +1,5 @@
 /**
- * {@code caravan restore} and {@code caravan archive}, whose subcommands inspect an archive without a server or a
+ * {@code caravan restore} and {@code caravan archive}, whose subcommands work on an archive without a server or a
  * store.
  */
 @NullMarked

@@ -14,9 +14,9 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** A document that is being sent to a server, and the document found there afterwards. */
+/** A document that is being sent to a server, and the document found there afterward. */
 final class Arriving {
-    /** The tolerance between two measured expiry times of the same document. */
+    /** The maximum difference between two measured expiry times of the same document. */
     private static final long EXPIRY_TOLERANCE_MILLIS = 2_000;
 
     final byte[] name;
@@ -45,7 +45,7 @@ final class Arriving {
         this.document = document;
     }
 
-    /** Whether a document has expired, or will expire within a moment. */
+    /** Whether a document has expired, or will expire within two seconds. */
     static boolean expiresSoon(Description document) {
         return expires(document).orElse(Long.MAX_VALUE) - EXPIRY_TOLERANCE_MILLIS <= System.currentTimeMillis();
     }
@@ -56,7 +56,7 @@ final class Arriving {
                 : OptionalLong.empty();
     }
 
-    /** Whether two documents have the same type and expiry, and both or neither are closed. */
+    /** Whether two documents have the same type and expiry, and are both closed or both open. */
     static boolean isAlike(Description one, Description other) {
         Map<String, Object> attributes = one.attributes();
         Map<String, Object> others = other.attributes();
@@ -90,8 +90,8 @@ final class Arriving {
     }
 
     /**
-     * Whether the server's document may be a copy of this one. If it was sent, other clients may have appended to it
-     * since; if it existed before, it must end at the same sequence.
+     * Whether the server's document may be a copy of this one. If this document was sent, the server's may be longer,
+     * because of later appends. If it was not sent, both must end at the same sequence.
      */
     boolean isComparable(boolean resume) {
         return there != null
@@ -108,8 +108,8 @@ final class Arriving {
     }
 
     /**
-     * Describes the server's document up to the end of this one. A document that existed before keeps its own
-     * attributes, except that this document's expiry replaces an equal expiry that was measured at another moment.
+     * Describes the server's document up to the end of this document. A document that existed before keeps its own
+     * attributes, except that an expiry within the tolerance is replaced by that of this document.
      */
     Description wanted() {
         Description found = Objects.requireNonNull(there);

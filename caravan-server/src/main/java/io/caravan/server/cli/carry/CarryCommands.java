@@ -5,11 +5,10 @@ import io.caravan.server.cli.common.Console;
 import java.util.List;
 import picocli.CommandLine;
 
-/** The commands that migrate documents between servers and files. */
+/** The commands that transfer documents between servers and files. */
 public final class CarryCommands {
     private CarryCommands() {}
 
-    /** Adds these commands to a command line. */
     public static CommandLine addTo(CommandLine caravan, Console console) {
         all(console).forEach(caravan::addSubcommand);
         return caravan;

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
-/** The compression of an export. */
+/** The compression of an export file. */
 enum Compression {
     NONE("", new byte[0]),
     GZIP(".gz", new byte[] {0x1F, (byte) 0x8B}),

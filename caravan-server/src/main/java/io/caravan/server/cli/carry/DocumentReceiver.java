@@ -3,7 +3,7 @@ package io.caravan.server.cli.carry;
 import io.caravan.server.cli.client.Carrier.Description;
 import java.io.IOException;
 
-/** Receives documents, one after the other: each is begun, receives its values in order, and is ended or abandoned. */
+/** Receives documents one after the other. Each is begun, receives its values in order, and is ended or abandoned. */
 interface DocumentReceiver {
     /** Begins a document; the previous one has been ended or abandoned. */
     void begin(byte[] name, Description document) throws IOException;
@@ -14,6 +14,6 @@ interface DocumentReceiver {
     /** Completes the document, which has this sum. */
     void end(DocumentSum sum) throws IOException;
 
-    /** Abandons the document, whose remaining values will not arrive; the values received so far do not count. */
+    /** Abandons the document, whose remaining values will not arrive. The values received so far must be discarded. */
     void abandon() throws IOException;
 }

@@ -9,7 +9,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
-/** Counts a document's values, and computes a checksum of all its data, to compare two copies of it. For one thread. */
+/**
+ * Counts a document's values, and computes a checksum of all its data, to compare two copies of it. Not thread-safe.
+ */
 final class DocumentSum {
     private final CRC32C crc = new CRC32C();
     private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
@@ -27,7 +29,6 @@ final class DocumentSum {
         }
     }
 
-    /** Adds the next value. */
     void value(byte[] value) {
         add(value);
         count++;
@@ -43,12 +44,10 @@ final class DocumentSum {
         crc.update(number.clear().putLong(part).flip());
     }
 
-    /** Returns the number of values so far. */
     long count() {
         return count;
     }
 
-    /** Returns the total length of the values so far. */
     long bytes() {
         return bytes;
     }

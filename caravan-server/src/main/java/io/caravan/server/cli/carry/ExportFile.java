@@ -26,9 +26,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An export in a file, which gets its final name once it is complete and durable; until then its name ends in {@code
+ * An export in a file, which gets its final name when it is complete and durable; until then, its name ends in {@code
  * .partial}. To resume an interrupted export, a new export renames that file to {@code .resumed}, copies the intact
- * documents, and continues after them. The file is locked, so that two exports do not write to it. For one thread.
+ * documents, and continues after them. The file is locked, so that two exports do not write to it. Not thread-safe.
  */
 final class ExportFile implements AutoCloseable {
     private final Path file;
@@ -42,7 +42,7 @@ final class ExportFile implements AutoCloseable {
     /**
      * Prepares a file that does not exist yet.
      *
-     * @throws ClientException if it exists
+     * @throws ClientException if the file exists
      */
     ExportFile(Path file, Compression compression) {
         this.file = file;
@@ -62,7 +62,6 @@ final class ExportFile implements AutoCloseable {
         }
     }
 
-    /** Begins a new export. */
     ExportWriter begin() throws IOException {
         String howOn = "is an export that was ended: go on with it by --resume, or remove it";
         refuse(partial, howOn);
@@ -151,7 +150,7 @@ final class ExportFile implements AutoCloseable {
         }
     }
 
-    /** A stream whose close leaves the channel open, and therefore keeps the lock. */
+    /** A stream that leaves the channel open when it is closed, so that the lock is kept. */
     private static final class KeptOpen extends FilterOutputStream {
         KeptOpen(FileChannel channel) {
             super(Channels.newOutputStream(channel));
@@ -198,8 +197,8 @@ final class ExportFile implements AutoCloseable {
     }
 
     /**
-     * Copies documents, and records their names. Throws write failures unchecked, to distinguish them from read
-     * failures.
+     * Copies documents, and records their names. Throws unchecked exceptions for write failures, to distinguish them
+     * from read failures.
      */
     private final class Remembering implements DocumentReceiver {
         private final ExportWriter to;

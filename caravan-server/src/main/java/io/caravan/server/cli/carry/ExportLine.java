@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A line of an export: an object whose fields are numbers, texts, bytes in Base64, or attributes. */
+/** A line of an export: a JSON object whose fields are numbers, texts, bytes in Base64, or attributes. */
 final class ExportLine {
     private final Map<String, Object> fields;
     private final Map<String, Object> attributes = new LinkedHashMap<>();
@@ -66,7 +66,7 @@ final class ExportLine {
         return new String(bytes(field), UTF_8);
     }
 
-    /** Returns the bytes of a field, which is a text or in Base64. */
+    /** Returns the bytes of a field, which was a text or in Base64. */
     byte[] bytes(String field) throws IOException {
         if (fields.get(field) instanceof byte[] bytes) {
             return bytes;
@@ -81,7 +81,7 @@ final class ExportLine {
         throw new IOException("the export is damaged: a line has no number '" + field + "'");
     }
 
-    /** Returns the description of the document that the line begins; its id is 0. */
+    /** Returns the description of the document that starts with this line. The id is 0. */
     Description description() throws IOException {
         return new Description(0, number("first"), number("next"), -1, attributes);
     }

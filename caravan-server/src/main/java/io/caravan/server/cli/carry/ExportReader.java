@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the documents of an export, and checks its integrity: the order of the lines, the sequences, the counts, and
- * the checksums. For one thread.
+ * the checksums. Not thread-safe.
  */
 final class ExportReader {
     static final String BASE64 = "Base64";
@@ -46,9 +46,9 @@ final class ExportReader {
      * Passes on all documents.
      *
      * @return their totals
-     * @throws EOFException if the export is cut off, or reading failed. A document whose end was not verified is
-     *     abandoned; the documents before it have been passed on
-     * @throws IOException if it is not an export, or is damaged; the documents are handled as above
+     * @throws EOFException if the export is truncated, or reading fails. A document whose end was not verified is
+     *     abandoned; the documents before it were passed on
+     * @throws IOException if the input is not an export, or is damaged; the documents are handled as above
      */
     Totals readAll(DocumentReceiver to) throws IOException {
         try {
@@ -121,7 +121,7 @@ final class ExportReader {
         }
     }
 
-    /** Processes a line; returns false after the last one. */
+    /** Processes a line; returns false after the last line. */
     private boolean take(ExportLine line, DocumentReceiver to) throws IOException {
         boolean within = document != null;
         switch (line.type()) {

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Map;
 
-/** Writes documents as lines of JSON in the format of docs/internals/file-format.md. For one thread. */
+/** Writes documents as lines of JSON in the format of docs/internals/file-format.md. Not thread-safe. */
 final class ExportWriter implements DocumentReceiver {
     static final String FORMAT = "caravan-export";
     static final int VERSION = 1;
@@ -16,7 +16,7 @@ final class ExportWriter implements DocumentReceiver {
     private final Output lines;
     private final Totals totals = new Totals();
 
-    /** Writes the first line. */
+    /** Creates a writer, and writes the first line. */
     ExportWriter(OutputStream out) throws IOException {
         this.out = out;
         this.lines = new Output(out);
@@ -78,18 +78,16 @@ final class ExportWriter implements DocumentReceiver {
         line("void", json -> {});
     }
 
-    /** Returns the totals so far. */
     Totals totals() {
         return totals;
     }
 
-    /** Flushes everything that was written. */
     void flush() throws IOException {
         lines.flush();
         out.flush();
     }
 
-    /** Writes the last line, without which the file counts as cut off, and flushes it. */
+    /** Writes and flushes the last line. A file without this line counts as truncated. */
     void finish() throws IOException {
         line("end", json -> {
             totals.write(json);

@@ -15,11 +15,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes on a server's documents, each in its state at one moment. Short documents are requested many at a time. Long
- * documents are read in pages, and read again from the start if they are trimmed in the meantime. For one thread.
+ * Passes a server's documents to a receiver, each in its state at one moment. Short documents are requested many at a
+ * time. Long documents are read in pages, and read again from the start if they are trimmed in the meantime. Not
+ * thread-safe.
  */
 final class Exporter implements AutoCloseable {
-    /** The size above which a document is read in pages. */
+    /** The size, in bytes, above which a document is read in pages. */
     private static final long SHORT_BYTES = 64 * 1024;
 
     private static final long SHORT_VALUES = 4096;
@@ -39,7 +40,7 @@ final class Exporter implements AutoCloseable {
     /**
      * Creates an export from a server.
      *
-     * @param carrier to the server; this export closes it
+     * @param carrier the connection to the server, which this export closes
      */
     Exporter(Carrier carrier, DocumentReceiver to, Progress progress) {
         this.carrier = carrier;

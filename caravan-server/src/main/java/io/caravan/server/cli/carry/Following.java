@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Copies documents to another server, and keeps copying changes: each round checks all documents and copies those that
- * differ. Ends when it is stopped, or when the single document that it follows has been moved. For one thread, except
- * the progress.
+ * differ. Ends when it is stopped, or when the single document that it follows has been moved. Not thread-safe, except
+ * {@link #progress}.
  */
 final class Following {
     private static final int AHEAD_DOCUMENTS = 250;
@@ -63,9 +63,9 @@ final class Following {
     private volatile long roundMillis;
 
     /**
-     * Creates a copy that has not started.
+     * Creates an instance; copies nothing yet.
      *
-     * @param name of the single document; null for all documents with the prefix
+     * @param name the name of the single document, or null for all documents with the prefix
      */
     Following(
             Pair pair, Mirror mirror, Existing existing, byte @Nullable [] name, byte[] prefix, Consumer<String> tell) {
@@ -131,7 +131,7 @@ final class Following {
         pair.well();
     }
 
-    /** Copies many short documents at a time; leaves changes made during this time to the rounds. */
+    /** Copies all documents once, many short ones at a time. Leaves changes during this time to the rounds. */
     private void bulk() throws IOException {
         Progress silent = new Progress(new PrintWriter(Writer.nullWriter()), false, "");
         try (Importer importer =
@@ -146,7 +146,7 @@ final class Following {
     private final class Bulk implements Importer.Outcomes {
         @Override
         public void settled(byte[] brought, Outcome outcome, String why) {
-            // The next round decides whether the document returns to a server where it has left a redirect.
+            // The next round handles a document that returns to a server where it has left a redirect.
             if (outcome == Outcome.REFUSED && !why.contains("has been moved to ")) {
                 refuse(DocumentName.of(brought), why);
             }
@@ -177,8 +177,8 @@ final class Following {
     }
 
     /**
-     * Checks that the source's store was not replaced. If the server has restarted, a document that has disappeared or
-     * lost values does not count as changed, because the store may be an older backup or another store.
+     * Throws {@link ClientException} if the source's store may have been replaced: the server has restarted, and a
+     * document has disappeared or lost values. The store may be an older backup, or another store.
      */
     private void requireSameStore(Map<DocumentName, @Nullable Description> changed) {
         for (Map.Entry<DocumentName, @Nullable Description> each : changed.entrySet()) {
@@ -225,7 +225,7 @@ final class Following {
     }
 
     /**
-     * Stops following a document that was moved to a third server. If the document is only not visible, the next round
+     * Stops following a document that was moved to a third server. If the document is merely invisible, the next round
      * checks it again.
      */
     private void left(DocumentName document, ClientException why) {
@@ -251,7 +251,7 @@ final class Following {
         } catch (RefusedException refusal) {
             refuse(document, String.valueOf(refusal.getMessage()));
         } catch (ClientException changing) {
-            // The next round, which follows at once, tries again.
+            // The next round, which follows immediately, tries again.
             if (!changing.isOtherState()) {
                 throw changing;
             }
@@ -275,13 +275,11 @@ final class Following {
         return refused.size();
     }
 
-    /** Formats the progress. */
     String progress() {
         return documents + " documents, " + Figures.size(mirror.bytes()) + " brought since; the last look found "
                 + Figures.count(behind, "value") + " to bring, in " + roundMillis + " ms";
     }
 
-    /** Formats the result as text. */
     String line() {
         return "followed " + Figures.count(documents, "document") + ": brought "
                 + Figures.count(mirror.values(), "value") + ", " + Figures.size(mirror.bytes())
@@ -289,7 +287,6 @@ final class Following {
                 + " at the last look" + Importer.some(refused.size(), "refused");
     }
 
-    /** Writes the result as fields. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("documents", documents);
         json.writeNumberField("values", mirror.values());

@@ -162,7 +162,7 @@ final class ImportCommand extends ClientCommand {
         try {
             new ExportReader(Compression.decompressed(in)).readAll(importer);
         } catch (IOException damaged) {
-            // Intact documents before the damage count.
+            // The intact documents before the damage count as imported.
             importer.finish();
             throw damaged;
         }

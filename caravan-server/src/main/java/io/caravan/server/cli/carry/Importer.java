@@ -20,15 +20,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends documents to a server, and verifies each by reading it back. Short documents are sent many at a time, each in
- * one write. Long documents are sent in chunks, and become visible when complete. For one thread, which calls {@link
- * #finish} after the last document.
+ * one write. Long documents are sent in chunks, and become visible when complete. Not thread-safe. The caller calls
+ * {@link #finish} after the last document.
  */
 final class Importer implements DocumentReceiver, AutoCloseable {
     /** The approximate number of value bytes in one request; every server accepts a request of this size. */
     static final long PART_BYTES = 1024 * 1024;
 
     private static final int PART_VALUES = 4096;
-    /** The number of bytes counted for each value in addition to its own. */
+    /** The assumed overhead of a value, in bytes. */
     private static final int OVERHEAD_BYTES = 64;
 
     private static final int AHEAD_DOCUMENTS = 250;
@@ -39,7 +39,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         SKIP,
         REPLACE;
 
-        /** Returns the existing document that may be replaced. */
+        /** Returns the kind of existing document that may be replaced. */
         Replaced replaced() {
             return this == REPLACE ? Replaced.ANYTHING : Replaced.NOTHING;
         }
@@ -50,7 +50,6 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         }
     }
 
-    /** The outcome for a document. */
     enum Outcome {
         BROUGHT,
         /** The server already had the document, and it is identical. */
@@ -61,15 +60,14 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         REFUSED
     }
 
-    /** Receives the outcome for each document. */
     interface Outcomes {
         /** Receives a document's outcome, and the reason if it was rejected. */
         void settled(byte[] name, Outcome outcome, String why);
 
-        /** Receives the reason for a wait when the server limits the rate. */
+        /** Receives the reason for a wait if the server limits the rate. */
         default void waits(String why) {}
 
-        /** Receives a document that the server has in identical form. */
+        /** Receives a document that is identical at the server. */
         default void same(byte[] name, Description here, Description there) {}
     }
 
@@ -114,7 +112,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     /**
      * Creates an import into a server.
      *
-     * @param carrier to the server; this import closes it
+     * @param carrier the connection to the server, which this import closes
      * @param resume whether an identical document that already exists counts as imported
      */
     Importer(Carrier carrier, Existing existing, boolean resume, Outcomes outcomes, Progress progress) {
@@ -140,9 +138,9 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     }
 
     /**
-     * Creates an import that accepts identical existing documents, because the copy will continue them.
+     * Creates an import that accepts identical existing documents, because a following copy will continue them.
      *
-     * @param replaced the existing document that may be replaced
+     * @param replaced the kind of existing document that may be replaced
      */
     static Importer following(
             Carrier carrier, Existing existing, Replaced replaced, Outcomes outcomes, Progress progress) {
@@ -273,7 +271,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         sent.forEach(document -> document.values = List.of());
     }
 
-    /** Returns the documents that exceeded the rate limit, once they may be sent again. */
+    /** Sends documents. Returns those that exceeded the rate limit, after waiting until they may be sent again. */
     private List<Arriving> tryToCreate(List<Arriving> sent) {
         for (Arriving document : sent) {
             document.problem = null;
@@ -386,12 +384,10 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         return totals;
     }
 
-    /** Returns the number of rejected documents. */
     long refused() {
         return refused;
     }
 
-    /** Formats the outcomes as text. */
     String line(String done) {
         return done + " " + Figures.count(totals.documents(), "document") + ", "
                 + Figures.count(totals.values(), "value") + ", " + Figures.size(totals.bytes())
@@ -403,7 +399,6 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         return count == 0 ? "" : "; " + count + " " + what;
     }
 
-    /** Writes the outcomes as fields. */
     void write(JsonGenerator json) throws IOException {
         totals.write(json);
         json.writeNumberField("already", already);

@@ -17,14 +17,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Synchronizes documents from one server to another. Transfers only the changes since the last pass, and verifies them
- * by reading them back. Its state does not depend on the connections, so it resumes after they were lost and reopened.
+ * by reading them back. Its state does not depend on the connections, which may be lost and reopened.
  *
  * <p>If a server loses data that it has acknowledged, the comparison of complete documents ({@link #hasAll}) detects
- * the loss. For one thread, except the counters.
+ * the loss. Not thread-safe, except the counters.
  */
 final class Mirror {
     private static final int PART_VALUES = 4096;
-    /** The number of bytes counted for each value in addition to its own. */
+    /** The assumed overhead of a value, in bytes. */
     private static final int OVERHEAD_BYTES = 64;
 
     private final Existing existing;
@@ -39,7 +39,7 @@ final class Mirror {
     private volatile long values;
     private volatile long bytes;
 
-    /** Thrown when the target rejects a document. */
+    /** Thrown if the target rejects a document. */
     static final class RefusedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -74,7 +74,7 @@ final class Mirror {
         return twins.keySet();
     }
 
-    /** Makes the next check compare every document completely; called when the source may have another store. */
+    /** Makes the next pass compare every document completely. Called if the source may have another store. */
     void doubt() {
         twins.replaceAll((name, twin) ->
                 new Twin(twin.source(), twin.targetId(), twin.source().first()));
@@ -122,9 +122,9 @@ final class Mirror {
     /**
      * Synchronizes a document, and returns once the result is durable.
      *
-     * @param now its description; null if it no longer exists
-     * @throws ClientException if it was trimmed or deleted in the meantime; a retry may succeed
-     * @throws RefusedException if the target rejects it, or has another document of this name
+     * @param now the document's description, or null if the document no longer exists
+     * @throws ClientException if the document was trimmed or deleted in the meantime; a retry may succeed
+     * @throws RefusedException if the target rejects the document, or has another one of this name
      */
     void bring(Carrier source, Carrier target, DocumentName name, @Nullable Description now) throws IOException {
         if (isUpToDate(name, now)) {
@@ -133,7 +133,7 @@ final class Mirror {
         new Bringing(source, target, name, false).bring(now);
     }
 
-    /** Synchronizes a fenced document like {@link #bring}, but also to a server where it has left a redirect. */
+    /** Synchronizes a fenced document like {@link #bring}, even to a server where it has left a redirect. */
     void bringFenced(Carrier source, Carrier target, DocumentName name, @Nullable Description now) throws IOException {
         if (!isUpToDate(name, now)) {
             new Bringing(source, target, name, true).bring(now);
@@ -156,10 +156,10 @@ final class Mirror {
 
     /**
      * Whether the target has all data of a fenced document. The copy may have additional values, if clients have
-     * already found it. Reads and compares the values.
+     * already found the copy. Reads and compares the values.
      *
      * @param found whether clients may have found the copy, and trimmed it
-     * @throws ClientException if the source does not show it
+     * @throws ClientException if the document is not visible at the source
      */
     boolean hasAll(Carrier source, Carrier target, DocumentName name, boolean found) throws IOException {
         Description here = describe(source, name);
@@ -176,7 +176,7 @@ final class Mirror {
         if (there.next() == here.next() && !Twin.isLike(here, there.from(Math.min(there.first(), here.first())))) {
             return false;
         }
-        // Values that cannot be compared may never have come from this document.
+        // If no values can be compared, the copy may be of another document.
         boolean brought = there.hasBrought(here, here.next());
         boolean comparable = there.first() <= here.first()
                 ? here.count() > 0 || brought || isTwin(name, here, there)
@@ -223,7 +223,6 @@ final class Mirror {
         return new Description(id, from, to, bytes, Map.of());
     }
 
-    /** The synchronization of one document. */
     private final class Bringing {
         private final Carrier source;
         private final Carrier target;
@@ -289,7 +288,9 @@ final class Mirror {
             twins.remove(name);
         }
 
-        /** Protects values that other clients have written to the target, unless {@code --existing replace} is set. */
+        /**
+         * Throws an exception if other clients have written to the target, unless {@code --existing replace} is set.
+         */
         private void requireBrought(Twin twin, Description there, String what) {
             boolean brought = there.next() <= twin.same() || there.hasBrought(twin.source(), there.next());
             if (!brought && existing != Existing.REPLACE) {
@@ -299,8 +300,7 @@ final class Mirror {
         }
 
         /**
-         * Handles a document that has lost values: its store was replaced by a backup, or has lost writes that it had
-         * acknowledged.
+         * Handles a document that has lost values: its store was replaced by a backup, or has lost acknowledged writes.
          */
         private void wentBack(Description now, Twin twin) throws IOException {
             if (existing != Existing.REPLACE) {
@@ -370,7 +370,7 @@ final class Mirror {
 
         /** Resumes a copy that the target already has, if it is a prefix of this document. */
         private void adopt(Description now, Description there) throws IOException {
-            // Values that are trimmed there, because the source no longer has them, must be known to have come from it.
+            // The target will trim values that the source no longer has, so they must be known to come from the source.
             boolean known = there.hasBrought(now, there.next());
             boolean mayBe = there.next() <= now.next()
                     && there.first() <= now.first()
@@ -403,7 +403,7 @@ final class Mirror {
             if (now.first() > twin.same()) {
                 requireBrought(twin, there, "brought up to date");
             }
-            // Values that were sent, and whose reply was lost, exist there without having been compared.
+            // If a reply was lost, the target may have values that were not compared yet.
             long from = Math.max(twin.same(), now.first());
             if (there.next() > from) {
                 compare(sum(source, now.from(from).until(there.next())), there.from(from));

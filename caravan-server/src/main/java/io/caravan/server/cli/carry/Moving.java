@@ -17,20 +17,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Moves documents to another server while clients write to them. Each document is copied until few values are missing,
- * then fenced, copied to its end, compared, and replaced by a redirect. Another run resumes an interrupted move. For
- * one thread, except the progress.
+ * then fenced, copied to its end, compared, and replaced by a redirect. Another run resumes an interrupted move. Not
+ * thread-safe, except {@link #progress}.
  */
 final class Moving {
-    /**
-     * The maximum number of missing values with which a document is fenced, because they are copied within a moment.
-     */
+    /** The maximum number of missing values when a document is fenced, so that they are copied quickly. */
     private static final long NEAR_VALUES = 1_000;
     /** The number of passes after which a document is fenced even if it grows faster than it is copied. */
     private static final int CATCH_UPS = 20;
 
     private static final int DRAINS = 3;
     private static final int PASSES = 20;
-    /** The exclusive upper bound of holders, which have at most 18 digits, like over HTTP. */
+    /** The exclusive upper bound of holder ids. HTTP requests allow 18 digits. */
     private static final long HOLDERS = 1_000_000_000_000_000_000L;
 
     private final Pair pair;
@@ -43,7 +41,7 @@ final class Moving {
     private boolean able;
 
     /**
-     * Creates a move that has not started.
+     * Creates an instance; moves nothing yet.
      *
      * @param following copies the documents
      * @param to the address to which clients are redirected
@@ -55,7 +53,6 @@ final class Moving {
         this.to = to;
     }
 
-    /** Moves one document. */
     void one(byte[] name) throws IOException {
         pair.run(() -> {
             if (!move(DocumentName.of(name))) {
@@ -103,7 +100,7 @@ final class Moving {
                 return true;
             }
             if (!able && !back) {
-                // A release without support for moves fails here, before anything is fenced.
+                // A server without support for moves fails here, before anything is fenced.
                 pair.target().abandon(name.toBytes(), OptionalLong.of(holder));
                 able = true;
             }
@@ -164,7 +161,7 @@ final class Moving {
         }
         String why = String.valueOf(refusal.getMessage());
         if (refusal.isMoved() && why.endsWith("has been moved to " + to)) {
-            // Possibly by this run, which has lost the reply.
+            // This run may have moved the document, and lost the reply.
             already++;
             following.accepted(name);
         } else {
@@ -221,7 +218,8 @@ final class Moving {
                 if (mirror.hasAll(pair.source(), pair.target(), name, found)) {
                     return null;
                 }
-                // The target has lost it, or another document has its name; the next attempt compares all of it.
+                // The target has lost the copy, or has another document of this name. The next attempt compares all
+                // values.
                 mirror.forget(name);
             }
             return "document '" + name + "' is not the same at both servers: it is not moved";
@@ -236,19 +234,16 @@ final class Moving {
         }
     }
 
-    /** Formats the progress. */
     String progress() {
         return "moved " + Figures.count(moved, "document") + "; " + following.progress();
     }
 
-    /** Formats the result as text. */
     String line() {
         return "moved " + Figures.count(moved, "document") + " to " + to
                 + Importer.some(already, "had been moved there already")
                 + Importer.some(following.refused(), "refused");
     }
 
-    /** Writes the result as fields. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("moved", moved);
         json.writeNumberField("already", already);

@@ -14,8 +14,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections to two servers, which are reopened if either is lost. Work that needs them is then repeated, and must
- * continue from the state that it finds. For one thread, except {@link #stop} and {@link #stopped}.
+ * The connections to two servers. If one is lost, both are reopened. Work that needs them is then repeated, and must
+ * continue from the state that it finds. Not thread-safe, except {@link #stop} and {@link #stopped}.
  */
 final class Pair implements AutoCloseable {
     private static final long FIRST_PAUSE_MILLIS = 100;
@@ -38,12 +38,10 @@ final class Pair implements AutoCloseable {
     private long lostNanos;
     private long pauseMillis = FIRST_PAUSE_MILLIS;
 
-    /** Connects to a server. */
     interface Opening {
         Carrier open() throws IOException;
     }
 
-    /** Work that needs the connections. */
     interface Work {
         void run() throws IOException;
     }
@@ -62,7 +60,7 @@ final class Pair implements AutoCloseable {
     /**
      * Runs the work, and repeats it until it completes or this pair is stopped.
      *
-     * @throws LostException if a server could not be reached at first, or for ten minutes
+     * @throws LostException if a server could not be reached at the start, or for ten minutes
      */
     void run(Work work) throws IOException {
         boolean done = false;

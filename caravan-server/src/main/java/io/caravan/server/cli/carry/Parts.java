@@ -7,11 +7,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Sends a document whose number of values is unknown before the last one: a short document in one write, a longer one
- * in chunks, which become visible at the end. For one thread.
+ * Sends a document whose number of values is not known in advance. A short document is sent in one write, a longer one
+ * in chunks, which become visible at the end. Not thread-safe.
  */
 final class Parts {
-    /** The number of bytes counted for each value in addition to its own. */
+    /** The assumed overhead of a value, in bytes. */
     private static final int OVERHEAD_BYTES = 64;
 
     private final Carrier carrier;
@@ -26,10 +26,10 @@ final class Parts {
     private long id = -1;
 
     /**
-     * Creates a document without values.
+     * Prepares a document; sends nothing yet.
      *
-     * @param document its first sequence and attributes
-     * @param replaced the existing document that it may replace
+     * @param document the first sequence and the attributes
+     * @param replaced the kind of existing document that the new one may replace
      */
     Parts(Carrier carrier, byte[] name, Description document, Replaced replaced, Patience patience) {
         this.carrier = carrier;
@@ -40,7 +40,6 @@ final class Parts {
         this.next = document.first();
     }
 
-    /** Adds the next value. */
     void add(byte[] value) {
         if (bytes + value.length > Importer.PART_BYTES && !values.isEmpty()) {
             send();

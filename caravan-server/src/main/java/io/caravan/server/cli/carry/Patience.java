@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 
 /**
  * Retries requests that exceed the rate limit of a space, after the time that the server requests. Gives up if no
- * request was accepted during 10 minutes of waiting. For one thread.
+ * request was accepted during 10 minutes of waiting. Not thread-safe.
  */
 final class Patience {
     static final long MOST_MILLIS = TimeUnit.MINUTES.toMillis(10);
@@ -19,9 +19,9 @@ final class Patience {
     private boolean told;
 
     /**
-     * Creates an instance that has not waited yet.
+     * Creates an instance.
      *
-     * @param tell receives a message when it waits for the first time
+     * @param tell receives a message before the first wait
      */
     Patience(Retries.Pause pause, Consumer<String> tell) {
         this.pause = pause;
@@ -56,7 +56,7 @@ final class Patience {
         waitedMillis = 0;
     }
 
-    /** Whether a rejected request may be sent again; if so, waits first. */
+    /** Waits if a rejected request may be sent again; returns whether this is the case. */
     boolean waits(ClientException refusal) {
         long millis = refusal.waitMillis();
         if (millis == 0 || waitedMillis + millis > MOST_MILLIS) {

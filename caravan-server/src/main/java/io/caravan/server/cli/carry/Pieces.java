@@ -7,17 +7,17 @@ import java.io.InputStream;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The values in the body of a response, in order. For one thread. */
+/** The values in the body of a response, in order. Not thread-safe. */
 interface Pieces {
     /**
      * Returns the next value, or null after the last one.
      *
      * @throws ClientException if the body is invalid
-     * @throws IOException if the body is cut off
+     * @throws IOException if the body is truncated
      */
     byte @Nullable [] next() throws IOException;
 
-    /** Splits a body into blocks of this length; the last one may be shorter. */
+    /** Splits a body into blocks of this length; the last block may be shorter. */
     static Pieces blocks(InputStream body, int bytes) {
         return () -> {
             byte[] block = body.readNBytes(bytes);

@@ -33,8 +33,8 @@ import java.util.function.ToLongFunction;
 
 /**
  * Imports Redis lists into a server in passes. Each pass reads all lists, copies those that the server lacks, and
- * compares the rest. The last pass is the one that compares all lists and copies nothing, while nothing is written to
- * Redis. Memory holds some MiB of values, and about 30 bytes for each list. For one thread, except {@link #progress}.
+ * compares the rest. The import ends after a pass that copies nothing, and during which nothing is written to Redis.
+ * Memory holds a few MiB of values, and about 30 bytes for each list. Not thread-safe, except {@link #progress}.
  */
 final class RedisImport implements AutoCloseable {
     private static final int TOLD_NAMES = 5;
@@ -43,7 +43,6 @@ final class RedisImport implements AutoCloseable {
     /** The pause before a pass that may be unnecessary, because the last write to Redis may not have been to a list. */
     private static final long QUIET_PAUSE_MILLIS = 200;
 
-    /** Connects to Redis. */
     interface Connector {
         RedisConnection connect() throws IOException;
     }
@@ -105,7 +104,7 @@ final class RedisImport implements AutoCloseable {
      * Creates an import into a server.
      *
      * @param existing the handling of a list whose name belongs to a document from another source
-     * @param tell receives the lists that cannot be imported, and the reasons
+     * @param tell receives messages about lists that cannot be imported
      */
     RedisImport(Connector redis, ServerConnection.Connector server, Existing existing, Consumer<String> tell)
             throws IOException {
@@ -139,7 +138,7 @@ final class RedisImport implements AutoCloseable {
         return ByteBuffer.wrap(digest.digest(name)).getLong();
     }
 
-    /** Receives the reader's findings, apart from readable lists. */
+    /** Receives the reader's findings, except readable lists. */
     private final class Finding implements RedisLists.Findings {
         @Override
         public void other(byte[] name, String type) {
@@ -327,7 +326,6 @@ final class RedisImport implements AutoCloseable {
         return figure.applyAsLong(bringing.totals()) + figure.applyAsLong(renewing.totals());
     }
 
-    /** Formats the outcomes as text. */
     String line() {
         StringBuilder line = new StringBuilder("imported ")
                 .append(Figures.count(sum(Totals::documents), "list"))
@@ -351,7 +349,6 @@ final class RedisImport implements AutoCloseable {
         return DocumentName.printable(line.toString());
     }
 
-    /** Writes the outcomes as fields. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("documents", sum(Totals::documents));
         json.writeNumberField("values", sum(Totals::values));

@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Passes on Redis lists as documents whose sequences start at 0. Short lists are requested many at a time, each in its
  * state at one moment. Long lists are read in slices, which are valid if no client has changed the list between them,
- * except at its end. A list without values does not exist. For one thread.
+ * except at its end. Redis has no empty lists. Not thread-safe.
  */
 final class RedisLists implements AutoCloseable {
     private static final byte[] START = {'0'};
     private static final byte[] NAMES_PER_SCAN = number(500);
     private static final int MAX_NAMES = 100_000;
-    /** The number of values from which a list is read in slices. */
+    /** The minimum number of values of a list that is read in slices. */
     private static final int LONG_VALUES = 256;
 
     private static final int MAX_SLICE_VALUES = 1_000;
@@ -60,7 +60,7 @@ final class RedisLists implements AutoCloseable {
     private final List<byte[]> longLists = new ArrayList<>();
     private final List<byte[]> others = new ArrayList<>();
 
-    /** Receives findings, apart from the lists that are passed on. */
+    /** Receives findings, except the lists that are passed on. */
     interface Findings {
         /** Receives a key that is not a list. */
         void other(byte[] name, String type);
@@ -75,7 +75,7 @@ final class RedisLists implements AutoCloseable {
     /**
      * Creates a reader over this connection.
      *
-     * @param maxValueBytes the maximum length of a value; a list with a longer one is unfit
+     * @param maxValueBytes the maximum length of a value; a list with a longer value cannot be imported
      */
     RedisLists(RedisConnection redis, int maxValueBytes, Findings findings) {
         this.redis = redis;
@@ -89,7 +89,7 @@ final class RedisLists implements AutoCloseable {
 
     /**
      * Returns the next names of keys of any type that are valid document names. A full scan returns every list that
-     * exists throughout, some possibly twice.
+     * exists during the entire scan, some possibly twice.
      *
      * @return null after the last names; the next call then starts another scan
      */
@@ -168,7 +168,6 @@ final class RedisLists implements AutoCloseable {
         return leftMillis < 0 ? Map.of() : Map.of("expires", System.currentTimeMillis() + leftMillis);
     }
 
-    /** A list that is being read. */
     private final class ListReading {
         final byte[] name;
         final DocumentReceiver to;
@@ -190,7 +189,6 @@ final class RedisLists implements AutoCloseable {
             to.begin(name, document);
         }
 
-        /** Receives values, and passes them on. */
         void take(long count) throws IOException {
             for (long i = 0; i < count; i++) {
                 Bulk value = redis.bulk(maxValueBytes);
@@ -281,7 +279,7 @@ final class RedisLists implements AutoCloseable {
         return Math.max(1, Math.min(MAX_SLICE_VALUES, SLICE_BYTES / mean));
     }
 
-    /** Whether no watched list was changed: Redis executes an empty transaction only then. */
+    /** Whether the watched list is unchanged. Redis executes the empty transaction only in this case. */
     private boolean unchangedSinceWatch() {
         redis.send("MULTI");
         redis.send("EXEC");
@@ -289,7 +287,9 @@ final class RedisLists implements AutoCloseable {
         return redis.array(0) == 0;
     }
 
-    /** Whether the first and last values that were read are still in place, for example after appends only. */
+    /**
+     * Whether the first and last values that were read are still in place, for example if values were only appended.
+     */
     private boolean sameEnds(ListReading reading) {
         askSlice(reading.name, 0, 1);
         askSlice(reading.name, reading.next - 1, 1);
@@ -316,9 +316,9 @@ final class RedisLists implements AutoCloseable {
     }
 
     /**
-     * Returns a marker of all data in Redis: if it is unchanged, nothing was written to any database.
+     * Returns the write counters of Redis. If they are unchanged, nothing was written to any database.
      *
-     * @throws ClientException if Redis does not report its writes, or not to this user
+     * @throws ClientException if Redis does not report its writes to this user
      */
     String writes() {
         redis.send("INFO", bytes("persistence"));

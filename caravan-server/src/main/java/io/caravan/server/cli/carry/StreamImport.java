@@ -23,9 +23,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Imports streams of another server, one after the other, each with sequences from 0, and verifies each by reading it
- * back. If the document of a stream already exists, the two are compared instead. Memory holds some MiB of values. For
- * one thread, except {@link #progress}.
+ * Imports streams of another server one after the other, with sequences from 0, and verifies them by reading them back.
+ * If the document of a stream already exists, the two are compared instead. Memory holds a few MiB of values. Not
+ * thread-safe, except {@link #progress}.
  */
 final class StreamImport implements AutoCloseable {
     /** The maximum number of attempts to read a stream that is closed during the read. */
@@ -47,7 +47,7 @@ final class StreamImport implements AutoCloseable {
     private long expired;
     private long refused;
 
-    /** Thrown when the stream was closed while it was read, so the attributes already sent would be wrong. */
+    /** Thrown if the stream was closed while it was read, so that the attributes already sent are wrong. */
     private static final class ClosedMeanwhileException extends RuntimeException {
         private static final long serialVersionUID = 1L;
     }
@@ -56,7 +56,7 @@ final class StreamImport implements AutoCloseable {
      * Creates an import into a server.
      *
      * @param existing the handling of a stream whose name belongs to another document
-     * @param tell receives the streams that were not imported, and the reasons
+     * @param tell receives messages about streams that were not imported
      */
     StreamImport(
             HttpLink streams,
@@ -72,7 +72,7 @@ final class StreamImport implements AutoCloseable {
         this.patience = new Patience(pause, tell);
     }
 
-    /** Imports one stream. Reports problems with it, so that other streams can still be imported. */
+    /** Imports one stream. Problems with it are reported, not thrown, so that other streams can still be imported. */
     void bring(byte[] name) throws IOException {
         if (name.length == 0 || name.length > DocumentName.MAX_BYTES) {
             refused++;
@@ -220,7 +220,6 @@ final class StreamImport implements AutoCloseable {
                 readBytes / MEBIBYTE);
     }
 
-    /** Formats the outcomes as text. */
     String line() {
         return "imported " + Figures.count(documents, "stream") + ", " + Figures.count(values, "value") + ", "
                 + Figures.size(bytes) + Importer.some(already, "were there already")
@@ -228,7 +227,6 @@ final class StreamImport implements AutoCloseable {
                 + Importer.some(refused, "refused");
     }
 
-    /** Writes the outcomes as fields. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("documents", documents);
         json.writeNumberField("values", values);

@@ -20,7 +20,7 @@ import java.util.Objects;
 /**
  * Reads streams of a Durable Streams server, which is not trusted: required parts of a response are checked, and memory
  * holds at most one value. Requests to a server that is busy or unreachable are retried a few times. A response that
- * was cut off is requested again, and must start with the values already received. For one thread.
+ * was cut off is requested again, and must start with the values already received. Not thread-safe.
  */
 final class StreamSource {
     /** The maximum number of consecutive responses without a value, to detect a stream that never ends. */
@@ -39,7 +39,6 @@ final class StreamSource {
     private final int maxValueBytes;
     private final Retries.Pause pause;
 
-    /** Receives the values of a stream. */
     interface Sink {
         void take(byte[] value);
     }
@@ -48,7 +47,7 @@ final class StreamSource {
      * A stream without its values.
      *
      * @param closed whether no values will follow
-     * @param attributes {@code content-type}, and {@code ttl} or {@code expires}, if it has one
+     * @param attributes {@code content-type}, and {@code ttl} or {@code expires}, if the stream has one of them
      */
     record Head(boolean closed, Map<String, Object> attributes) {
         boolean isJson() {
@@ -75,8 +74,8 @@ final class StreamSource {
     }
 
     /**
-     * Returns the description of a stream. Throws {@link ClientException} if it does not exist, or the response is
-     * invalid.
+     * Returns the description of a stream. Throws {@link ClientException} if the stream does not exist, or the response
+     * is invalid.
      */
     Head describe(byte[] name) throws IOException {
         Retries retries = new Retries(pause);
@@ -147,10 +146,10 @@ final class StreamSource {
     /**
      * Reads a stream from its first value to its end.
      *
-     * @param head its description
+     * @param head the stream's description
      * @return whether the stream is closed
-     * @throws ClientException if responses are invalid, or the stream is trimmed or deleted in the meantime; the values
-     *     before that were passed on
+     * @throws ClientException if responses are invalid, or the stream is trimmed or deleted in the meantime; earlier
+     *     values were passed on
      */
     boolean read(byte[] name, Head head, Sink sink) throws IOException {
         String offset = START;
@@ -206,7 +205,7 @@ final class StreamSource {
                 next, flag(answer, StreamHeaders.UP_TO_DATE), flag(answer, StreamHeaders.CLOSED), taken.values() == 0);
     }
 
-    /** Skips the values received before a response was cut off, which must be the same. */
+    /** Skips the values that were received before a response was cut off, and checks that they are the same. */
     private static void passOver(Pieces pieces, StreamSum taken) throws IOException {
         StreamSum again = new StreamSum(true);
         while (again.values() < taken.values()) {

@@ -4,7 +4,7 @@ import java.util.zip.CRC32C;
 
 /**
  * A checksum of a stream's values. A JSON stream is compared value by value. For any other stream only the concatenated
- * bytes count, because the server chooses the boundaries between values. For one thread.
+ * bytes count, because the server chooses the boundaries between values. Not thread-safe.
  */
 final class StreamSum {
     private final boolean json;
@@ -16,7 +16,6 @@ final class StreamSum {
         this.json = json;
     }
 
-    /** Adds the next value. */
     void add(byte[] value) {
         if (json) {
             crc.update(value.length >>> 24);
@@ -29,12 +28,10 @@ final class StreamSum {
         bytes += value.length;
     }
 
-    /** Returns the number of values so far. */
     long values() {
         return values;
     }
 
-    /** Returns the total length of the values so far. */
     long bytes() {
         return bytes;
     }

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.util.zip.CRC32C;
 
-/** The totals of several documents. For one thread. */
+/** The totals of several documents. Not thread-safe. */
 final class Totals {
     private final CRC32C crc = new CRC32C();
     private long documents;
@@ -32,7 +32,7 @@ final class Totals {
         return bytes;
     }
 
-    /** Returns a checksum of the documents' checksums, in their order. */
+    /** Returns a checksum of the checksums of the documents, in their order. */
     String crc32c() {
         return DocumentSum.hex(crc);
     }

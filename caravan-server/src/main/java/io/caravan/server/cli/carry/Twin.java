@@ -6,14 +6,14 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The state of a document that two servers have, up to the sequence to which it was found to be identical.
+ * The state of a document that exists at two servers, and the sequence up to which both are identical.
  *
- * @param source its description at the source when it was last copied
- * @param targetId its id at the target
+ * @param source the document's description at the source when it was last copied
+ * @param targetId the document's id at the target
  * @param same the sequence up to which both have the same values
  */
 record Twin(Description source, long targetId, long same) {
-    /** Whether this state of a document has been copied completely. */
+    /** Whether a document in this state has been copied completely. */
     boolean isUpToDate(Description now) {
         return now.id() == source.id() && same == now.next() && isLike(source, now);
     }

@@ -1,13 +1,12 @@
 /**
- * The commands that migrate documents between servers and files: {@code export}, {@code import}, {@code copy}, and
+ * The commands that transfer documents between servers and files: {@code export}, {@code import}, {@code copy}, and
  * {@code move}.
  *
- * <p>{@link io.caravan.server.cli.carry.Exporter} passes documents to a
- * {@link io.caravan.server.cli.carry.DocumentReceiver}, one after the other and a value at a time.
- * {@link io.caravan.server.cli.carry.ExportWriter} writes them to a file,
- * {@link io.caravan.server.cli.carry.ExportReader} reads them from one, and
- * {@link io.caravan.server.cli.carry.Importer} sends them to a server. {@link io.caravan.server.cli.carry.RedisImport}
- * reads Redis lists instead of a file. Memory holds some MiB, or one value, regardless of a document's length.
+ * <p>{@link io.caravan.server.cli.carry.Exporter} passes documents to a {@link
+ * io.caravan.server.cli.carry.DocumentReceiver}, one value at a time. {@link io.caravan.server.cli.carry.ExportWriter}
+ * writes them to a file, {@link io.caravan.server.cli.carry.ExportReader} reads them from a file, and {@link
+ * io.caravan.server.cli.carry.Importer} sends them to a server. {@link io.caravan.server.cli.carry.RedisImport} reads
+ * Redis lists instead of a file. Memory holds a few MiB, or one value, regardless of a document's length.
  * docs/internals/file-format.md describes the file.
  */
 @NullMarked

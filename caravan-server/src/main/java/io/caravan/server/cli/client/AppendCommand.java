@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
             "  journalctl --follow | caravan append logs/today --lines"
         })
 final class AppendCommand extends ClientCommand {
-    /** The default of the option, which stands for any sequence. */
+    /** The default of {@code --if-sequence}: any sequence is allowed. */
     private static final long ANY = -1;
 
     @Parameters(index = "0", paramLabel = "NAME", description = "The document.")
@@ -93,7 +93,7 @@ final class AppendCommand extends ClientCommand {
             return ValueSource.lines(in, append::sendBatch);
         }
         byte[] value = ValueSource.whole(in);
-        // The command before a pipe may have failed.
+        // The input may be empty because a command before a pipe has failed.
         check(
                 value.length > 0 || file != null,
                 "the standard input is empty, so nothing is appended; give an empty value as ''");

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Appends any number of values in requests of bounded size, each sent once the previous one is durable. A source that
- * must wait for its next value first calls {@link #sendBatch}.
+ * Appends any number of values in requests of bounded size, each sent after the previous one is durable. Before a
+ * source waits for its next value, it calls {@link #sendBatch}.
  */
 final class BatchAppend {
     /** The maximum number of bytes in a request, which every server accepts. */
@@ -28,9 +28,9 @@ final class BatchAppend {
     private long values;
 
     /**
-     * Creates an append that has not started.
+     * Creates an append; sends nothing yet.
      *
-     * @param expected the sequence that the first value must get; the others must follow it without a gap
+     * @param expected the required sequence of the first value; the other values must follow without a gap
      */
     BatchAppend(Documents documents, byte[] name, OptionalLong expected, Progress progress) {
         this.documents = documents;
@@ -42,15 +42,16 @@ final class BatchAppend {
     /**
      * The result of an append.
      *
-     * @param first sequence of the first value
-     * @param next sequence after that of the last one
+     * @param first the sequence of the first value
+     * @param next the sequence after the last value
      */
     record Appended(long first, long next, long values) {}
 
     /**
      * Appends all values of a source.
      *
-     * @throws ClientException if it is empty, or some values cannot be appended; reports the number of appended values
+     * @throws ClientException if the source is empty, or a value cannot be appended; the message states the number of
+     *     appended values
      */
     Appended all(ValueSource source) throws IOException {
         try {
@@ -80,7 +81,7 @@ final class BatchAppend {
         return values + " values were appended" + (values == 0 ? "" : ", the last one as sequence " + (next - 1));
     }
 
-    /** Sends the values read so far; {@link #all} handles an exception. */
+    /** Sends the values that were read so far. {@link #all} handles exceptions. */
     void sendBatch() {
         if (batch.isEmpty()) {
             return;

@@ -17,20 +17,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads and writes documents with their sequences and attributes at one server. Methods that start with {@code ask}
  * send a request. They may be called many times before the replies are received, in the same order. An exception in
- * place of a reply concerns only its request; the next reply can be received. For one thread.
+ * place of a reply concerns only its request; the next reply can be received. Not thread-safe.
  */
 public interface Carrier extends AutoCloseable {
     /**
-     * A document without its values.
+     * A description of a document, without its values.
      *
-     * @param id unique within its server
-     * @param first sequence of the first value
-     * @param next sequence after that of the last one
-     * @param bytes total length of the values; -1 if unknown
-     * @param attributes by name, each a {@link Long} or a byte array
-     * @param moving whether it is fenced, because it is being moved to another server
-     * @param identity unique among the documents of all servers; null if the server does not report it
-     * @param origin the document of which it is a copy, if known
+     * @param id an id that is unique within the server
+     * @param first the sequence of the first value
+     * @param next the sequence after the last value
+     * @param bytes the total length of the values; -1 if unknown
+     * @param attributes the attributes by name; each is a {@link Long} or a byte array
+     * @param moving whether the document is fenced, because it is being moved to another server
+     * @param identity an id that is unique among the documents of all servers; null if the server does not report it
+     * @param origin the document of which this one is a copy, if known
      */
     record Description(
             long id,
@@ -46,15 +46,12 @@ public interface Carrier extends AutoCloseable {
             this(id, first, next, bytes, attributes, false, null, null);
         }
 
-        /** Whether this document is a copy of another one with all of the other's values before this sequence. */
+        /** Whether this document is a copy of another one, and has received all values before this sequence. */
         public boolean hasBrought(Description from, long sequence) {
             return origin != null && origin.identity().equals(from.identity()) && origin.brought() >= sequence;
         }
 
-        /**
-         * Returns the attributes to send with the document, including the identity of the document of which it is a
-         * copy.
-         */
+        /** Returns the attributes of a copy of this document, including the identity of this document as its origin. */
         Map<String, Object> given() {
             Map<String, Object> given = new LinkedHashMap<>(attributes);
             if (identity != null) {
@@ -67,14 +64,14 @@ public interface Carrier extends AutoCloseable {
             return next - first;
         }
 
-        /** Returns the same document without the values before a sequence; estimates its bytes. */
+        /** Returns a description without the values before a sequence. The length of the values is estimated. */
         public Description from(long sequence) {
             long there =
                     bytes <= 0 || sequence == first ? bytes : (long) ((double) bytes * (next - sequence) / count());
             return new Description(id, sequence, next, there, attributes, moving, identity, origin);
         }
 
-        /** Returns the same document without the values starting at a sequence. */
+        /** Returns a description without the values from this sequence on. */
         public Description until(long sequence) {
             return new Description(id, first, sequence, bytes, attributes, moving, identity, origin);
         }
@@ -88,10 +85,11 @@ public interface Carrier extends AutoCloseable {
     }
 
     /**
-     * The state of the server at the other end.
+     * The state of a server.
      *
      * @param run identifies this run of the server; empty if it is unknown
-     * @param incomplete whether it lists only some of its documents, because others are still only in its archive
+     * @param incomplete whether the server lists only some of its documents, because others are still only in its
+     *     archive
      */
     record About(String run, boolean incomplete) {}
 
@@ -100,7 +98,7 @@ public interface Carrier extends AutoCloseable {
 
     /**
      * Returns the next names with this prefix; no reply may be pending. A document that exists during the entire scan
-     * is returned once.
+     * is returned exactly once.
      */
     Names scan(Names before, byte[] prefix);
 
@@ -111,7 +109,7 @@ public interface Carrier extends AutoCloseable {
     @Nullable
     Description description();
 
-    /** Requests all {@link #values} of a document, which must have some, in one reply. */
+    /** Requests all {@link #values} of a document in one reply. The document must have values. */
     void askValues(byte[] name, Description document);
 
     /**
@@ -124,7 +122,7 @@ public interface Carrier extends AutoCloseable {
     /**
      * Requests the creation of a complete document in one write; {@link #taken} receives the reply.
      *
-     * @param replaced the existing document that it may replace
+     * @param replaced the kind of existing document that the new one may replace
      */
     void askToTake(byte[] name, Description document, List<byte[]> values, Replaced replaced);
 
@@ -135,7 +133,7 @@ public interface Carrier extends AutoCloseable {
      */
     void taken();
 
-    /** Begins a document that is sent in chunks, and returns its id, which every chunk contains. */
+    /** Starts to send a document in chunks. Returns the document's id, which every chunk contains. */
     long begin(byte[] name, Description document, Replaced replaced);
 
     /** Sends a chunk of a document. */
@@ -145,14 +143,14 @@ public interface Carrier extends AutoCloseable {
     void end(byte[] name, long id, long next);
 
     /**
-     * Updates a previously copied document.
+     * Updates a copy that was made earlier.
      *
-     * @param document its id at this server, and its new first sequence and attributes
-     * @param sequence of the first of the values, which are appended to the document
+     * @param document the copy's id at this server, and its new first sequence and attributes
+     * @param sequence the sequence of the first value to append
      */
     void goOn(byte[] name, Description document, long sequence, List<byte[]> values);
 
-    /** Deletes a copied document, if it still has this id. */
+    /** Deletes a copy, if it still has this id. */
     void delete(byte[] name, long id);
 
     /** Discards a document of which only some chunks were sent. */
@@ -161,7 +159,7 @@ public interface Carrier extends AutoCloseable {
     /**
      * Reads all values of a document of any length, one page at a time.
      *
-     * @throws ClientException if the document no longer matches its description; the values before that were passed on
+     * @throws ClientException if the document no longer matches its description; earlier values were passed on
      */
     void read(byte[] name, Description document, Documents.Sink sink) throws IOException;
 
@@ -169,7 +167,7 @@ public interface Carrier extends AutoCloseable {
      * Fences a document, so that the server rejects all other writes to it. Like the other steps of a move, this is
      * durable on return.
      *
-     * @param holder identifies this run of the move
+     * @param holder identifies this run of the move command
      * @throws ClientException if the document does not exist or cannot be moved
      */
     void fence(byte[] name, long holder, Whereabouts to);
@@ -177,7 +175,7 @@ public interface Carrier extends AutoCloseable {
     /**
      * Deletes a document that this run has fenced, and leaves a redirect.
      *
-     * @throws ClientException if another run has fenced it since, or its move was abandoned
+     * @throws ClientException if another run has fenced the document since, or the move was abandoned
      */
     void redirect(byte[] name, long holder);
 

@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The base of all commands for a running server. */
+/** The base class of all commands for a running server. */
 @Command(
         showDefaultValues = true,
         exitCodeListHeading = "%nExit codes:%n",
@@ -61,12 +61,12 @@ public abstract class ClientCommand extends CliCommand {
     /**
      * Runs the command.
      *
-     * @throws ClientException if it fails
+     * @throws ClientException if the command fails
      * @throws ServerConnection.LostException if the server cannot be reached
      */
     protected abstract void run(Output output) throws IOException;
 
-    /** Returns the exit code after a run without failure. */
+    /** Returns the exit code if {@link #run} did not throw an exception. */
     protected int exitCode() {
         return CommandLine.ExitCode.OK;
     }
@@ -77,8 +77,8 @@ public abstract class ClientCommand extends CliCommand {
 
     /**
      * Returns connectors to the leaders, one for each Raft group of the server's cluster. A server without a cluster,
-     * or the leader of the only group, is reached at the address of {@code --server}, because the address that it
-     * reports may not be reachable from here.
+     * or the leader of the only group, is reached at the address of {@code --server}, because the address that the
+     * server reports may not be reachable from this machine.
      *
      * @throws ClientException if a group has no leader
      */
@@ -104,7 +104,7 @@ public abstract class ClientCommand extends CliCommand {
     /**
      * Runs an action at each of the {@link #leaders}.
      *
-     * @throws ClientException if a group has no leader; no action was run then
+     * @throws ClientException if a group has no leader; in this case, no action was run
      */
     protected final void inEachGroup(InGroup action) throws IOException {
         for (ServerConnection.Connector leader : leaders()) {
@@ -119,7 +119,7 @@ public abstract class ClientCommand extends CliCommand {
         return other.carrier(connectionOptions);
     }
 
-    /** Connects to the source server, over HTTP if its address says so, with the same timeout. */
+    /** Connects to the source server with the same timeout. Uses HTTP if its address is a URL. */
     protected final Carrier carrierFrom(SourceServer source) throws IOException {
         Carrier carrier = source.carrier(connectionOptions);
         return carrier == null ? new RespCarrier(this::connect) : carrier;
@@ -143,12 +143,12 @@ public abstract class ClientCommand extends CliCommand {
     }
 
     /**
-     * Checks that a server has, and therefore lists, all of its documents.
+     * Checks that a server lists all of its documents.
      *
-     * @throws ClientException if some may be only in its archive
+     * @throws ClientException if a document may exist only in the archive
      */
     protected static void requireComplete(Carrier carrier) {
-        // The state that the server reports is that of its last scan.
+        // The server reports the state as of its last scan.
         carrier.scan(Documents.Names.before(), new byte[0]);
         if (carrier.about().incomplete()) {
             throw ClientException.otherState("the server lists only those of its documents that it has fetched from its"
@@ -167,7 +167,7 @@ public abstract class ClientCommand extends CliCommand {
         return streams.link(connectionOptions);
     }
 
-    /** Returns the server's pages over HTTP, at this port of its host. */
+    /** Returns access to the server's HTTP pages, at this port of the server's host. */
     protected final HttpPages pages(int port) throws IOException {
         return connectionOptions.pages(port);
     }
@@ -181,7 +181,7 @@ public abstract class ClientCommand extends CliCommand {
         return json || format == Output.Format.JSON;
     }
 
-    /** Waits on this thread. */
+    /** Pauses the calling thread. */
     protected static void pause(Duration time) throws IOException {
         try {
             Thread.sleep(time.toMillis());

@@ -8,7 +8,6 @@ import picocli.CommandLine;
 public final class ClientCommands {
     private ClientCommands() {}
 
-    /** Adds these commands to a command line. */
     public static void addTo(CommandLine caravan, Console console) {
         CliCommand.add(
                 caravan,

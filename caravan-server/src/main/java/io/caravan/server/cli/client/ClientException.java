@@ -2,7 +2,7 @@ package io.caravan.server.cli.client;
 
 import org.jspecify.annotations.Nullable;
 
-/** Thrown when a command fails. The message states the cause and the remedy. */
+/** Thrown if a command fails. The message states the cause and the remedy. */
 public final class ClientException extends RuntimeException {
     /** The exit code of a failure, such as no server, no permission, or no space. */
     public static final int FAILED = 1;
@@ -45,12 +45,12 @@ public final class ClientException extends RuntimeException {
         return new ClientException(OTHER_STATE, message, cause);
     }
 
-    /** Reports that the document is at another server, which the message names. */
+    /** Creates the exception for a document that is at another server, which the message names. */
     static ClientException moved(String message) {
         return new ClientException(OTHER_STATE, message, null, true, 0);
     }
 
-    /** Reports that writes exceed the rate limit of the document's space. */
+    /** Creates the exception for writes that exceed the rate limit of the document's space. */
     static ClientException tooFast(String message, long waitMillis) {
         return new ClientException(OTHER_STATE, message, null, false, Math.max(1, waitMillis));
     }
@@ -59,14 +59,12 @@ public final class ClientException extends RuntimeException {
         return otherState("there is no document '" + name + "'");
     }
 
-    /** Returns the same problem with more details. */
+    /** Returns a copy with more details in the message. */
     ClientException with(String more) {
         return new ClientException(exitCode, getMessage() + more, this, moved, waitMillis);
     }
 
-    /**
-     * Whether only this document is not in the expected state, in which case requests for other documents may succeed.
-     */
+    /** Whether the problem concerns only this document, so that requests for other documents may succeed. */
     public boolean isOtherState() {
         return exitCode == OTHER_STATE;
     }

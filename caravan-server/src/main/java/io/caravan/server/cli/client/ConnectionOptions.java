@@ -28,19 +28,16 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.DefaultRedisCredentials;
 
 /**
- * Options for the server's address and the user. A password is never an option, because other users of the machine see
- * command lines.
+ * Options for the server's address and the user. A password is never an option, because other users of the machine can
+ * see command lines.
  */
 final class ConnectionOptions {
-    /** Places these options after the command's own in help. */
+    /** The position of these options in the help text: after the command's own options. */
     static final int ORDER = 10;
 
     private static final List<String> ADDRESS_VARIABLES = List.of("CARAVAN_SERVER", "CARAVAN_RESP");
     private static final HostPort USUAL_ADDRESS = new HostPort("127.0.0.1", 6380);
-    /**
-     * Maps each address with which a server listens on every interface to the loopback address that reaches it from its
-     * own machine.
-     */
+    /** Maps the wildcard addresses, on which a server listens on every interface, to loopback addresses. */
     private static final Map<String, String> LOOPBACK = Map.of("0.0.0.0", "127.0.0.1", "::", "::1");
 
     private static final Pattern HTTP = Pattern.compile("(https?://)([^/]+)/?");
@@ -89,13 +86,12 @@ final class ConnectionOptions {
     private int timeoutSeconds;
 
     /**
-     * The user of a server.
+     * The login at a server.
      *
-     * @param prefix the prefix of the options' names
+     * @param prefix the prefix of the names of the login options
      */
     record Login(
             String prefix, @Nullable String user, @Nullable Path passwordFile) {
-        /** Returns the environment variable that may contain the password. */
         String variable() {
             return "CARAVAN_" + prefix.substring(2).toUpperCase(Locale.ROOT).replace('-', '_') + "PASSWORD";
         }
@@ -117,7 +113,7 @@ final class ConnectionOptions {
         return connect(server());
     }
 
-    /** Connects like {@link #connect()}, as the same user, to another node of the server's cluster. */
+    /** Connects to another node of the server's cluster, as the same user; see {@link #connect()}. */
     ServerConnection connect(HostPort node) throws IOException {
         return connect(node, login());
     }
@@ -144,7 +140,7 @@ final class ConnectionOptions {
         return USUAL_ADDRESS;
     }
 
-    /** Connects like {@link #connect()}, to another server. */
+    /** Connects to another server; see {@link #connect()}. */
     ServerConnection connect(HostPort address, Login login) throws IOException {
         DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
                 .resp3()
@@ -173,8 +169,8 @@ final class ConnectionOptions {
     /**
      * Connects to a Redis server, with the same timeout.
      *
-     * @param login its password overrides that of the address
-     * @param authorities to trust instead of Java's defaults, if the address requires TLS
+     * @param login the login, whose password overrides that of the address
+     * @param authorities the certificate authorities to trust instead of Java's defaults, if TLS is used
      */
     RedisConnection connect(RedisAddress redis, Login login, @Nullable Path authorities) throws IOException {
         int timeoutSeconds = (int) timeout().toSeconds();
@@ -198,7 +194,7 @@ final class ConnectionOptions {
     }
 
     /**
-     * Returns the server's pages over HTTP, on the same host and for the same user; sends nothing yet.
+     * Returns access to the server's HTTP pages, on the same host and for the same user. Sends nothing yet.
      *
      * @throws IOException if a file cannot be read
      */
@@ -210,8 +206,8 @@ final class ConnectionOptions {
     /**
      * Returns a link to a server over HTTP, with the same timeout; sends nothing yet.
      *
-     * @param login its password is the token
-     * @param authorities to trust instead of Java's defaults, if the address requires TLS
+     * @param login the login, whose password is the bearer token
+     * @param authorities the certificate authorities to trust instead of Java's defaults, if TLS is used
      * @throws IOException if a file cannot be read
      */
     HttpLink link(URI base, Login login, @Nullable Path authorities) throws IOException {
@@ -250,7 +246,7 @@ final class ConnectionOptions {
         }
     }
 
-    /** Returns the password without its line end, or null if none is given. */
+    /** Returns the password without its line end, or null if there is none. */
     private char @Nullable [] password(Login login) throws IOException {
         Path file = login.passwordFile();
         if (file == null) {
@@ -274,7 +270,6 @@ final class ConnectionOptions {
         }
     }
 
-    /** Returns the exception for a usage error. */
     ParameterException misused(String why) {
         return ((CliCommand) spec.userObject()).misused(why);
     }

@@ -14,7 +14,7 @@ import redis.clients.jedis.Protocol.Command;
 
 /** Accesses the server's documents over one connection; every method waits for the reply. */
 public final class Documents implements AutoCloseable {
-    /** The approximate number of value bytes in one reply; memory holds no more. */
+    /** The approximate number of value bytes in one reply, and therefore in memory. */
     private static final int PAGE_BYTES = 1024 * 1024;
 
     /** The maximum number of values in a reply, even if they are short, because longer values may follow. */
@@ -29,7 +29,7 @@ public final class Documents implements AutoCloseable {
         this.connection = connection;
     }
 
-    /** Creates a Caravan command for a document; the client library does not have these commands. */
+    /** Creates a Caravan command for a document; the client library does not support these commands. */
     static CommandArguments caravan(String verb, byte[] name) {
         byte[] raw = ("CARAVAN." + verb).getBytes(US_ASCII);
         return new CommandArguments(() -> raw).add(name);
@@ -38,21 +38,24 @@ public final class Documents implements AutoCloseable {
     /**
      * A range of values.
      *
-     * @param first sequence of the first one
-     * @param next sequence after that of the last one
+     * @param first the sequence of the first value
+     * @param next the sequence after the last value
      */
     record Sequences(long first, long next) {}
 
     /**
      * A document at one moment.
      *
-     * @param id unique: a later document of the same name has another one
-     * @param first sequence of the first value
-     * @param next sequence after that of the last one
-     * @param bytes total length of the values, without those that a fork shares with its source
+     * @param id a unique id; a later document of the same name has another id
+     * @param first the sequence of the first value
+     * @param next the sequence after the last value
+     * @param bytes the total length of the values, excluding those that a fork shares with its source
      */
     public record Document(long id, long first, long next, long bytes) {
-        /** Returns the number of values to request in one reply, from their mean length; 1 if it is unknown. */
+        /**
+         * Returns the number of values to request in one reply, based on their mean length; 1 if this length is
+         * unknown.
+         */
         int pageValues() {
             if (bytes == 0) {
                 return 1;
@@ -63,9 +66,9 @@ public final class Documents implements AutoCloseable {
     }
 
     /**
-     * Some names of documents.
+     * A page of document names.
      *
-     * @param cursor the position to continue from; 0 if these were the last ones
+     * @param cursor the position to continue from; 0 if these are the last names
      */
     public record Names(byte[] cursor, List<byte[]> names) {
         private static final byte[] START = {'0'};
@@ -82,18 +85,17 @@ public final class Documents implements AutoCloseable {
     /**
      * Consecutive values.
      *
-     * @param next sequence to continue from
+     * @param next the sequence to continue from
      * @param end whether the document is closed, so that no values will follow
      * @param id the document's id, see {@link Document}; empty if the document does not exist
      */
     record Page(long next, List<Value> values, boolean end, OptionalLong id) {}
 
-    /** A value and its sequence. */
     public record Value(long sequence, byte[] bytes) {}
 
     /**
-     * Returns a document's fields (text, numbers, booleans, or null) by the server's names for them. Returns null if
-     * the document does not exist.
+     * Returns a document's fields (text, numbers, booleans, or null) under the names that the server uses. Returns null
+     * if the document does not exist.
      */
     @Nullable
     Map<String, @Nullable Object> info(byte[] name) {
@@ -113,7 +115,7 @@ public final class Documents implements AutoCloseable {
                         number(info.get("bytes")));
     }
 
-    /** Appends values, all or none. If a sequence is given, it must be that of the first value. */
+    /** Appends all values or none. If a sequence is given, the first value must get this sequence. */
     Sequences append(byte[] name, List<byte[]> values, OptionalLong sequence) {
         if (sequence.isEmpty()) {
             return append(name, values);
@@ -145,18 +147,17 @@ public final class Documents implements AutoCloseable {
         return new Sequences(next - values.size(), next);
     }
 
-    /** Receives values. */
     public interface Sink {
         void take(Value value) throws IOException;
     }
 
     /**
      * Reads a range of any length in pages. Requests several pages ahead, so that it waits for one round trip in total
-     * instead of one for each page. The requested pages wait in the server and in the sockets; only one is in memory.
+     * instead of one for each page. The requested pages wait in the server and in the sockets; only one page is in
+     * memory.
      *
      * @param document the document that must contain the values
-     * @throws ClientException if the document is trimmed or deleted in the meantime; the values before that were passed
-     *     on
+     * @throws ClientException if the document is trimmed or deleted in the meantime; earlier values were passed on
      */
     public void read(byte[] name, Document document, long from, long to, Sink sink) throws IOException {
         int pageValues = document.pageValues();
@@ -182,7 +183,7 @@ public final class Documents implements AutoCloseable {
         }
     }
 
-    /** Waits for values; returns none after a timeout. */
+    /** Waits for values; returns an empty page after a timeout. */
     Page await(byte[] name, long from, long count, int blockMillis) {
         return page(connection.callBlocking(read(name, from, count).add("BLOCK").add(blockMillis), blockMillis));
     }
@@ -216,14 +217,13 @@ public final class Documents implements AutoCloseable {
         return first == null ? OptionalLong.empty() : OptionalLong.of(number(first));
     }
 
-    /** Deletes documents, all or none. */
+    /** Deletes all of these documents or none. */
     void delete(List<byte[]> names) {
         CommandArguments delete = new CommandArguments(Command.DEL);
         names.forEach(delete::add);
         connection.call(delete);
     }
 
-    /** Returns the next names of a scan. */
     public Names scan(Names before, byte @Nullable [] pattern) {
         CommandArguments scan = new CommandArguments(Command.SCAN)
                 .add(before.cursor())
@@ -238,7 +238,7 @@ public final class Documents implements AutoCloseable {
         return new Names((byte[]) Objects.requireNonNull(answer.get(0)), names);
     }
 
-    /** Returns the server's status: sections whose lines have the form {@code name:value}. */
+    /** Returns the reply to {@code INFO}: sections whose lines have the form {@code name:value}. */
     String status() {
         return text(connection.call(new CommandArguments(Command.INFO)));
     }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * so no value is lost or repeated. It checks the document's id, so it does not continue with another document of the
  * same name.
  *
- * <p>One thread follows; another may {@link #stop} it.
+ * <p>One thread calls {@link #follow}; any thread may call {@link #stop}.
  */
 final class Follower {
     /** The maximum wait for a value before the next request, which detects a dead connection. */
@@ -66,9 +66,9 @@ final class Follower {
     }
 
     /**
-     * Follows until the document is closed, {@code count} values were received, or it is stopped.
+     * Follows until the document is closed, {@code count} values were received, or {@link #stop} is called.
      *
-     * @param output is flushed before each wait
+     * @param output the output, which is flushed before each wait
      * @throws ServerConnection.LostException if the first connection attempt fails
      * @throws ClientException if the document was trimmed or deleted before its values were received
      */
@@ -100,7 +100,7 @@ final class Follower {
         pauseMillis = Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS);
     }
 
-    /** Follows over one connection; returns whether no more values will follow. */
+    /** Follows over one connection; returns true when nothing is left to receive. */
     private boolean follow(Documents documents, Documents.Sink sink, Flushable output) throws IOException {
         Document document = documents.find(name);
         begin(document);
@@ -117,8 +117,8 @@ final class Follower {
                 return true;
             }
             if (page.values().size() == pageValues) {
-                // Reads all values that have arrived in the meantime at once, because requesting one page after the
-                // other is slow.
+                // More values may have arrived. Catches up with requests that are sent ahead, which is faster than one
+                // page at a time.
                 catchUp(documents, documents.find(name), sink);
             }
         }

@@ -353,7 +353,7 @@ public final class HttpCarrier implements Carrier {
         }
     }
 
-    /** Sends a read; returns null if the document does not exist. */
+    /** Sends a read request; returns null if the document does not exist. */
     private @Nullable JsonNode read(String endpoint, byte[] name, String query) throws IOException {
         return read(path(endpoint, name) + query);
     }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends HTTP requests to one server. Follows no redirects and uses no proxy, so that only this server receives the
- * token. Memory holds about 16 KiB of a response body. Thread-safe; each response is for one thread.
+ * token. Memory holds about 16 KiB of a response body. Thread-safe; each response must be used by one thread.
  */
 public final class HttpLink {
     private final HttpClient client;
@@ -30,7 +30,7 @@ public final class HttpLink {
     /**
      * A response whose body has not been read yet, and which must be closed.
      *
-     * @param body fails if no data arrives in time, or the connection is lost before its end
+     * @param body the body; reading it fails if no data arrives in time, or the connection is lost before the end
      */
     public record Answer(int status, HttpHeaders headers, InputStream body) implements Closeable {
         /** Returns the header's first value, or null if the header is absent. */
@@ -49,7 +49,7 @@ public final class HttpLink {
      *
      * @param authorities the certificate authorities to trust, or null for Java's defaults
      * @param token the user's bearer token, or null
-     * @param timeout the maximum time to connect, until the response begins, and between two parts of it
+     * @param timeout the maximum time to connect, until the response begins, and between two parts of the response
      */
     public HttpLink(URI base, @Nullable SSLContext authorities, @Nullable String token, Duration timeout) {
         HttpClient.Builder builder = HttpClient.newBuilder()
@@ -74,7 +74,7 @@ public final class HttpLink {
     /**
      * Sends a request and waits until its response begins.
      *
-     * @param path with a leading slash, and with the query
+     * @param path the path with a leading slash, and the query
      * @param withToken whether to authenticate
      * @param headers alternating names and values
      * @throws IOException if the server cannot be reached, or does not respond in time; the message states which

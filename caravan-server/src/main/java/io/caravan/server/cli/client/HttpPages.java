@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 
-/** Reads a server's pages about itself over HTTP. For one thread. */
+/** Reads a server's diagnostic pages over HTTP. Not thread-safe. */
 public final class HttpPages {
     private static final int OK = 200;
     private static final int MAX_BYTES = 8 * 1024 * 1024;
@@ -12,7 +12,6 @@ public final class HttpPages {
     private final HttpLink link;
     private boolean known;
 
-    /** A response. */
     public record Page(int status, byte[] body) {}
 
     HttpPages(HttpLink link) {

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * The address of another kind of server, and the user to log in as. A mixin for commands that import Redis lists, or
+ * The address of a Redis or Durable Streams server, and the password. A mixin for commands that import Redis lists, or
  * streams over HTTP.
  */
 public final class ImportSource {
@@ -70,7 +70,7 @@ public final class ImportSource {
     }
 
     /**
-     * Returns the given address. The message about an invalid one does not quote it, because it may contain a password.
+     * Returns the given address. An error message does not quote an invalid address, because it may contain a password.
      */
     private URI httpAddress(ConnectionOptions options) {
         try {

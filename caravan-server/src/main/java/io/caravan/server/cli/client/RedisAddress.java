@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * The address of a Redis server, with an optional user: {@code redis://[user:password@]HOST:PORT[/DB]}, or {@code
  * rediss://} for TLS. The text form of this object omits the password.
  *
- * @param user null for Redis's default user
- * @param password null if none is given
+ * @param user the user, or null for Redis's default user
+ * @param password the password, or null if none is given
  */
 record RedisAddress(
         HostPort address,

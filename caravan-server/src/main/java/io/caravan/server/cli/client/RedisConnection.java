@@ -35,21 +35,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * A connection to a Redis server, which is not trusted. The parts of replies are received in the order of the requests,
  * and each is checked for its expected type. Memory holds about 64 KiB of a reply, or one value, whose maximum length
- * the caller sets. For one thread.
+ * the caller sets. Not thread-safe.
  *
- * <p>An error that is returned as {@link #NO_LIST} concerns only its request; after any exception the connection is
+ * <p>An error that is returned as {@link #NO_LIST} concerns only its request; after an exception, the connection is
  * unusable.
  */
 public final class RedisConnection implements AutoCloseable {
-    /** Returned instead of a number if the name is not that of a list. */
+    /** Returned instead of a number if the key is not a list. */
     public static final long NO_LIST = Long.MIN_VALUE;
 
     private static final int CHUNK_BYTES = 64 * 1024;
     private static final int MAX_LINE_BYTES = 4096;
     private static final int KEPT_BYTES = 64;
     /**
-     * The maximum number of bytes without a piece of a string; more bytes are a line without an end, because strings
-     * are passed on in pieces as they are received.
+     * The maximum number of bytes that do not complete a part of a reply. More bytes must be a line without an end,
+     * because strings are decoded in pieces as they are received.
      */
     private static final int MAX_BYTES_OF_NOTHING = 2 * CHUNK_BYTES;
 
@@ -65,8 +65,8 @@ public final class RedisConnection implements AutoCloseable {
     /**
      * A byte string.
      *
-     * @param length its length
-     * @param bytes all of it, or the start of a string that exceeds the requested maximum
+     * @param length the length of the string
+     * @param bytes the entire string, or its start if it exceeds the requested maximum
      */
     public record Bulk(long length, byte[] bytes) {
         public boolean isWhole() {
@@ -85,7 +85,7 @@ public final class RedisConnection implements AutoCloseable {
     /**
      * Connects and logs in.
      *
-     * @param tls null to connect without TLS
+     * @param tls the socket factory, or null to connect without TLS
      * @throws ServerConnection.LostException if the server cannot be reached, or does not reply in time
      * @throws ClientException if the server rejects the user or the database
      */
@@ -161,7 +161,7 @@ public final class RedisConnection implements AutoCloseable {
         out.write('\n');
     }
 
-    /** Receives a number; returns {@link #NO_LIST} if the name is not that of a list. */
+    /** Receives a number; returns {@link #NO_LIST} if the key is not a list. */
     public long integer() {
         Object part = next();
         if (isNoList(part)) {
@@ -183,10 +183,10 @@ public final class RedisConnection implements AutoCloseable {
     }
 
     /**
-     * Receives the start of an array, whose parts follow.
+     * Receives the header of an array, whose elements follow.
      *
-     * @param most the maximum number of parts
-     * @return the number of its parts; -1 for a null array; {@link #NO_LIST} if the name is not that of a list
+     * @param most the maximum number of elements
+     * @return the number of elements; -1 for a null array; {@link #NO_LIST} if the key is not a list
      */
     public long array(long most) {
         Object part = next();
@@ -296,7 +296,7 @@ public final class RedisConnection implements AutoCloseable {
         try {
             socket.close();
         } catch (IOException alreadyGone) {
-            // Closing has no other effect.
+            // The socket is closed anyway.
         }
     }
 

@@ -45,7 +45,7 @@ public final class RespCarrier implements Carrier {
         return new Documents(connection).scan(before, pattern(prefix));
     }
 
-    /** Returns a pattern of all names with this prefix. */
+    /** Returns a glob pattern that matches all names with this prefix. */
     private static byte[] pattern(byte[] prefix) {
         String quoted = new String(prefix, ISO_8859_1).replaceAll("[\\\\*?\\[\\]]", "\\\\$0");
         return (quoted + "*").getBytes(ISO_8859_1);

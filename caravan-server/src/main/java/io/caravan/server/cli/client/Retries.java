@@ -10,21 +10,18 @@ import java.util.Set;
 import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
-/** Limits the retries of a request to a server that does not respond, and pauses before each retry. For one thread. */
+/** Limits the retries of a request to a server that does not respond, and pauses before each retry. Not thread-safe. */
 public final class Retries {
     private static final int TRIES = 5;
     private static final long FIRST_PAUSE_MILLIS = 250;
     private static final long MAX_PAUSE_SECONDS = 60;
     private static final long MILLIS = 1_000;
-    /**
-     * The statuses with which a server reports that it has not executed the request, and may soon respond differently.
-     */
+    /** The statuses of a server that has not executed the request, but may soon execute a retry. */
     private static final Set<Integer> BUSY = Set.of(429, 502, 503, 504);
 
     private final Pause pause;
     private int failures;
 
-    /** Waits before a request is sent again. */
     public interface Pause {
         /** The pause that is used outside tests. */
         Pause REAL = Thread::sleep;
@@ -32,7 +29,7 @@ public final class Retries {
         void millis(long millis) throws InterruptedException;
     }
 
-    /** Thrown when the server reports that it is temporarily unavailable. */
+    /** Thrown if the server reports that it is temporarily unavailable. */
     public static final class BusyException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -57,7 +54,7 @@ public final class Retries {
                 : null;
     }
 
-    /** Parses seconds or a date; returns 0 if the header is absent or invalid. */
+    /** Converts seconds or a date to milliseconds; returns 0 if the header is absent or invalid. */
     static long pauseMillis(@Nullable String retryAfter) {
         if (retryAfter == null) {
             return 0;

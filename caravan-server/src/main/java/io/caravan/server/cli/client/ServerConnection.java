@@ -31,9 +31,9 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.util.KeyValue;
 
 /**
- * A connection that uses the lowest level of the client library: replies are received in the order of the requests.
- * Memory holds only the reply being received. For one thread, except {@link #cut}. After a {@link LostException} it is
- * unusable, because the next reply could belong to any request.
+ * A connection to a server. It uses the lowest level of the client library: requests may be sent ahead, and replies are
+ * received in the order of the requests. Memory holds only the reply being received. Not thread-safe, except {@link
+ * #cut}. After a {@link LostException}, the connection is unusable, because the next reply could belong to any request.
  */
 public final class ServerConnection implements AutoCloseable {
     /** Error prefixes for a document that is not in the state that the command expects. */
@@ -45,9 +45,7 @@ public final class ServerConnection implements AutoCloseable {
     private static final Pattern WAIT = Pattern.compile("try again in ([0-9]{1,12}) ms");
     private static final long DEFAULT_WAIT_MILLIS = 1_000;
 
-    /**
-     * The end of an error message within a transaction; it is not shown, because the user has not begun a transaction.
-     */
+    /** The suffix of errors within a transaction. It is not shown, because the user has not started a transaction. */
     private static final Pattern STEP_OF_TRANSACTION =
             Pattern.compile(" \\(command [0-9]+ of the transaction, [^()]*\\)$");
 
@@ -58,7 +56,7 @@ public final class ServerConnection implements AutoCloseable {
             "give the password in the environment variable CARAVAN_PASSWORD or with --password-file FILE,"
                     + " and the user with --user NAME if the server has several";
 
-    /** The maximum wait; its sum with the maximum {@code --timeout} is still an int. */
+    /** The maximum wait; its sum with the maximum {@code --timeout} still fits into an int. */
     private static final int LONGEST_MILLIS = (int) TimeUnit.DAYS.toMillis(24);
 
     private final Connection connection;
@@ -66,8 +64,7 @@ public final class ServerConnection implements AutoCloseable {
     private final int timeoutMillis;
 
     /**
-     * Thrown when the server cannot be reached, or the connection was lost: a request may or may not have been
-     * executed.
+     * Thrown if the server cannot be reached, or the connection was lost. A request may or may not have been executed.
      */
     public static final class LostException extends RuntimeException {
         private static final long serialVersionUID = 1L;
@@ -77,7 +74,6 @@ public final class ServerConnection implements AutoCloseable {
         }
     }
 
-    /** Connects to a server. */
     public interface Connector {
         ServerConnection connect() throws IOException;
     }
@@ -111,7 +107,6 @@ public final class ServerConnection implements AutoCloseable {
         };
     }
 
-    /** Returns the server's statistics. */
     public ServerInfo info() {
         return ServerInfo.parse(text("INFO"));
     }
@@ -126,7 +121,7 @@ public final class ServerConnection implements AutoCloseable {
         return call(request(words));
     }
 
-    /** Returns the server's reply, a map, to a command that may take days. */
+    /** Runs a command that may take days, and returns the reply, which is a map. */
     public Map<String, @Nullable Object> askAtLeisure(String... words) {
         return Objects.requireNonNull(fields(callBlocking(request(words), LONGEST_MILLIS)));
     }
@@ -140,7 +135,7 @@ public final class ServerConnection implements AutoCloseable {
         return request;
     }
 
-    /** Converts a reply that is a map, and its bytes to text; null remains null. */
+    /** Converts a reply that is a map, and decodes byte strings as text. Null remains null. */
     public static @Nullable Map<String, @Nullable Object> fields(@Nullable Object answer) {
         if (answer == null) {
             return null;
@@ -204,7 +199,7 @@ public final class ServerConnection implements AutoCloseable {
         try {
             connection.forceDisconnect();
         } catch (IOException alreadyGone) {
-            // As intended.
+            // The connection is closed, as intended.
         }
     }
 
@@ -218,7 +213,7 @@ public final class ServerConnection implements AutoCloseable {
     }
 
     /**
-     * Translates an exception of the client library to one whose message states the remedy.
+     * Translates an exception of the client library into one whose message states the remedy.
      *
      * @param timeoutSeconds the time that the server had to reply
      */

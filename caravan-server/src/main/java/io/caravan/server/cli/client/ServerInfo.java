@@ -16,14 +16,14 @@ import java.util.regex.Pattern;
 /**
  * The statistics of a server at one moment.
  *
- * @param sections the statistics of each section, by the server's names; section names are in lower case
+ * @param sections the statistics of each section, under the names that the server uses; section names are in lower case
  */
 public record ServerInfo(Map<String, Map<String, String>> sections) {
     private static final String SLOTS = "cluster_slots_";
     private static final Pattern RESP = Pattern.compile("(?:^|,)resp=([^,]+)");
     private static final Pattern NUMBER = Pattern.compile("-?(0|[1-9][0-9]{0,17})(\\.[0-9]{1,9})?");
 
-    /** Parses the server's reply: {@code # Section}, then a line {@code name:value} for each statistic. */
+    /** Parses the reply to {@code INFO}: {@code # Section}, then a line {@code name:value} for each statistic. */
     public static ServerInfo parse(String answer) {
         Map<String, Map<String, String>> sections = new LinkedHashMap<>();
         Map<String, String> section = new LinkedHashMap<>();

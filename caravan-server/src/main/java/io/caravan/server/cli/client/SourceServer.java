@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The address of the server from which documents come, if it is reached over HTTP; a mixin. */
+/** The address of the source server, if it is reached over HTTP. A mixin for commands that read documents. */
 public final class SourceServer {
     @Option(
             names = "--from",

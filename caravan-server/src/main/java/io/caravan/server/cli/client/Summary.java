@@ -83,17 +83,19 @@ public record Summary(ServerInfo info) {
         return String.format(Locale.ROOT, "%,d", info.numberOrZero(name));
     }
 
-    /** Returns the size of the values. It may exceed the heap, because new values are only in the log. */
+    /**
+     * Returns the size of the values. This size may exceed that of the heap, because new values are only in the log.
+     */
     public String values() {
         return bytes("heap_used_bytes") + " in the log and the heap";
     }
 
-    /** Returns the used part of the heap's files. */
+    /** Returns the free part of the heap. */
     public String heap() {
         return part("heap_free_bytes", "heap_total_bytes") + " free, largest hole " + bytes("heap_largest_hole_bytes");
     }
 
-    /** Returns the used part of the disk. */
+    /** Returns the free part of the disk. */
     public String disk() {
         return part("disk_free_bytes", "disk_total_bytes") + " free";
     }
@@ -112,7 +114,7 @@ public record Summary(ServerInfo info) {
                         + Figures.age(info.seconds("archive_oldest_unarchived_seconds"));
     }
 
-    /** Returns the role of the node. */
+    /** Returns the role of the node in its cluster. */
     public String cluster() {
         String role = info.text("cluster_role");
         if (role.isEmpty()) {

@@ -44,7 +44,6 @@ final class TailCommand extends ClientCommand {
 
     /** The first sequence to print; empty for {@code now}. */
     record Start(OptionalLong sequence) {
-        /** Converts the text of the option. */
         static final class Converter implements CommandLine.ITypeConverter<Start> {
             @Override
             public Start convert(String text) {

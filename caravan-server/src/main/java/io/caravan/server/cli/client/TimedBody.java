@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of an HTTP response, which is read as it arrives: each part is requested once the previous one was read.
- * Unlike the client library's own stream, this one limits the wait for each part. For one reading thread.
+ * The body of an HTTP response, which is read as it arrives: each part is requested after the previous one was read.
+ * Unlike the client library's own stream, it limits the wait for each part. Must be read by one thread.
  */
 final class TimedBody extends InputStream implements BodySubscriber<InputStream> {
     private static final int UNSIGNED = 0xFF;

@@ -5,7 +5,7 @@ import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import picocli.CommandLine.Option;
 
-/** Prints values; a mixin for commands that print values. */
+/** A mixin for commands that print values. */
 final class ValuePrinter {
     @Option(names = "--raw", description = "Print only the values' bytes, with nothing between them.")
     private boolean raw;

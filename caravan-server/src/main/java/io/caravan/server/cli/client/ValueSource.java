@@ -16,7 +16,7 @@ interface ValueSource {
     /**
      * Returns the next value, or null after the last one.
      *
-     * @throws ClientException if it is too long
+     * @throws ClientException if the value is too long
      */
     byte @Nullable [] next() throws IOException;
 
@@ -28,7 +28,7 @@ interface ValueSource {
     /**
      * Returns all bytes of the input as one value.
      *
-     * @throws ClientException if there are too many
+     * @throws ClientException if the input is too long
      */
     static byte[] whole(InputStream in) throws IOException {
         byte[] value = in.readNBytes(MAX_VALUE_BYTES + 1);
@@ -52,7 +52,7 @@ interface ValueSource {
         return new Lines(in, beforeWait);
     }
 
-    /** Reads lines in blocks. */
+    /** Splits an input, which is read in blocks, into lines. */
     final class Lines implements ValueSource {
         private static final int BLOCK_BYTES = 64 * 1024;
 

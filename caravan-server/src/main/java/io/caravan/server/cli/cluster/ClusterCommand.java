@@ -28,7 +28,6 @@ public final class ClusterCommand implements Runnable {
 
     private ClusterCommand() {}
 
-    /** Returns the command with its subcommands. */
     public static CommandLine commands(Console console) {
         return CliCommand.add(
                 new CommandLine(new ClusterCommand()),

@@ -49,7 +49,7 @@ final class ClusterDemoCommand extends CliCommand {
     private static final String FILE = "cluster.properties";
     /** The election timeout; short, because nodes on one machine have no network delay. */
     private static final String ELECTION = "300ms";
-    /** The heap size of each JVM; the default would be too large, because at least three nodes share the machine. */
+    /** The JVM heap of each node. The default would be too large, because at least three nodes share the machine. */
     private static final String HEAP = "-Xmx512m";
 
     @Parameters(paramLabel = "DIR", defaultValue = "cluster", description = "Where everything is.")
@@ -162,7 +162,7 @@ final class ClusterDemoCommand extends CliCommand {
         return text.toString();
     }
 
-    /** Starts this program again, with the same JVM options, to serve. */
+    /** Starts a node as a process of this program, with the same JVM options. */
     private Process start(ClusterHost host, Path file, List<Process> hosts) throws IOException {
         Path data = directory.resolve(host.id());
         List<String> command = new ArrayList<>();

@@ -8,7 +8,7 @@ import java.io.IOException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Prevents a node from leading. */
+/** Prevents a node from being the leader. */
 @Command(
         name = "drain",
         description = {

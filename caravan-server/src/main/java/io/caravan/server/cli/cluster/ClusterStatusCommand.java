@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import picocli.CommandLine.Command;
 
-/** Shows a cluster as one of its nodes sees it. */
+/** Shows the state of a cluster that one of its nodes reports. */
 @Command(
         name = "status",
         description = {

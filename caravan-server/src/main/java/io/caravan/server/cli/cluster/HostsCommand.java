@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The base of commands that change a cluster's members. */
+/** The base class of commands that change a cluster's members. */
 abstract class HostsCommand extends ClientCommand {
     private static final String HOST = "cluster_host_";
 
@@ -39,8 +39,8 @@ abstract class HostsCommand extends ClientCommand {
         }
 
         /**
-         * Checks that the new node belongs to the queried Raft group, which would otherwise wait in vain for the node.
-         * A node of an older version does not report slots.
+         * Checks that the new node belongs to the Raft group of this server, which would otherwise wait in vain for the
+         * node. A server of an older version does not report slots, and is not checked.
          */
         void requireGroup(ServerInfo info) {
             String slots = info.text("cluster_slots");

@@ -1,4 +1,4 @@
-/** Commands for a cluster: to try one, to show its status, to move leadership, and to change its members. */
+/** Commands for a cluster: to run a demo, to show the status, to transfer leadership, and to change the members. */
 @NullMarked
 package io.caravan.server.cli.cluster;
 

@@ -14,8 +14,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The base of the commands that print results. Commands throw failures; the command line prints them and returns the
- * exit code.
+ * The base class of commands that print results. Commands report failures as exceptions, which the command line prints
+ * and converts to an exit code.
  */
 @Command(sortOptions = false, footerHeading = "%nExamples:%n")
 public abstract class CliCommand implements Callable<Integer> {
@@ -33,7 +33,6 @@ public abstract class CliCommand implements Callable<Integer> {
         return to;
     }
 
-    /** Sets the console, and returns this command. */
     public final CliCommand with(Console given) {
         console = given;
         return this;
@@ -55,7 +54,7 @@ public abstract class CliCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns the exit code for the case that the reader of the output has closed it. */
+    /** Returns the exit code if the output was closed before the command ended. */
     private int ended() {
         if (onlyReads()) {
             return CommandLine.ExitCode.OK;
@@ -64,7 +63,7 @@ public abstract class CliCommand implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Whether the command only prints, and is therefore complete if the reader closes its output. */
+    /** Whether the command only prints, so that it succeeds even if the reader closes the output early. */
     protected boolean onlyReads() {
         return false;
     }
@@ -72,7 +71,6 @@ public abstract class CliCommand implements Callable<Integer> {
     /** Runs the command, and returns the exit code. May report an output error as an unchecked exception. */
     protected abstract int execute(Output output) throws IOException;
 
-    /** Whether results are printed as JSON. */
     protected boolean json() {
         return false;
     }
@@ -86,7 +84,6 @@ public abstract class CliCommand implements Callable<Integer> {
         }
     }
 
-    /** Prints a message on the error stream. */
     protected final void tell(String message) {
         PrintWriter err = err();
         err.println("caravan: " + DocumentName.printable(message));
@@ -112,18 +109,17 @@ public abstract class CliCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns the exception for a usage error. */
     public final ParameterException misused(String why) {
         return new ParameterException(spec.commandLine(), why);
     }
 
-    /** Returns a value that must be present, or throws {@link ParameterException}. */
+    /** Returns a value, or throws {@link ParameterException} if it is null. */
     protected final <T> T given(@Nullable T value, String otherwise) {
         check(value != null, otherwise);
         return Objects.requireNonNull(value);
     }
 
-    /** Returns the number of an option after checking it, or {@code otherwise} if it is absent. */
+    /** Returns an option's number after checking the minimum, or {@code otherwise} if the option is absent. */
     protected final long atLeast(long least, @Nullable Long given, String option, long otherwise) {
         check(given == null || given >= least, option + " must be " + least + " or more");
         return given == null ? otherwise : given;

@@ -8,18 +8,17 @@ import java.io.OutputStream;
 import java.util.Map;
 
 /**
- * The input, output, and environment of a command. Messages for people are not part of it: they go to picocli's error
- * stream.
+ * The input, output, and environment of a command. Messages for people go to picocli's error stream instead.
  *
  * @param in the values to append
- * @param out the unbuffered stream for results; must throw if they cannot be written
+ * @param out the unbuffered stream for results; must throw if a write fails
  * @param environment the environment variables
  * @param showsProgress whether the error stream is a terminal, on which progress is shown
  */
 public record Console(InputStream in, OutputStream out, Map<String, String> environment, boolean showsProgress) {
 
     /**
-     * Returns the streams of this process. Java cannot detect whether stderr is a terminal; the start script sets the
+     * Returns the console of this process. Java cannot detect whether stderr is a terminal, so the start script sets a
      * property.
      */
     public static Console system() {

@@ -22,7 +22,8 @@ public final class Figures {
     }
 
     /**
-     * Formats an age, such as {@code 12s}, {@code 5m}, {@code 3h}, or {@code 40d}; negative if it lies in the future.
+     * Formats an age, such as {@code 12s}, {@code 5m}, {@code 3h}, or {@code 40d}; negative if the start is in the
+     * future.
      */
     public static String age(long fromMillis, long nowMillis) {
         Duration age = Duration.ofMillis(nowMillis - fromMillis);

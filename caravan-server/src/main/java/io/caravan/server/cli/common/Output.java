@@ -22,7 +22,7 @@ public final class Output implements Closeable {
     private final OutputStream out;
     private final JsonGenerator json;
 
-    /** Thrown when the reader of the output has closed it. */
+    /** Thrown if the reader has closed the output. */
     public static final class ClosedException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -31,9 +31,8 @@ public final class Output implements Closeable {
         }
     }
 
-    /** The format of results. */
     public enum Format {
-        /** For people, and for programs that need the unchanged bytes. */
+        /** For people, and for programs that need the original bytes. */
         TEXT,
         /** For programs: one JSON object per line. */
         JSON;
@@ -49,13 +48,12 @@ public final class Output implements Closeable {
         void write(JsonGenerator json) throws IOException;
     }
 
-    /** An action that writes. */
     public interface Writing {
         void write() throws IOException;
     }
 
     /**
-     * Runs an action where no checked exception may be thrown.
+     * Runs an action, and converts its checked exceptions to unchecked ones.
      *
      * @throws UncheckedIOException instead of an {@link IOException}
      */
@@ -125,7 +123,7 @@ public final class Output implements Closeable {
         flush();
     }
 
-    /** Wraps a failure, so that it is recognizable as a failure of the output. Each later use fails, too. */
+    /** A stream that marks its exceptions as failures of the output. After a failure, each later use fails, too. */
     private static final class Told extends OutputStream {
         private final OutputStream to;
         private @Nullable IOException failure;
@@ -155,7 +153,7 @@ public final class Output implements Closeable {
                 return;
             }
             String message = String.valueOf(failure.getMessage());
-            // Java reports the system error only as text, which is localized except for this word.
+            // Java reports the system error only as localized text, which always contains this word.
             throw message.toLowerCase(Locale.ROOT).contains("pipe")
                     ? new ClosedException(failure)
                     : new IOException("the output cannot be written: " + message, failure);

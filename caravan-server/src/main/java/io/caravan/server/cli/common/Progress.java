@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows the progress of a long command on the error stream. On a terminal it rewrites one line; in a log it prints a
- * new line each time, if the caller requests that. Thread-safe.
+ * Shows the progress of a long command on the error stream. Rewrites one line on a terminal. Prints new lines to a log
+ * only if the caller requests this. Thread-safe.
  */
 public final class Progress implements AutoCloseable {
     private static final long FIRST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -43,7 +43,7 @@ public final class Progress implements AutoCloseable {
     }
 
     /**
-     * Prints a line every {@value #TICK_SECONDS} seconds until it is closed, also to a log.
+     * Starts to print a line every {@value #TICK_SECONDS} seconds, also to a log, until the returned object is closed.
      *
      * @param shown whether the error stream is a terminal
      * @param line supplies the line; called on a dedicated thread
@@ -57,7 +57,6 @@ public final class Progress implements AutoCloseable {
         return progress;
     }
 
-    /** Adds finished work to the counters. */
     public synchronized void add(long more, long moreBytes) {
         count += more;
         bytes += moreBytes;
@@ -70,7 +69,7 @@ public final class Progress implements AutoCloseable {
 
     private synchronized void print(String line) {
         if (closed) {
-            // The line was requested before the close, but was ready only after it.
+            // The line was requested before the close, but became ready only afterward.
             return;
         }
         if (shown) {
@@ -82,7 +81,7 @@ public final class Progress implements AutoCloseable {
         err.flush();
     }
 
-    /** Erases the line. */
+    /** Stops printing, and erases the line. */
     @Override
     public void close() {
         if (ticks != null) {

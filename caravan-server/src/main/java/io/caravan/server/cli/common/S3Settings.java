@@ -7,10 +7,11 @@ import picocli.CommandLine.Option;
 
 /**
  * The settings for reaching an archive's bucket. Credentials are never options, because other users of the machine can
- * see command lines. The AWS SDK finds credentials in the environment, in its files, or from the machine's role.
+ * see command lines. The AWS SDK finds credentials in the environment, in its configuration files, or in the machine's
+ * role.
  */
 public final class S3Settings {
-    /** The position of these options in help: after a command's own options. */
+    /** The position of these options in the help text: after a command's own options. */
     public static final int ORDER = 10;
 
     @Option(
@@ -42,7 +43,7 @@ public final class S3Settings {
     private boolean pathStyle;
 
     /**
-     * Returns the options.
+     * Returns these settings as {@link S3Options}.
      *
      * @throws IllegalArgumentException if the endpoint is invalid
      */

@@ -8,8 +8,8 @@ import java.util.function.IntSupplier;
 import picocli.CommandLine;
 
 /**
- * Runs work that Ctrl-C and SIGTERM end normally: output in progress is completed, and the exit code is that of the
- * work.
+ * Runs work that ends in an orderly way on Ctrl-C and SIGTERM: its output is completed, and its exit code is that of
+ * the process.
  */
 public final class UntilSignal {
     private static final int LAST_OUTPUT_SECONDS = 2;
@@ -38,8 +38,8 @@ public final class UntilSignal {
     }
 
     /**
-     * Waits, at most this long, for a latch that stops work, and returns whether the latch is open; an interrupt opens
-     * it.
+     * Waits at most this long for the latch that stops the work. Returns whether the latch is open. An interrupt opens
+     * the latch.
      */
     public static boolean stopped(CountDownLatch stop, long waitMillis) {
         try {

@@ -1,4 +1,4 @@
-/** Code that all commands share: their base, output and its format, progress, and grouped help. */
+/** Code that all commands share: the base class, output, progress, and grouped help. */
 @NullMarked
 package io.caravan.server.cli.common;
 

@@ -24,8 +24,8 @@ public final class DiskChecks {
     private static final long LEAST_FREE_BYTES = 1L << 30;
     private static final double NANOS_PER_MILLI = 1e6;
     /**
-     * The shortest plausible duration of an fsync. No disk that keeps data during a power loss is faster; even memory
-     * on the bus needs a kernel round trip.
+     * The shortest plausible duration of an fsync. No disk that keeps its data in a power loss is faster; even
+     * persistent memory requires a round trip to the kernel.
      */
     private static final long TOO_SOON_NANOS = 15_000;
 
@@ -33,7 +33,7 @@ public final class DiskChecks {
     private static final Set<String> IN_MEMORY = Set.of("tmpfs", "ramfs");
     private static final Set<String> FOREIGN = Set.of("nfs", "nfs4", "cifs", "smb3", "9p", "overlay", "vboxsf");
 
-    /** File systems that write to a new place instead of overwriting. */
+    /** Copy-on-write and log-structured file systems, which do not overwrite blocks in place. */
     private static final Set<String> COPYING = Set.of("btrfs", "zfs", "bcachefs", "f2fs", "nilfs2");
 
     private final Path directory;
@@ -64,7 +64,7 @@ public final class DiskChecks {
         List<Finding> findings = new ArrayList<>();
         try {
             FileStore disk = Files.getFileStore(directory);
-            // The address of a remote disk may contain a user and a password.
+            // The address of a remote disk may contain a user name and a password.
             String name = disk.name().contains("@") ? "another machine's" : disk.name();
             findings.add(kind(disk.type(), directory + " is on " + disk.type() + " (" + name + ")"));
             findings.add(space(disk.getUsableSpace(), disk.getTotalSpace()));
@@ -136,7 +136,7 @@ public final class DiskChecks {
                 : Finding.ok("forces", found);
     }
 
-    /** Returns the median duration of appending a block to a file and fsyncing it. */
+    /** Returns the median duration of appending a block to a file and fsyncing the file, in nanoseconds. */
     private long measure() throws IOException {
         Path scratch = Files.createTempFile(directory, ".caravan-doctor", ".tmp");
         try (FileChannel file = FileChannel.open(scratch, StandardOpenOption.WRITE)) {

@@ -8,7 +8,6 @@ package io.caravan.server.cli.doctor;
  * @param change the recommended change; empty if none is needed
  */
 public record Finding(Grade grade, String subject, String found, String change) {
-    /** The severity of a finding. */
     public enum Grade {
         OK,
         /** The check is not possible on this machine. */
@@ -35,7 +34,7 @@ public record Finding(Grade grade, String subject, String found, String change) 
         return new Finding(Grade.BAD, subject, found, change);
     }
 
-    /** Returns one line, or two if a change is recommended. */
+    /** Returns the finding as one line, or as two lines if a change is recommended. */
     public String text() {
         String line = grade + "  " + subject + ": " + found;
         return change.isEmpty() ? line : line + System.lineSeparator() + "    change: " + change;

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 public final class JvmOptions {
     private static final String HIDDEN = "(hidden)";
 
-    /** Sizes, garbage collectors, numbers, and switches. */
+    /** Options that set a size, a number, or a garbage collector, and options that are switches. */
     private static final Pattern HARMLESS =
             Pattern.compile("-X(m[xns]|ss)[0-9]{1,15}[kKmMgGtT]?|-X(int|mixed|comp|batch)"
                     + "|-Xshare:(auto|on|off)|-XX:[+-][A-Za-z0-9]{1,64}|-XX:[A-Za-z0-9]{1,64}=[0-9.]{1,20}[kKmMgGtT]?"
@@ -40,7 +40,7 @@ public final class JvmOptions {
                     + "|--add-opens|--add-modules|--enable-native-access|-XX:On[A-Za-z]+)([:=].*)?",
             Pattern.DOTALL);
 
-    /** Options whose value is the next word. A jar or a module is the program, and therefore ends the options. */
+    /** Options whose value is the next word. A JAR file or a module is the program, so it ends the options. */
     private static final Set<String> CLASS_PATH = Set.of("-cp", "-classpath", "--class-path", "-p", "--module-path");
 
     private JvmOptions() {}
@@ -51,7 +51,7 @@ public final class JvmOptions {
     }
 
     /**
-     * Returns the options in a process's command line, up to its main class. The class path is omitted.
+     * Returns the JVM options in a command line, up to the main class, filtered for display. The class path is omitted.
      *
      * @param words the command line, starting with the program
      */

@@ -18,11 +18,11 @@ public final class MachineChecks {
     private static final int FILES_OF_ITS_OWN = 1024;
 
     /**
-     * The minimum number of reserved files: the JVM keeps about 150 files open, and rejected clients need some files
+     * The minimum number of reserved files: the JVM keeps about 150 files open, and each rejected connection is open
      * for a moment.
      */
     private static final int LEAST_FILES_OF_ITS_OWN = 384;
-    /** The minimum limit of open files; a lower limit leaves too few files for clients. */
+    /** The lowest acceptable limit of open files. A lower limit leaves too few files for clients. */
     public static final int LEAST_FILES = 512;
 
     private static final Pattern OPEN_FILES = Pattern.compile("(?m)^Max open files +(\\S+)");
@@ -36,7 +36,7 @@ public final class MachineChecks {
     /**
      * Creates checks of a machine.
      *
-     * @param root the directory of its {@code proc} and {@code sys}: {@code /}, or that of a test
+     * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
      */
     public MachineChecks(Path root) {
         this.root = root;
@@ -127,8 +127,8 @@ public final class MachineChecks {
     }
 
     /**
-     * Checks whether the clock is synchronized. Only systemd-timesyncd, one of several such services, leaves a file
-     * that shows this.
+     * Checks whether the clock is synchronized. Of the services that synchronize clocks, only systemd-timesyncd leaves
+     * a file that shows this.
      */
     private Finding clock() {
         return Files.exists(root.resolve("run/systemd/timesync/synchronized"))
@@ -176,7 +176,7 @@ public final class MachineChecks {
                 : Finding.ok("huge pages", text.strip());
     }
 
-    /** Reports the JVM version, which was checked when this class was loaded, and the options of this run. */
+    /** Reports the version and the options of the JVM. */
     private static Finding java() {
         String options = String.join(
                 " ", JvmOptions.shown(ManagementFactory.getRuntimeMXBean().getInputArguments()));

@@ -15,10 +15,7 @@ public final class MountChecks {
     private static final String MOUNTS = "proc/self/mountinfo";
     private static final String OPTIONS = "mount options";
     private static final String CACHE = "write cache";
-    /**
-     * Options that have no value, or only a word or a number; other options may contain users, passwords, and
-     * addresses.
-     */
+    /** Mount options that may be shown. Other options may contain user names, passwords, and addresses. */
     private static final Pattern SHOWN =
             Pattern.compile("rw|ro|sync|dirsync|(no|rel|strict|lazy)a?time|nodiratime|no(suid|dev|exec)"
                     + "|(no)?barrier|barrier=[01]|data=(journal|ordered|writeback)|commit=[0-9]+|(no)?discard(=async)?|(no)?auto_da_alloc"
@@ -32,8 +29,8 @@ public final class MountChecks {
     /** One line of the kernel's mount table. */
     private record Mount(String device, Path point, TreeSet<String> options) {
         /**
-         * Parses the fields: id, parent, device, root, point, options, others up to {@code -}, type, source, its
-         * options.
+         * Parses a line, which consists of: id, parent, device, root, mount point, options, optional fields up to
+         * {@code -}, type, source, options of the source. Returns empty if fields are missing.
          */
         static Optional<Mount> parse(String line) {
             String[] halves = line.split(" - ", 2);
@@ -49,7 +46,7 @@ public final class MountChecks {
             return Optional.of(new Mount(fields[2], Path.of(unescaped(fields[4])), options));
         }
 
-        /** Decodes spaces and similar characters, which the kernel writes as octal numbers. */
+        /** Decodes spaces and other special characters, which the kernel writes as octal numbers. */
         private static String unescaped(String text) {
             return Pattern.compile("\\\\([0-7]{3})")
                     .matcher(text)
@@ -61,14 +58,13 @@ public final class MountChecks {
     /**
      * Creates checks of a directory's mount; the directory need not exist yet.
      *
-     * @param root the directory of the machine's {@code proc} and {@code sys}: {@code /}, or that of a test
+     * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
      */
     public MountChecks(Path root, Path directory) {
         this.root = root;
         this.directory = DiskChecks.existing(directory);
     }
 
-    /** Returns all findings. */
     public List<Finding> look() {
         Optional<Mount> mount;
         try {
@@ -83,8 +79,8 @@ public final class MountChecks {
     }
 
     /**
-     * Returns the mount with the longest matching path. If there are several mounts on that path, the last one is
-     * effective.
+     * Returns the mount that contains a path: the one with the longest matching mount point. If there are several
+     * mounts on this mount point, the last one is effective.
      */
     private Optional<Mount> mount(Path real) throws IOException {
         return SystemFiles.read(root.resolve(MOUNTS))

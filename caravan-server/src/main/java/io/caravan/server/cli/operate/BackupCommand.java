@@ -47,7 +47,7 @@ final class BackupCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        // A second connection, because the other one is waiting for its reply.
+        // The progress requires a second connection, because the first one waits until the backup ends.
         ServerConnection asking = connect();
         try (ServerConnection connection = connect();
                 Progress shown = Progress.ticking(err(), console().showsProgress(), () -> howFar(asking))) {

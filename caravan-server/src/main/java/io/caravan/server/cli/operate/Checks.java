@@ -16,10 +16,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Judges the statistics of a server. */
+/** Compares the statistics of a server with the limits. */
 final class Checks {
     private static final double PERCENT = 100;
-    /** The states of an archive in which the server writes to it only after a restart. */
+    /** The archive states in which the server does not write to the archive until it is restarted. */
     private static final Set<String> ENDED = Stream.of(ArchiveState.values())
             .filter(ArchiveState::ended)
             .map(ArchiveState::label)

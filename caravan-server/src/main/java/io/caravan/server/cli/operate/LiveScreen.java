@@ -18,7 +18,7 @@ import org.jline.utils.Display;
 import org.jline.utils.NonBlockingReader;
 import org.jspecify.annotations.Nullable;
 
-/** Draws the lines of {@link Screen} in place on a terminal of any size, and handles keys. For one thread. */
+/** Draws the lines of {@link Screen} in place on a terminal of any size, and handles keys. Not thread-safe. */
 final class LiveScreen implements AutoCloseable {
     /** The size that is assumed if a terminal does not report its size. */
     private static final Size USUAL = new Size(80, 24);
@@ -64,7 +64,7 @@ final class LiveScreen implements AutoCloseable {
         draw();
     }
 
-    /** Handles keys for some time. Returns false once the user has pressed the key to quit. */
+    /** Handles key presses for this time. Returns false as soon as the user has pressed the key to quit. */
     boolean obeyKeys(Duration time) throws IOException {
         long endNanos = System.nanoTime() + time.toNanos();
         long leftNanos = time.toNanos();
@@ -90,7 +90,7 @@ final class LiveScreen implements AutoCloseable {
 
     private int read(long waitNanos) throws IOException {
         try {
-            // A timeout of 0 would be none.
+            // A timeout of 0 would mean no timeout.
             return terminal.reader().read(Math.max(1, TimeUnit.NANOSECONDS.toMillis(waitNanos)));
         } catch (ClosedException | InterruptedIOException ending) {
             // The process ends, so JLine has closed the terminal.
@@ -108,7 +108,7 @@ final class LiveScreen implements AutoCloseable {
         }
         List<AttributedString> lines = rates == null ? List.of() : Screen.lines(rates, clients, order);
         List<AttributedString> picture = fit(lines, footer(), size);
-        // A prompt that follows the picture begins below it.
+        // The cursor is left below the picture, where the next shell prompt will start.
         display.update(picture, size.cursorPos(Math.min(picture.size(), size.getRows() - 1), 0));
     }
 
@@ -140,14 +140,14 @@ final class LiveScreen implements AutoCloseable {
         return fitting;
     }
 
-    /** Cuts a line that is too long after the last part that fits, so that no number is cut. */
+    /** Cuts an overlong line after the last item that fits completely, so that no number is cut. */
     private static AttributedString cut(AttributedString line, int columns) {
         if (line.columnLength() <= columns) {
             return line;
         }
         AttributedString fitting = line.columnSubSequence(0, columns);
         String rest = line.toString().substring(fitting.length());
-        // A part may end exactly at the edge.
+        // An item may end exactly at the edge.
         String text = fitting + rest.substring(0, Math.min(2, rest.length()));
         int end = Math.max(text.lastIndexOf("  "), Math.max(text.lastIndexOf(", "), text.lastIndexOf("; ")));
         return end > 0 ? fitting.subSequence(0, end) : fitting;

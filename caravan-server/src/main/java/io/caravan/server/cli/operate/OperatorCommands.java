@@ -9,7 +9,6 @@ import picocli.CommandLine;
 public final class OperatorCommands {
     private OperatorCommands() {}
 
-    /** Adds these commands to a command line. */
     public static void addTo(CommandLine caravan, Console console) {
         CliCommand.add(
                 caravan,

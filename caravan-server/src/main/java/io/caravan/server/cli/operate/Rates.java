@@ -63,8 +63,8 @@ record Rates(Sample before, Sample after) {
     }
 
     /**
-     * Returns the rate of a client. Ids start again when the server is restarted, so the earlier client with the same
-     * id may have sent more commands.
+     * Returns the commands per second of a client. A restarted server reuses ids, so the earlier sample may contain a
+     * different client with this id, which sent more commands.
      */
     private double perSecond(Client client, Map<Long, Long> earlier) {
         return Math.max(0, client.commands() - earlier.getOrDefault(client.id(), 0L)) / seconds();

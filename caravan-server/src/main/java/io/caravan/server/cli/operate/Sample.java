@@ -11,18 +11,18 @@ import java.util.Objects;
 /**
  * The state of a server at one moment.
  *
- * @param atNanos by {@link System#nanoTime}
+ * @param atNanos the time of the sample, by {@link System#nanoTime}
  */
 record Sample(long atNanos, ServerInfo info, List<Client> clients) {
 
     /**
      * A RESP connection; HTTP connections, such as those of browsers, are not listed.
      *
-     * @param id a number that no other connection of this run of the server has or had
-     * @param commands the number of commands received over it
+     * @param id a number that is unique among all connections since the server started
+     * @param commands the number of commands received over the connection
      */
     record Client(long id, String address, String user, String name, long commands) {
-        /** Parses a line of {@code CLIENT LIST}: words {@code name=value}. */
+        /** Parses a line of {@code CLIENT LIST}, which consists of words of the form {@code name=value}. */
         static Client parse(String line) {
             Map<String, String> fields = new HashMap<>();
             for (String word : line.split(" ")) {
@@ -45,8 +45,8 @@ record Sample(long atNanos, ServerInfo info, List<Client> clients) {
     }
 
     /**
-     * Queries a server; excludes this connection from the clients. Throws an exception if permission is missing or the
-     * connection is lost.
+     * Takes a sample of a server. The client of this connection is not included. Throws an exception if permission is
+     * missing or the connection is lost.
      */
     static Sample take(ServerConnection connection) {
         ServerInfo info = connection.info();

@@ -4,7 +4,7 @@ import java.util.Comparator;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** The statuses of monitoring systems, with the exit codes of Nagios plugins. Ordered from harmless to bad. */
+/** The statuses of monitoring systems, with the exit codes of Nagios plugins. Ordered by severity. */
 enum Status {
     OK(0),
     /** The status could not be determined. */

@@ -6,13 +6,12 @@ import picocli.CommandLine.TypeConversionException;
 
 /**
  * The limits beyond which a value causes a warning or is critical. If the critical limit is below the warning limit,
- * low values are bad, for example those of free space.
+ * low values are bad, for example for free space.
  */
 record Thresholds(double warning, double critical) {
     private static final String OFF = "off";
     static final Thresholds NEVER = new Thresholds(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY);
 
-    /** Whether limits are set. */
     boolean used() {
         return !equals(NEVER);
     }
@@ -33,7 +32,7 @@ record Thresholds(double warning, double critical) {
     }
 
     /**
-     * Formats a range like Nagios plugins: {@code 10:} means that values below 10 are bad, {@code 10} that values above
+     * Formats a limit as a Nagios range: {@code 10:} means that values below 10 are bad, {@code 10} that values above
      * 10 are bad.
      */
     String range(double limit) {
@@ -57,7 +56,7 @@ record Thresholds(double warning, double critical) {
         abstract double value(String text) throws Exception;
     }
 
-    /** Times, in seconds. */
+    /** Parses times. The values are in seconds. */
     static final class Times extends Pair {
         @Override
         double value(String text) {
@@ -65,7 +64,7 @@ record Thresholds(double warning, double critical) {
         }
     }
 
-    /** Sizes, in bytes. */
+    /** Parses sizes. The values are in bytes. */
     static final class Sizes extends Pair {
         @Override
         double value(String text) {
@@ -73,7 +72,7 @@ record Thresholds(double warning, double critical) {
         }
     }
 
-    /** Percentages. */
+    /** Parses percentages. */
     static final class Percents extends Pair {
         @Override
         double value(String text) {

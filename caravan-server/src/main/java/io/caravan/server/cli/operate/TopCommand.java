@@ -79,7 +79,7 @@ final class TopCommand extends ClientCommand {
         check(!once || count == null, "--once and --count exclude each other");
         long most = once ? 1 : atLeast(1, count, "--count", Long.MAX_VALUE);
         try {
-            // A server that is unreachable at the start is more likely a mistake than a restart.
+            // A server that is unreachable at the start is more likely a mistake than a restart, so the command fails.
             Sample before = sample();
             try (LiveScreen screen = screen()) {
                 for (long shown = 0; shown < most; shown++) {
@@ -100,14 +100,13 @@ final class TopCommand extends ClientCommand {
         }
     }
 
-    /** Returns the screen to draw on; null if the output is not a terminal, or is for a file or a program. */
+    /** Returns the screen to draw on, or null with {@code --once} or {@code --json}, or without a terminal. */
     private @Nullable LiveScreen screen() throws IOException {
         if (once || json() || !console().showsProgress()) {
             return null;
         }
-        // Native signals would leave Ctrl-C to the system, which runs no shutdown hook. The probe for characters that
-        // are
-        // drawn together would ask terminals that may not reply.
+        // With native signals, Ctrl-C would end the process without running shutdown hooks. The probe for grapheme
+        // clusters would query terminals that may not reply.
         Terminal terminal = TerminalBuilder.builder()
                 .systemOutput(TerminalBuilder.SystemOutput.SysOut)
                 .provider(TerminalBuilder.PROP_PROVIDER_EXEC)
@@ -129,9 +128,7 @@ final class TopCommand extends ClientCommand {
         return Sample.take(connection);
     }
 
-    /**
-     * Returns the next sample after an interval, or once the server is reachable again; null once the user has quit.
-     */
+    /** Returns the next sample after an interval, or once the server is reachable again, or null if the user quits. */
     private @Nullable Sample next(Output output, @Nullable LiveScreen screen) throws IOException {
         String told = "";
         while (true) {

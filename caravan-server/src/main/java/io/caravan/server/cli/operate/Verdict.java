@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 /**
  * The result of a check.
  *
- * @param problems the problems, the worst first; each is a metric beyond its limit, or a state without a metric
+ * @param problems the problems, the worst first; each is a metric beyond its limit, or a bad state that has no metric
  * @param figures the measured metrics
  * @param summary the text if there are no problems
  */
@@ -43,7 +43,7 @@ record Verdict(List<Problem> problems, List<Figure> figures, String summary) {
         return "CARAVAN " + status() + " - " + text() + (performance.isEmpty() ? "" : " | " + performance);
     }
 
-    /** Returns the text without bars, because monitoring systems regard a bar as its end. */
+    /** Returns the text without bars, because monitoring systems regard a bar as the end of the text. */
     private String text() {
         Stream<String> words =
                 problems.isEmpty() ? Stream.of(summary) : problems.stream().map(Problem::text);

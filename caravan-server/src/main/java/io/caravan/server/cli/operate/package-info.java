@@ -1,7 +1,7 @@
 /**
  * The commands for the operator of a running server: {@code check} for monitoring systems, {@code top} for people,
- * {@code support} to collect diagnostics for an expert, and {@code backup} to copy the store. They see the
- * administrator's view of the server, and change nothing in the store.
+ * {@code support} to collect diagnostics for an expert, and {@code backup} to copy the store. They use statistics that
+ * only administrators may see, and change nothing in the store.
  */
 @NullMarked
 package io.caravan.server.cli.operate;

@@ -200,7 +200,7 @@ final class ArchiveOptions {
                 Lease.Clock.SYSTEM);
     }
 
-    /** Returns the location of the Raft group's archive: the entire archive if the cluster has only one group. */
+    /** Returns the archive URL of this node's Raft group: that of the whole archive if there is only one group. */
     private String ofGroup(@Nullable Cluster cluster) {
         return cluster == null || cluster.groups().size() == 1
                 ? archive

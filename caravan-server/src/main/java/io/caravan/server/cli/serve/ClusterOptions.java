@@ -105,7 +105,6 @@ final class ClusterOptions {
             description = "The authority that signs the certificates of all hosts, PEM; of --tls-cert, too.")
     private @Nullable Path ca;
 
-    /** The read consistency. */
     enum Reads {
         LEADER,
         STRICT
@@ -123,9 +122,9 @@ final class ClusterOptions {
     }
 
     /**
-     * Returns the cluster.
+     * Returns the configuration of the cluster.
      *
-     * @param tls whether its nodes use TLS for clients, and therefore for requests that they forward to each other
+     * @param tls whether the nodes use TLS for clients, and therefore for requests that they forward to each other
      * @throws IllegalArgumentException if options contradict each other
      * @throws IOException if a file cannot be read or is invalid
      */
@@ -199,7 +198,7 @@ final class ClusterOptions {
         if (!Files.isDirectory(data)) {
             return;
         }
-        // A dedicated disk has lost+found.
+        // The root directory of a dedicated disk contains lost+found.
         Set<Path> ours = new HashSet<>(Set.of(store, data.resolve(Cluster.RAFT_FOLDER), data.resolve("lost+found")));
         ours.addAll(GroupMember.foldersBeside(store));
         try (Stream<Path> found = Files.list(data)) {

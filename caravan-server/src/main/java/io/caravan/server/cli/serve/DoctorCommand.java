@@ -50,7 +50,7 @@ public final class DoctorCommand extends SettingsCommand implements Callable<Int
     @Mixin(name = "Output")
     private Printing printing;
 
-    /** The output format of findings; a mixin, because the help groups options by mixin. */
+    /** The option for the output format. It is in a mixin, because the help groups options by mixin. */
     private static final class Printing {
         @Option(names = "--json", description = "Print each finding as an object, one a line.")
         private boolean json;

@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Limits for clients, apart from the length of a value. */
+/** Options for the limits of clients, except the maximum length of a value. */
 final class LimitOptions {
     private static final Duration LEAST_HEARTBEAT = Duration.ofSeconds(1);
     private static final long AUTO = 0;
@@ -102,7 +102,7 @@ final class LimitOptions {
     private Duration heartbeat;
 
     /**
-     * Returns the time between the comments of event streams; zero for none.
+     * Returns the time between heartbeat comments in event streams, or zero for none.
      *
      * @throws IllegalArgumentException if it is too short
      */
@@ -116,7 +116,7 @@ final class LimitOptions {
     /**
      * Returns the limits for all listeners.
      *
-     * @throws IllegalArgumentException if they do not fit the store's limits
+     * @throws IllegalArgumentException if they are incompatible with the store's limits
      */
     NetworkLimits network(StoreConfig store) {
         long request = resp(store).maxRequestBytes();

@@ -65,12 +65,10 @@ final class ListenOptions {
             description = "Threads that read from the store; auto is two for each processor, and at least 4.")
     private int readers;
 
-    /** Returns the RESP listen address. */
     InetSocketAddress resp() throws IOException {
         return resp.resolve();
     }
 
-    /** Returns the HTTP listen address. */
     InetSocketAddress http() throws IOException {
         return http.resolve();
     }
@@ -89,7 +87,7 @@ final class ListenOptions {
     }
 
     /**
-     * Prevents an operator from opening a cluster to other machines by mistake.
+     * Prevents an operator from exposing a node's peer address by mistake.
      *
      * @throws IllegalArgumentException if other machines can reach the address and nodes do not authenticate each other
      */
@@ -115,8 +113,8 @@ final class ListenOptions {
     }
 
     /**
-     * Returns the transport. This is not a picocli converter, because probing for native libraries logs, and the log
-     * format is not known during parsing.
+     * Returns the transport. This is not a picocli converter, because probing for native libraries writes log messages,
+     * and the log format is not known during parsing.
      */
     private Transport transport() {
         if (transport.equalsIgnoreCase("auto")) {

@@ -22,8 +22,8 @@ import picocli.CommandLine.Option;
 /** Options for authentication, TLS, and protection from web pages. */
 final class SecurityOptions {
     /**
-     * The variable that contains the password. There is no option for it, because every user of a machine can read
-     * command lines.
+     * The environment variable that contains the password. There is no option for it, because every user of a machine
+     * can read command lines.
      */
     static final String PASSWORD_VARIABLE = "CARAVAN_PASSWORD";
 
@@ -81,9 +81,9 @@ final class SecurityOptions {
     private List<String> allowedHosts = List.of();
 
     /**
-     * Returns the config with the origins whose pages may use the server and the host names that it accepts.
+     * Returns the configuration with the allowed origins and host names.
      *
-     * @throws IllegalArgumentException if one is invalid
+     * @throws IllegalArgumentException if an origin or a host name is invalid
      */
     HttpConfig allow(HttpConfig http) {
         HttpConfig withOrigins = checked("--allow-origin", () -> http.withAllowedOrigins(allowedOrigins));
@@ -128,7 +128,6 @@ final class SecurityOptions {
         return fromFile;
     }
 
-    /** Whether clients use TLS. */
     boolean usesTls() {
         return tlsCert != null;
     }

@@ -77,7 +77,7 @@ import picocli.CommandLine.ParameterException;
             "Exit codes: 0 stopped cleanly; 1 could not start, or not stop cleanly; 2 wrong usage."
         })
 public final class ServeCommand extends SettingsCommand implements Callable<Integer> {
-    /** The time after which a server that is starting logs its steps. */
+    /** The time after which a starting server logs its steps. */
     private static final int SLOW_SECONDS = 2;
 
     private final List<FileWatch> watches = new ArrayList<>();
@@ -178,7 +178,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         }
     }
 
-    /** Checks all settings before anything is opened, and that the listen addresses are free and differ. */
+    /** Returns the configuration after checking all settings, and that the addresses are free and distinct. */
     private ServerConfig serverConfig(
             StoreConfig store, InetSocketAddress resp, InetSocketAddress http, @Nullable Cluster cluster)
             throws IOException {
@@ -216,8 +216,8 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     }
 
     /**
-     * Lowers the connection limit to reserve the files that the store needs. Excess clients are then rejected, and
-     * cannot use up the files that the log needs.
+     * Lowers the connection limit to reserve the files that the store needs. Excess clients are then rejected, instead
+     * of using up these files.
      */
     static NetworkLimits withinOpenFiles(NetworkLimits limits, long openFiles) {
         check(
@@ -269,9 +269,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         log.info("the start takes a while: the server {}", step);
     }
 
-    /**
-     * The steps of a server's start. Logs them only after a delay, because most starts have ended by then. Thread-safe.
-     */
+    /** The steps of a server's start, which are logged only if the start takes long. Thread-safe. */
     static final class StartSteps {
         private final Consumer<String> teller;
         private @Nullable String current;
@@ -355,7 +353,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         out.flush();
     }
 
-    /** Logs the settings. Creates the logger only here, after the log format has been set. */
+    /** Logs the most important settings. */
     private static void logSettings(ServerConfig config) {
         Logger log = log();
         boolean tls = config.network().tls() != null;
@@ -374,6 +372,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         }
     }
 
+    /** Returns the logger. This is not a constant, because the log format must be set first. */
     private static Logger log() {
         return LoggerFactory.getLogger(ServeCommand.class);
     }

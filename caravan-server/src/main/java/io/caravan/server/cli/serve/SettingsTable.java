@@ -10,7 +10,7 @@ import java.util.Locale;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParseResult;
 
-/** Prints every setting of a command that was parsed. */
+/** Prints the settings of a parsed command line. */
 final class SettingsTable {
     private static final String ROW = "%-20s  %-24s  %s%n";
 
@@ -22,7 +22,7 @@ final class SettingsTable {
         out.flush();
     }
 
-    /** Returns every setting, with the word {@code hidden} instead of secrets. */
+    /** Returns every setting, with {@code (hidden)} in place of secrets. */
     static List<Setting> rows(ParseResult parsed, Settings settings) {
         List<Setting> rows = new ArrayList<>();
         parsed.commandSpec().options().stream()

@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
 
 /** Options for the store. */
 final class StoreOptions {
-    /** The minimum of the maximum value length: the catalog's own entries must always fit. */
+    /** The lowest allowed maximum value length: the catalog's entries must always fit. */
     private static final long MIN_VALUE_BYTES = 64 * 1024;
 
     @Option(names = "--data", paramLabel = "DIR", defaultValue = "data", description = "The store's directory.")
@@ -76,7 +76,8 @@ final class StoreOptions {
     /**
      * Returns the directory for backups, or null if backups are disabled.
      *
-     * @throws IllegalArgumentException if it does not exist: a backup to an unmounted disk must not fill another disk
+     * @throws IllegalArgumentException if the directory does not exist. It is not created, because a backup to an
+     *     unmounted disk would fill another disk
      */
     @Nullable
     Path backupDirectory() {
@@ -89,7 +90,7 @@ final class StoreOptions {
     /**
      * Returns the store's settings.
      *
-     * @throws IllegalArgumentException if they contradict each other
+     * @throws IllegalArgumentException if a setting is invalid
      */
     StoreConfig config() {
         return config(data, durability);
@@ -108,10 +109,10 @@ final class StoreOptions {
     }
 
     /**
-     * Returns the settings of a replica, which is in a subdirectory of the data directory: its Raft group makes writes
-     * durable.
+     * Returns the settings of a replica, which is in a subdirectory of the data directory. The replica does not fsync,
+     * because its Raft group makes writes durable.
      *
-     * @throws IllegalArgumentException if they contradict each other
+     * @throws IllegalArgumentException if a setting is invalid or not supported in a cluster
      */
     StoreConfig replica() {
         check(

@@ -27,7 +27,6 @@ public final class SpaceCommand implements Runnable {
 
     private SpaceCommand() {}
 
-    /** Returns the command with its subcommands. */
     public static CommandLine commands(Console console) {
         return CliCommand.add(
                         new CommandLine(new SpaceCommand()),

@@ -41,7 +41,7 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
                 .collect(Collectors.joining(" "));
     }
 
-    /** Prints the space on separate lines. */
+    /** Prints the space as lines of text or as a JSON object. */
     void print(Output output, boolean json) throws IOException {
         if (json) {
             printJson(output);

@@ -11,7 +11,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Reads document names, and the requested document, from a store's catalog if it has one. */
+/** Reads the document names, and the entry of the requested document, from a store's catalog, if there is one. */
 final class CatalogVisitor implements ContentsVisitor {
     private final StorePrinter printer;
     private final @Nullable DocumentName name;
@@ -19,7 +19,7 @@ final class CatalogVisitor implements ContentsVisitor {
     private DocumentNames.@Nullable Entry wanted;
 
     /**
-     * Creates a visitor that has found nothing yet.
+     * Creates a visitor.
      *
      * @param printer receives the names, and reports damage
      * @param name the requested document, or null

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /** Prints checkpoints, lists, and documents in addition to log records. */
 final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
     private boolean moved;
-    /** The document whose list follows. */
+    /** The document that is printed before the next list, or null. */
     private DocumentNames.@Nullable Entry announced;
 
     ContentsPrinter(Output output, boolean withValues) {
@@ -87,7 +87,6 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
         announced = entry;
     }
 
-    /** Prints a document's catalog entry. */
     void document(DocumentNames.Entry entry) {
         print("document", json -> {
             json.writeNumberField("list", entry.id());
@@ -115,7 +114,6 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
         json.writeEndObject();
     }
 
-    /** Prints the end of the log. */
     void logEnd(long lsn, boolean torn) {
         print("logEnd", json -> {
             json.writeNumberField("lsn", lsn);
@@ -123,7 +121,7 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
         });
     }
 
-    /** Prints the last line, which contains the number of faults and whether data was moved during the read. */
+    /** Prints the last line, which contains the number of faults and whether data was moved during the dump. */
     void end() {
         print("end", json -> {
             json.writeNumberField("damage", faults());

@@ -10,7 +10,7 @@ import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
-/** The base of all commands for a store's directory. */
+/** The base class of commands that work on a store's directory. */
 @Command(mixinStandardHelpOptions = true, versionProvider = VersionProvider.class)
 abstract class DirectoryCommand extends CliCommand {
     /** The exit code if the store is damaged. */
@@ -21,7 +21,7 @@ abstract class DirectoryCommand extends CliCommand {
         return Progress.ticking(err(), console().showsProgress(), step);
     }
 
-    /** Returns the directory, which must be that of one store, not of several shards. */
+    /** Returns the directory after checking that it contains one store, not several shards. */
     protected final Path oneStore(Path directory) {
         List<Path> folders = Shards.folders(directory);
         check(

@@ -86,7 +86,7 @@ public final class DumpCommand extends DirectoryCommand {
         return found ? CommandLine.ExitCode.OK : NO_DOCUMENT;
     }
 
-    /** Returns the store that contains the document of this name, if there are several shards. */
+    /** Returns the directory of the document's shard, or of the only store. */
     private Path storeOf(String document) {
         List<Path> groups = Shards.folders(directory);
         return groups.get(Slots.group(document.getBytes(UTF_8), groups.size()));
@@ -121,7 +121,7 @@ public final class DumpCommand extends DirectoryCommand {
             return entry != null && dumpDocument(contents, printer, entry);
         }
         if (Shards.folders(directory).size() > 1) {
-            // A shard that has never had a document.
+            // The shard has never contained a document.
             return false;
         }
         check(wanted.matches("-?[0-9]{1,18}"), "no server has written this store: name a list by its number");

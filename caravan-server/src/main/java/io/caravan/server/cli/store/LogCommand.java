@@ -80,7 +80,7 @@ public final class LogCommand extends DirectoryCommand {
         return printer.faults() == 0 ? CommandLine.ExitCode.OK : DAMAGED;
     }
 
-    /** Reads the document names, which are optional: a store that changes too fast is printed without names. */
+    /** Reads the document names. If the store changes too fast for this, only names of new documents are printed. */
     private void learnNames(StorePrinter printer) throws IOException {
         try {
             new CatalogVisitor(printer, null).read(ContentsReader.open(directory));

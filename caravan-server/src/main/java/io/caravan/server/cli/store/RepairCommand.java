@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Cuts off a damaged log at its first damaged frame, so that the store opens again. */
+/** Cuts a damaged log before its first damaged frame, so that the store can be opened again. */
 @Command(
         name = "repair",
         description = {

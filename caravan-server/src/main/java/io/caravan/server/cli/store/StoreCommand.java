@@ -7,9 +7,7 @@ import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import picocli.CommandLine.Option;
 
-/**
- * The base of commands that print a result of a few lines of text or JSON, and show their progress after two seconds.
- */
+/** The base class of commands that print a few lines of text or JSON, and show their progress after two seconds. */
 abstract class StoreCommand extends DirectoryCommand {
     @Option(names = "--json", description = "Print one JSON object a line instead of text.")
     private boolean json;
@@ -27,7 +25,6 @@ abstract class StoreCommand extends DirectoryCommand {
         return exitCode;
     }
 
-    /** Runs the command, and returns the exit code. */
     abstract int run() throws IOException;
 
     @Override
@@ -36,15 +33,15 @@ abstract class StoreCommand extends DirectoryCommand {
     }
 
     /**
-     * Prints a result. If that fails, the work continues, so that no store is left incomplete, and the command fails at
-     * its end.
+     * Prints a result. If this fails, the work continues, so that no store is left incomplete, but the command fails at
+     * the end.
      */
     protected final void print(String line, Output.Fields fields) {
         try {
             print(output, DocumentName.printable(line), fields);
             output.flush();
         } catch (IOException unwritten) {
-            // The flush at the end throws it again.
+            // The flush at the end throws the exception again.
         }
     }
 

@@ -97,7 +97,7 @@ class StorePrinter implements LogVisitor {
         });
     }
 
-    /** Writes the list's number, and its document name if known. */
+    /** Writes the number of a list, and the name of its document if known. */
     final void list(JsonGenerator json, long id) throws IOException {
         json.writeNumberField("list", id);
         DocumentName name = names.of(id);

@@ -9,12 +9,12 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Passes on fields that are listed by name, if their values have the form that the list requires. */
+/** Discloses only fields that are listed by name, and only values that have the form required for the field. */
 final class AllowList {
     static final String HIDDEN = "(hidden)";
 
     static final Predicate<String> NUMBER = matching("-?[0-9]{1,20}(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,4})?");
-    /** One of a few words that the program itself uses. */
+    /** A word of the form that the program uses for states and kinds. */
     static final Predicate<String> WORD = matching("[a-z][a-z_-]{0,23}|");
 
     static final Predicate<String> VERSION = matching("[0-9]{1,4}[0-9a-zA-Z.+-]{0,40}|unpackaged");
@@ -26,7 +26,7 @@ final class AllowList {
         this.fields = Map.copyOf(fields);
     }
 
-    /** Creates a list of numeric fields, and of other fields with their own forms. */
+    /** Creates a list of numeric fields, and of fields with other forms. */
     static AllowList of(List<String> numbers, Map<String, Predicate<String>> others) {
         Map<String, Predicate<String>> fields = new LinkedHashMap<>(others);
         numbers.forEach(name -> fields.put(name, NUMBER));
@@ -41,12 +41,11 @@ final class AllowList {
         return List.of(words)::contains;
     }
 
-    /** Whether a field is on the list. */
     boolean knows(String name) {
         return fields.containsKey(name);
     }
 
-    /** Returns the value, {@link #HIDDEN} if it has another form, or null if the field is not on the list. */
+    /** Returns the value, or {@link #HIDDEN} if its form is wrong, or null if the field is not on the list. */
     @Nullable
     String value(String name, String value) {
         Predicate<String> form = fields.get(name);

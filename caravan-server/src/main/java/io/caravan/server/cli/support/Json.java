@@ -20,7 +20,7 @@ final class Json {
         }
     }
 
-    /** Parses JSON. Throws {@link IOException} if the bytes are not JSON; the message does not contain any of them. */
+    /** Parses JSON. Throws {@link IOException} if the bytes are not JSON; the message does not quote them. */
     static JsonNode parse(byte[] bytes) throws IOException {
         try {
             return MAPPER.readTree(bytes);

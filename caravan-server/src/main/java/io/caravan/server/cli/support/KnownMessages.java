@@ -15,11 +15,13 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The message templates that the program logs, by logger. Only their words and numbers may be disclosed. */
+/**
+ * The templates of the program's log messages, by logger. Only their words, and numbers in messages, may be disclosed.
+ */
 final class KnownMessages {
     private static final String LIST = "log-messages.txt";
     private static final String GAP = "…";
-    /** The maximum length of a message. Longer messages are not the program's own, and would take long to compare. */
+    /** The maximum length of a message. Longer messages are hidden, because they would take long to compare. */
     private static final int MOST_CHARACTERS = 4096;
 
     private static final Pattern PLACE = Pattern.compile("\\{n?}");
@@ -27,7 +29,7 @@ final class KnownMessages {
 
     private final Map<String, List<Message>> byLogger = new HashMap<>();
 
-    /** A message with placeholders for its variable parts; the pattern has a group for each number. */
+    /** A message template. The pattern has a group for each number. */
     private record Message(List<String> pieces, Pattern pattern) {
         static Message of(String template) {
             List<String> pieces = new ArrayList<>();
@@ -68,7 +70,7 @@ final class KnownMessages {
         }
     }
 
-    /** Returns the lines, each {@code LOGGER: MESSAGE}. */
+    /** Returns the lines of the list, which have the form {@code LOGGER: MESSAGE}. */
     static List<String> lines() {
         try (BufferedReader in = new BufferedReader(
                 new InputStreamReader(Objects.requireNonNull(KnownMessages.class.getResourceAsStream(LIST)), UTF_8))) {

@@ -15,7 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The end of a log, reduced to parts that identify no one: time, level, logger, the program's own words, and the
+ * The end of a log, reduced to parts that contain no user data: time, level, logger, the program's own words, and the
  * classes of exceptions and stack frames.
  */
 final class LogTail {
@@ -23,7 +23,7 @@ final class LogTail {
     static final int MOST_BYTES = 2 << 20;
 
     private static final int MOST_LINE = 256 * 1024;
-    /** A line of the text format; journalctl prints a prefix before it. */
+    /** A line of the text format, with or without the prefix that journalctl adds. */
     private static final Pattern LINE = Pattern.compile("(?:[A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} \\S{1,64} \\S{1,64}: )?"
             + "([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}(?:Z|[+-][0-9]{2}:[0-9]{2})) ([A-Z]{4,5}) +\\[[^\\]]{0,100}]"
             + " ([A-Za-z0-9_$]{1,80}): (.*)");

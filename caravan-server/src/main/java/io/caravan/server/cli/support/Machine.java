@@ -39,7 +39,7 @@ final class Machine {
     /**
      * Creates a report of a machine.
      *
-     * @param root the directory of its {@code proc} and {@code sys}: {@code /}, or that of a test
+     * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
      */
     Machine(Path root) {
         this.root = root;
@@ -73,8 +73,8 @@ final class Machine {
     }
 
     /**
-     * Adds the machine and the findings of {@code caravan doctor} that do not require a write; includes those about a
-     * store's directory if it is given.
+     * Adds the state of the machine, and the findings of {@code caravan doctor} that do not require a write. Includes
+     * findings about the store's directory if it is given.
      */
     void look(SupportFile file, @Nullable Path directory, long connections) {
         file.json("machine/system.json", "the operating system, processors, memory, and this command's JVM", system());
@@ -117,8 +117,8 @@ final class Machine {
     }
 
     /**
-     * Adds the server's process if it is on this machine. Checks the command line, because the id may be that of a
-     * process on another machine.
+     * Adds the server's process if it runs on this machine. Checks the command line, because the server may run on
+     * another machine, and the id may belong to another process here.
      */
     void process(SupportFile file, OptionalLong id) {
         file.text(

@@ -16,7 +16,7 @@ final class Metrics {
             Set.of("protocol", "operation", "outcome", "kind", "limit", "state", "area", "reason", "host");
     private static final Pattern WORD = Pattern.compile("[a-z][a-z_.-]{0,40}");
     private static final Pattern LIMIT = Pattern.compile("[0-9.eE+-]{1,20}|\\+Inf");
-    /** Tags whose values are names from the JVM: garbage collectors, causes of collections, and pools. */
+    /** Labels whose values are names from the JVM: garbage collectors, causes of collections, and pools. */
     private static final Set<String> JVM = Set.of("action", "cause", "gc", "id", "pool");
 
     private static final Pattern JVM_NAME = Pattern.compile("[A-Za-z0-9 .'()_-]{1,60}");

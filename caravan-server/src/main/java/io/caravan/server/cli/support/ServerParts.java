@@ -35,12 +35,11 @@ final class ServerParts {
     private final Consumer<String> told;
     private ServerInfo info = new ServerInfo(Map.of());
 
-    /** Opens a connection to a server. */
     interface Opening<T> {
         T open() throws IOException;
     }
 
-    /** Converts a page to the part of it that may be disclosed. */
+    /** Extracts the part of a response that may be disclosed. */
     private interface Showing {
         Object of(byte[] body) throws IOException;
     }
@@ -48,7 +47,7 @@ final class ServerParts {
     /**
      * Creates a collector for a file.
      *
-     * @param told receives complete messages for the user of this command, which must not be in the file
+     * @param told receives the original error messages for the user; the file must not contain them
      */
     ServerParts(SupportFile file, Consumer<String> told) {
         this.file = file;
@@ -104,10 +103,7 @@ final class ServerParts {
         return latency;
     }
 
-    /**
-     * Returns the slow log. Discloses the first word of an entry as a command name only if the server has such a
-     * command.
-     */
+    /** Returns the slow log. Discloses the first word of an entry only if it is a command of the server. */
     private static List<Object> slowLog(ServerConnection connection) {
         Set<String> commands = list(connection.ask("COMMAND", "LIST")).stream()
                 .map(ServerParts::lower)

@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 
 /** Describes the directory of an open or closed store. Only reads, and takes no lock. */
 final class StoreFolder {
-    /** The size above which verifying a store takes too long for this command. */
+    /** The size, in bytes, above which verifying a store takes too long for this command. */
     static final long MOST_VERIFIED_BYTES = 256L << 20;
 
     private static final int MOST_FILES = 20_000;
@@ -44,7 +44,7 @@ final class StoreFolder {
         this.part = part;
     }
 
-    /** Inspects a store's directory, or that of each of its shards; see {@link #look}. */
+    /** Adds the data about a store's directory, or about each of its shards. */
     static void look(SupportFile file, Path directory, VerifyReport.Progress progress) {
         List<Path> folders;
         try {
@@ -59,7 +59,9 @@ final class StoreFolder {
         }
     }
 
-    /** Adds the files, their headers, and the result of verifying them; reports that step to {@code progress}. */
+    /**
+     * Adds the files, their headers, and the result of verifying the store. Reports the progress of the verification.
+     */
     private void look(VerifyReport.Progress progress) {
         try {
             file.json(part + "/files.json", "files of the store's directory, with what their headers say", files());

@@ -108,7 +108,7 @@ public final class SupportCommand extends ClientCommand {
         complete = file.missing().isEmpty();
     }
 
-    /** Returns the usual HTTP port, for a server that does not report its port. */
+    /** Returns the HTTP port to try if the server does not report its port. */
     private int usualPort() {
         String listens = console().environment().getOrDefault("CARAVAN_HTTP", "");
         try {

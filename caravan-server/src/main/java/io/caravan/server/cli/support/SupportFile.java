@@ -39,9 +39,9 @@ final class SupportFile {
     private final List<Missing> missing = new ArrayList<>();
 
     /**
-     * A file of the archive.
+     * A file in the ZIP file.
      *
-     * @param about a description of its contents, for people
+     * @param about a description of the contents, for people
      */
     record Part(String name, String about, byte[] bytes) {}
 
@@ -53,9 +53,9 @@ final class SupportFile {
     record Missing(String name, String why) {}
 
     /**
-     * Creates an empty archive.
+     * Creates an empty file of diagnostics.
      *
-     * @param at the time of its creation
+     * @param at the time of creation
      */
     SupportFile(Instant at) {
         this.at = at;
