@@ -71,11 +71,7 @@ final class Sbom {
         }
     }
 
-<<<<<<< HEAD
-    /** Returns a property of a JDK's {@code release} file, whose values are in quotes. */
-=======
     /** Returns a value without the quotes that surround it in a {@code release} file. */
->>>>>>> ek
     private static String value(Properties release, String key, String otherwise) {
         return release.getProperty(key, otherwise).replace("\"", "");
     }
