@@ -3,8 +3,8 @@ package io.caravan.server.net;
 import java.time.Duration;
 
 /**
- * Prevents a message that clients can cause from filling the log: allows a number of lines a minute, and counts the
- * others.
+ * Limits the number of log lines that clients can cause by one message: allows a number of lines a minute, and counts
+ * the suppressed lines.
  */
 public final class LineLimit {
     private static final int LINES = 10;
@@ -14,7 +14,7 @@ public final class LineLimit {
     private int lines;
     private long left;
 
-    /** Returns the number of lines suppressed since the last logged one, or -1 to suppress this one as well. */
+    /** Returns the number of lines suppressed since the last logged line, or -1 if this line must be suppressed. */
     public long next() {
         return next(System.nanoTime());
     }
