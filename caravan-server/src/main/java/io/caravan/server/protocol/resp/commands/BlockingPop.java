@@ -150,7 +150,7 @@ final class BlockingPop implements Reading {
         }
     }
 
-    /** Restores documents that only the archive has, like a read, up to the first document with a value. */
+    /** Fetches documents that only the archive has, like a read, up to the first document with a value. */
     private void fetch() {
         for (DocumentName name : names) {
             if (Presence.of(documents::find, name) != null) {

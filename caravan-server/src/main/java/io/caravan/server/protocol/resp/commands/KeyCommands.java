@@ -87,7 +87,7 @@ public final class KeyCommands {
 
     /**
      * Counts existing documents ({@code EXISTS}). A turn looks up a limited number of names, because other reads also
-     * need threads, and documents may first have to be restored from the archive.
+     * need threads, and each document may have to be fetched from the archive.
      */
     static final class Counting implements Reading {
         /** Maximum number of names looked up in one turn. */
