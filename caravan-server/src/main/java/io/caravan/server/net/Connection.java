@@ -15,8 +15,8 @@ public interface Connection {
     void requestTimedOut();
 
     /**
-     * Ends the connection when the server stops: replies to the requests that have arrived completely, rejects later
-     * ones, and then closes.
+     * Ends the connection when the server stops: replies to requests that have arrived completely, rejects later
+     * requests, and then closes.
      */
     void end();
 }

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 public final class ConnectionMemory extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionMemory.class);
     private static final LineLimit LINES = new LineLimit();
-    /** A client that sends fewer bytes within the budget's patience counts as idle. */
+    /** A client that sends fewer bytes within {@link NetworkLimits#patience} counts as idle. */
     private static final int PROGRESS_BYTES = 8 * 1024;
     /**
      * A connection with fewer bytes of replies than this may create small replies even without space, so that its
@@ -59,7 +59,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     private boolean cameWhole;
 
     private boolean paused;
-    /** Whether only the client can advance this connection. Read by other threads. */
+    /** Whether the connection waits for the rest of a request. Read by other threads. */
     private volatile boolean clientsTurn;
     /** The time of the client's last progress. Read by other threads. */
     private volatile long progressNanos;
@@ -288,8 +288,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Whether the replies of all connections leave space. If they do not, the action of {@link #onRoom} runs when there
-     * is space again.
+     * Whether there is space for a large reply. If there is none, the action of {@link #onRoom} runs when there is
+     * space again.
      */
     public boolean room() {
         return budget.hasReplyRoom(this);
@@ -336,9 +336,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Whether the connection holds memory for a request that only the client can complete, and the client has made no
-     * progress since the given time. A connection with a waiting complete request, or whose client receives no replies,
-     * counts only if it holds much memory. Callable on any thread.
+     * Whether the connection waits for the rest of a request, and the client has made no progress since the given time.
+     * A connection whose complete request waits, or whose client receives no replies, counts only if it holds much
+     * memory. Callable on any thread.
      */
     boolean idleSince(long nanos, long littleBytes) {
         long held = requestBytes;
@@ -348,9 +348,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
                 || much && !channel.isWritable() && stalledSince(nanos);
     }
 
-    /**
-     * Whether a request whose client chooses the waiting time has waited for at least {@link NetworkLimits#patience}.
-     */
+    /** Whether a request whose client chooses the waiting time has waited for {@link NetworkLimits#patience}. */
     boolean waitsLong() {
         return waitingNanos.getAsLong() >= budget.limits.patience().toNanos();
     }

@@ -3,8 +3,8 @@ package io.caravan.server.net;
 import java.time.Duration;
 
 /**
- * Limits the number of log lines that clients can cause by one message: allows a number of lines a minute, and counts
- * the suppressed lines.
+ * Limits how often a message that clients can cause is logged: allows a number of lines a minute, and counts the
+ * others.
  */
 public final class LineLimit {
     private static final int LINES = 10;

@@ -20,7 +20,7 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The limits on the memory of all connections together. Thread-safe.
+ * Limits the memory of all connections together. Thread-safe.
  *
  * <p><b>Requests.</b> Connections that hold much memory may read until three quarters of the limit are used;
  * connections that hold little, until seven eighths are used. The rest is for connections that hold nothing, so that
@@ -153,7 +153,7 @@ final class MemoryBudget {
         return hasRoom(connection.requestBytes()) || admitsOrWakes(connection, begun);
     }
 
-    /** Checks under the lock, so that no memory becomes free between the check and the wait. */
+    /** Checks under the lock, so that memory cannot become free between the check and the wait. */
     private synchronized boolean admitsOrWakes(ConnectionMemory connection, boolean begun) {
         if (hasRoom(connection.requestBytes())) {
             return true;
@@ -168,11 +168,11 @@ final class MemoryBudget {
     }
 
     /**
-     * Makes the next waiting connection the exception, if it is this connection now, whose request has its reply. This
-     * connection may already hold part of another request, which must wait for its turn.
+     * Called when the requests of a connection have replies. If the connection is the exception, the next waiting
+     * connection becomes the exception.
      */
     void settled(ConnectionMemory connection) {
-        // This check needs no lock, because every request ends here.
+        // Checked without the lock, because this runs for every request.
         if (excepted != connection) {
             return;
         }
@@ -291,7 +291,7 @@ final class MemoryBudget {
         }
     }
 
-    /** Closes the inactive connections that hold the most, until the closed ones held at least {@code excess} bytes. */
+    /** Closes the inactive connections that hold the most, until their bytes add up to the excess. */
     private void closeGreatest(
             long excess,
             Predicate<ConnectionMemory> inactive,

@@ -30,10 +30,7 @@ public record NetworkLimits(
         @Nullable Duration idleTimeout) {
     private static final int MAX_CONNECTIONS = 10_000;
     private static final long MIN_TOTAL_BYTES = 64L << 20;
-    /**
-     * The divisor that yields the maximum idle time of a client from the request timeout, while requests are at their
-     * limit.
-     */
+    /** The divisor that yields {@link #patience} from the request timeout. */
     private static final int PATIENCE_PART = 15;
 
     /**

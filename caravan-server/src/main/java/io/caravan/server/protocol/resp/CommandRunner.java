@@ -262,7 +262,7 @@ final class CommandRunner {
         }
     }
 
-    /** Applies a write on this thread, or on a reading thread if data must be read or checked before. */
+    /** Applies a write on this thread, or on a reading thread if values must first be read or validated. */
     private void write(Change change, Command command, PendingReply place) {
         Preparation preparation = new Preparation(limits.maxRequestBytes());
         try {

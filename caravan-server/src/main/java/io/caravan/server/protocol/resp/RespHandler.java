@@ -69,7 +69,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         memory.waitingFor(runner::waitingNanos);
     }
 
-    /** Controls decoding. When the connection is quitting, everything is decoded, because it is then dropped. */
+    /** Controls decoding. After the last request, all bytes are decoded, because later requests are dropped. */
     private final class Intake implements RequestDecoder.Intake {
         @Override
         public boolean open() {

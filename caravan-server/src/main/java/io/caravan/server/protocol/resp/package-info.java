@@ -1,5 +1,5 @@
 /**
- * Access to the documents by RESP, the protocol of Redis, versions 2 and 3.
+ * Provides access to documents through RESP, the protocol of Redis, in versions 2 and 3.
  *
  * <p>{@link io.caravan.server.protocol.resp.codec.RequestDecoder} decodes a
  * {@link io.caravan.server.protocol.resp.codec.Request} from bytes and enforces

@@ -20,7 +20,7 @@ public final class Answer {
         this.status = status;
     }
 
-    /** Returns a response with a map, list, or record as JSON, which must not be cached. */
+    /** Returns an uncacheable response with a map, list, or record as JSON. */
     public static Answer json(int status, Object value) {
         return new Answer(status).uncached().body(JSON, jsonBytes(value));
     }

@@ -28,7 +28,8 @@ import java.util.stream.Collectors;
  *   <li>any IP address, if the server does not listen on a loopback address.
  * </ul>
  *
- * <p>Programs other than browsers send no {@code Origin}, and the address to which they connect as the {@code Host}.
+ * <p>Programs other than browsers are not affected: they send no {@code Origin}, and their {@code Host} is the address
+ * to which they connect.
  */
 public final class Origins {
     private static final String ANY = "*";
@@ -62,7 +63,7 @@ public final class Origins {
         this(config, authenticated, host -> false);
     }
 
-    /** Creates the rules for a listener. The {@code Host} may also be a {@code known} one; these may change. */
+    /** Creates the rules for a listener. {@code known} hosts, which may change, are also allowed as {@code Host}. */
     public Origins(HttpConfig config, boolean authenticated, Predicate<String> known) {
         InetSocketAddress address = config.address();
         allowed = config.allowedOrigins();

@@ -32,7 +32,7 @@ public final class Problem extends RuntimeException {
     private static final String ARCHIVE_UNAVAILABLE = "archive_unavailable";
 
     private static final String READ_UNCONFIRMED = "read_unconfirmed";
-    /** The codes of problems that are usually over after a short time. */
+    /** The codes of problems that are usually temporary. */
     private static final Set<String> PASSING = Set.of(ARCHIVE_UNAVAILABLE, READ_UNCONFIRMED);
 
     private record Translation(Class<? extends RuntimeException> type, int status, String code) {}

@@ -94,7 +94,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * Throws {@link Problem} if the body is compressed, because it would be stored without a record of its encoding.
+     * Throws {@link Problem} if the body is compressed. Otherwise, it would be stored without a record of its encoding.
      */
     public void checkContentEncoding() {
         for (String encoding : headers.getAllAsString(HttpHeaderNames.CONTENT_ENCODING)) {
@@ -111,7 +111,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         }
     }
 
-    /** Removes the address of the server, which clients include in requests to proxies. */
+    /** Removes the scheme and the server's address, which clients include in requests to proxies. */
     private static String withoutAuthority(String uri) {
         Matcher authority = AUTHORITY.matcher(uri);
         if (!authority.lookingAt()) {
@@ -126,7 +126,6 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return query.toString().isEmpty() ? path : path + "?" + query;
     }
 
-    /** Returns a copy with this body. */
     public Request withBody(byte[] arrived) {
         return new Request(method, path, query, headers, arrived);
     }

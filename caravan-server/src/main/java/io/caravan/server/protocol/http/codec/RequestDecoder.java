@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * is not read until the request ends. Decoded small requests would take many times the memory of their bytes.
  */
 public final class RequestDecoder extends HttpRequestDecoder {
-    /** Fits a name of maximum length with every byte percent-encoded, and a query. */
+    /** Enough for a name of maximum length with every byte percent-encoded, and a query. */
     static final int MAX_LINE_BYTES = 8 * 1024;
 
     public static final int MAX_HEADER_BYTES = 16 * 1024;
@@ -95,7 +95,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         try {
             channelRead(context, Unpooled.EMPTY_BUFFER);
         } catch (Exception | Error broken) {
-            // A pipeline handles exceptions of its handlers in this way.
+            // This is how a pipeline handles exceptions of its handlers.
             context.fireExceptionCaught(broken);
         }
     }

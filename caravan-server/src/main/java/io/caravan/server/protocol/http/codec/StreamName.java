@@ -30,7 +30,7 @@ public final class StreamName {
     private static final Pattern DOT_SEGMENT = Pattern.compile("(?:^|/)(?:\\.|%2[eE]){1,2}(?:/|\\z)");
     /** The character at which browsers end a path, and the character that they change to a slash. */
     private static final Pattern UNENCODED = Pattern.compile("[#\\\\]");
-    /** Finds names that need an escaped path. {@code api.js} of the console and {@code caravan.mjs} do the same. */
+    /** Finds names that need an escaped path. The console's {@code api.js} and {@code caravan.mjs} have a copy. */
     private static final Pattern REWRITTEN =
             Pattern.compile("(?:^|/)\\.{0,2}/|(?:^|/)\\.{1,2}\\z|^" + RESERVED + "\\z|^(?:" + RESERVED + "|__name)/");
 
@@ -112,7 +112,7 @@ public final class StreamName {
                 : PercentCode.encode(name);
     }
 
-    /** Encodes a name without escaping, for servers that do not support it. Clients may rewrite some of the paths. */
+    /** Encodes a name for servers that do not support escaped paths. Clients may rewrite some of these paths. */
     public static String encodePlainly(byte[] name) {
         String path = PercentCode.encode(name);
         return DOT_SEGMENT.matcher(path).find() ? path.replace("/", "%2F") : path;

@@ -37,7 +37,7 @@ public final class Exchange {
     private final List<Runnable> endActions = new ArrayList<>(1);
     private String operation;
     private int status;
-    /** Work that waits for shared resources. Its monitor guards it and changes of {@link #over}. */
+    /** Work that waits for shared resources. Guarded by its own monitor, like changes of {@link #over}. */
     private final List<Parked> parked = new ArrayList<>(0);
 
     private volatile boolean over;
@@ -166,8 +166,7 @@ public final class Exchange {
 
     /**
      * Wraps work that waits for a shared resource, such as a reading thread or space in the store. The wrapper runs the
-     * work at most once, and never after the end of the exchange, when it also drops its reference to the work.
-     * Callable on any thread.
+     * work at most once, and drops the work when the exchange ends. Callable on any thread.
      */
     public Runnable untilEnd(Runnable work) {
         Parked waits = new Parked(work, parked);
@@ -203,7 +202,7 @@ public final class Exchange {
         }
     }
 
-    /** Runs the action on the event loop; immediately if this is the thread of the loop. */
+    /** Runs the action on the event loop, immediately if called there. */
     public void onLoop(Runnable action) {
         if (loop().inEventLoop()) {
             action.run();

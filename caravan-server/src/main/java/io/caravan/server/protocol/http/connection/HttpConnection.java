@@ -29,8 +29,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of one client, which handles one request at a time. Later bytes wait in the decoder, and while bytes
- * wait, the socket is not read. Otherwise, it is read even during a request, because only a read detects that the
+ * The connection of one client. Handles one request at a time. Later bytes wait in the decoder, and the socket is not
+ * read while bytes wait. Otherwise, the socket is read even during a request, because only a read detects that the
  * client has disconnected.
  */
 public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject> implements Connection {
@@ -187,7 +187,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     }
 
     /**
-     * Continues with the next request, if the current one is over and another response has space.
+     * Continues with the next request, if the current request is over and there is space for another response.
      */
     private void next() {
         if (exchange == null || !exchange.over() || closing || !channel.isWritable() || !memory.mayAnswer(0)) {

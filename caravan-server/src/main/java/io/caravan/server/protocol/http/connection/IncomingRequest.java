@@ -87,7 +87,6 @@ public final class IncomingRequest {
         return part.readableBytes();
     }
 
-    /** Returns the complete request. */
     public Request complete() {
         return head.withBody(body.toByteArray());
     }

@@ -37,8 +37,8 @@ public record Route(
     private static final Set<Integer> MOVED_STATUSES = Set.of(307, 421);
 
     /**
-     * Minimum size of the values that one body may contain in total, in bytes before Base64 encoding, even if the
-     * maximum length of a value is lower.
+     * The total size of values, before Base64 encoding, that one body may contain even if the maximum length of a value
+     * is lower.
      */
     private static final int VALUES_BYTES = 1024 * 1024;
 
@@ -80,7 +80,6 @@ public record Route(
         });
     }
 
-    /** Returns a copy with another endpoint. */
     public Route with(Endpoint other) {
         return new Route(method, path, operation, permission, statuses, takesValues, other);
     }
@@ -90,7 +89,7 @@ public record Route(
         return path.endsWith(REST);
     }
 
-    /** Whether the body of a request is not discarded. */
+    /** Whether the body of a request is kept. */
     boolean takesBody() {
         return method.equals(HttpMethod.PUT) || method.equals(HttpMethod.POST);
     }

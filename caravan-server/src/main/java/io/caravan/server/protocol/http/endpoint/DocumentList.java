@@ -65,7 +65,7 @@ public final class DocumentList implements Route.Endpoint {
      *
      * @param prefix start of the names
      * @param delimiter a name that contains the delimiter after the prefix is not listed, but counted under its start
-     *     up to the delimiter; empty for none
+     *     up to and including the delimiter; empty for none
      * @param sizes whether to return the size of each document
      */
     private record Wanted(byte[] prefix, byte[] delimiter, boolean sizes) {

@@ -24,7 +24,7 @@ import java.util.function.Function;
  */
 public record Endpoints(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
 
-    /** Wraps the endpoint of a read. The read begins when the read barrier ensures that its data is not stale. */
+    /** Wraps the endpoint of a read, so that it runs after the read barrier, or is rejected if the barrier fails. */
     public Route.Endpoint current(Route.Endpoint read) {
         return exchange -> readiness
                 .documents()
@@ -39,8 +39,8 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
     }
 
     /**
-     * Runs part of a read on a reading thread, when memory for its response is available. An exception ends the
-     * exchange, as does a token that has been revoked.
+     * Runs part of a read on a reading thread, when memory for its response is available. An exception or a revoked
+     * token ends the exchange.
      */
     public void read(Exchange exchange, Runnable part) {
         if (!exchange.memory().room()) {
@@ -72,8 +72,8 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
     }
 
     /**
-     * Runs a write that takes long or has to read on a reading thread, when the store has space. A write that waits for
-     * space would hold the document's lock, and would thus delay writes on the event loop.
+     * Runs a write that takes long, or must read, on a reading thread, when the store has space. The write must not
+     * wait for space there, because it would hold the document's lock, and thus delay writes on the event loop.
      */
     public void writeApart(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();

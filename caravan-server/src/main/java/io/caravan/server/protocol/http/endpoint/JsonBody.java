@@ -24,7 +24,7 @@ abstract class JsonBody<T> {
 
     private static final int MAX_DEPTH = 8;
     /**
-     * Longer than any valid field name. Limited because the factory caches thousands of names, even unknown ones.
+     * Longer than any valid field name. Limited because the factory caches thousands of names, even invalid names.
      */
     private static final int MAX_NAME_CHARS = 128;
 

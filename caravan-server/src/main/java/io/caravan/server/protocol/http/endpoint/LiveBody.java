@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A body that lists streams to tail: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */
 final class LiveBody extends JsonBody<LiveBody.Start> {
-    /** Maximum number of streams of one connection. Each takes several hundred bytes while it is tailed. */
+    /** Maximum number of streams of one connection. A stream takes several hundred bytes while it is tailed. */
     static final int MAX_STREAMS = 1_000;
 
     private final Set<DocumentName> names = new HashSet<>();

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 
 /** Endpoints for operators: the layout of the store on disk, checkpoints, clients, and the current settings. */
 public final class OperatorPages {
-    /** The maximum number of listed HTTP connections, and also of listed connections of other protocols. */
+    /** The maximum number of listed connections, separately for HTTP and for the other protocols. */
     private static final int MAX_CLIENTS = 1_000;
 
     private static final Duration LAYOUT_AGE = Duration.ofSeconds(2);

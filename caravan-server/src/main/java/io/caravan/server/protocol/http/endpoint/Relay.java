@@ -112,7 +112,7 @@ public final class Relay {
         this.transport = transport;
     }
 
-    /** Returns a route that forwards requests if another node leads the Raft group of the document. */
+    /** Returns a route that forwards requests to the leader if this node cannot serve them. */
     public Route around(Route route, Readiness readiness) {
         return route.with(exchange -> new Passage(exchange, route, readiness).begin());
     }
@@ -138,8 +138,7 @@ public final class Relay {
             GroupView requested = group(cluster);
             boolean here = cluster == null || requested == cluster.group();
             if (exchange.request().header(RELAYED) != null && !(here && readiness.serves())) {
-                // Either the sender or this node does not have the latest leader. The sender must determine the leader
-                // again.
+                // The view of the sender or of this node is outdated. The sender must determine the leader again.
                 throw Readiness.noLeader().with(RELAYED, "refused");
             }
             if (cluster == null || requested == null || readiness.draining() || here && readiness.serves()) {

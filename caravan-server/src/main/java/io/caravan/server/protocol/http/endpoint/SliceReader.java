@@ -93,7 +93,7 @@ final class SliceReader implements DocumentReader {
         return wholeNext > from;
     }
 
-    /** Removes the values after the last value that ends with a complete character; all if there is no such value. */
+    /** Removes the values after the last value that ends with a complete character, or all if there is none. */
     void cutToWhole() {
         bytes.writerIndex(bytes.readerIndex() + wholeBytes);
         next = wholeNext;

@@ -24,7 +24,7 @@ final class StreamAnswers {
 
     private StreamAnswers() {}
 
-    /** Returns the head of the response to a write, which must not be cached. */
+    /** Returns the head of the uncacheable response to a write. */
     static Answer written(int status, DocumentInfo info) {
         return of(status, info).uncached();
     }

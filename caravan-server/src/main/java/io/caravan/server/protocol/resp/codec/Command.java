@@ -42,13 +42,13 @@ public final class Command implements Request {
         return new String(words[index], StandardCharsets.UTF_8);
     }
 
-    /** Returns the word as text, truncated to a length that fits an error. */
+    /** Returns the word as text, truncated for an error. */
     public String shortText(int index) {
         byte[] word = words[index];
         return new String(word, 0, Math.min(word.length, SHORT_CHARS), StandardCharsets.UTF_8);
     }
 
-    /** Returns the approximate memory of the words, with the overhead of {@link RespLimits}. */
+    /** Returns the approximate memory of the words, including {@link RespLimits#WORD_OVERHEAD_BYTES}. */
     public long bytes() {
         long bytes = 0;
         for (byte[] word : words) {

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A reply with the types of RESP 3. For RESP 2, the most similar type replaces a missing one, as in Redis. */
+/** A reply with the types of RESP 3. In RESP 2, the most similar type replaces a missing type, as in Redis. */
 public sealed interface Reply {
     /** The usual reply of a command that returns no data. */
     Reply OK = new Simple("OK");
@@ -143,7 +143,7 @@ public sealed interface Reply {
         }
     }
 
-    /** A null. RESP 2 has separate nulls for byte strings and for arrays. */
+    /** The null value. RESP 2 has separate nulls for byte strings and for arrays. */
     enum Null implements Reply {
         BULK("$-1\r\n"),
         ARRAY("*-1\r\n");

@@ -12,7 +12,7 @@ public sealed interface Request permits Command, Request.Refused {
      */
     record Refused(String error, boolean last) implements Request {
 
-        /** Creates the last request of a connection. */
+        /** Creates a request that ends the connection. */
         public Refused(String error) {
             this(error, true);
         }

@@ -38,7 +38,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     private static final int FIRST_WORDS = 8;
     /** Minimum number of bytes in a reservation of memory. */
     private static final int PIECE_BYTES = 4 * 1024;
-    /** Maximum number of digits of a length; more than the limits allow. */
+    /** Maximum number of digits of a length; no permitted length has as many. */
     private static final int MAX_DIGITS = 18;
 
     private static final int LINE_END_BYTES = 2;

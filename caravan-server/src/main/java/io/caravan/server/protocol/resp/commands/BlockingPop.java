@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * that, the command takes no value.
  *
  * <p>The command checks its documents when it begins, when one of them has changed, and when it becomes the first
- * waiter for one of them. The checks run independently of the turns of the connection. While replies are at their
- * limit, these turns wait, which would delay the next waiters in the {@link PopQueues}.
+ * waiter for one of them. The checks run independently of the turns of the connection. These turns pause while replies
+ * are at their limit, and would thus delay the next waiters in the {@link PopQueues}.
  */
 final class BlockingPop implements Reading {
     /** The positions of the names: all words except the first and the last. */
@@ -41,7 +41,7 @@ final class BlockingPop implements Reading {
     private static final int PLACE_BYTES = 448;
     /** Maximum number of names in one command. */
     static final int MAX_NAMES = 1_024;
-    /** The reply if the connection ends or the server no longer leads; it differs from that of a timeout. */
+    /** The reply if the connection ends or the server no longer leads, as opposed to a timeout. */
     private static final Reply UNBLOCKED =
             new Reply.Error("UNBLOCKED the connection ends, as the server stops or leads no longer; nothing was taken");
     /** The reply to a client that has closed its side of the connection, but may still read replies. */
@@ -150,7 +150,7 @@ final class BlockingPop implements Reading {
         }
     }
 
-    /** Fetches documents that only the archive has, like a read, up to the first document with a value. */
+    /** Fetches documents that only the archive has, as for a read, up to the first document with a value. */
     private void fetch() {
         for (DocumentName name : names) {
             if (Presence.of(documents::find, name) != null) {
@@ -182,7 +182,7 @@ final class BlockingPop implements Reading {
         session.onEnding(() -> giveUp(session.clientDone() ? CLIENT_DONE : UNBLOCKED));
     }
 
-    /** Returns the documents from which this command may take. */
+    /** Returns the documents from which this command may take a value. */
     private List<DocumentName> first() {
         return queues.first(names, waiter);
     }
@@ -196,7 +196,7 @@ final class BlockingPop implements Reading {
             return true;
         }
         List<DocumentName> mine = first();
-        // An attempt that finds no value would count as a change, and would wake this command again.
+        // A failed attempt would also count as a change, and wake this command again.
         if (mine.stream().noneMatch(name -> hasValues(name) || documents.moved(name))) {
             return false;
         }

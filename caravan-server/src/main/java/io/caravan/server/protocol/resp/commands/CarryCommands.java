@@ -168,7 +168,7 @@ public final class CarryCommands {
         return change(command, document -> DocumentImport.end(document, id, next));
     }
 
-    /** Deletes the imported document with an id. */
+    /** Deletes the imported document with this id. */
     private interface TakingBack {
         boolean taken(EditedDocument document, long id);
     }

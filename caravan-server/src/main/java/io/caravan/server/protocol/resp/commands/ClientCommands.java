@@ -63,7 +63,7 @@ public final class ClientCommands {
     }
 
     /**
-     * Returns the name, after a check that {@code CLIENT LIST} can show it.
+     * Returns the name if {@code CLIENT LIST} can show it.
      *
      * @throws CommandException if the name is too long or contains spaces or special characters
      */
@@ -206,7 +206,7 @@ public final class ClientCommands {
                 session.commands());
     }
 
-    /** Returns the information about a connection that operators see. */
+    /** Describes a connection for operators. */
     public static ClientInfo info(Session session) {
         return new ClientInfo(
                 "resp",

@@ -14,7 +14,7 @@ import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import java.time.InstantSource;
 import java.util.List;
 
-/** The commands for expiry; see {@link Presence} for documents without values. */
+/** The expiry commands. {@link Presence} explains the treatment of documents without values. */
 public final class ExpiryCommands {
     private static final long NO_DOCUMENT = -2;
     private static final long NO_EXPIRY = -1;
@@ -102,7 +102,7 @@ public final class ExpiryCommands {
     }
 
     /**
-     * The condition for a new expiry, from the options of {@code EXPIRE}. No expiry counts as later than every expiry.
+     * The condition for a new expiry, from the options of {@code EXPIRE}. A missing expiry counts as the latest.
      *
      * @param absent {@code NX}: only if the document has no expiry
      * @param present {@code XX}: only if the document has an expiry

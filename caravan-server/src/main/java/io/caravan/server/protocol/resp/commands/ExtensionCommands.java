@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** The commands without a counterpart in Redis. They address values by sequences, which trims do not change. */
+/** Caravan's commands for values, which are addressed by sequences that trims do not change. */
 public final class ExtensionCommands {
     private static final int SEQUENCE_WORD = 3;
 

@@ -144,7 +144,7 @@ public final class KeyCommands {
                 info -> new Reply.Number(documents.bytes(DocumentName.of(name), info) + name.length + DOCUMENT_BYTES));
     }
 
-    /** Returns the encoding of a long list in Redis. */
+    /** Returns the name of the encoding of long lists in Redis. */
     private Reply encoding(Command command) {
         return ofExisting(command, info -> Reply.Bulk.of("quicklist"));
     }

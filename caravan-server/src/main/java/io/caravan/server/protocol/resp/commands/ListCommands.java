@@ -108,8 +108,8 @@ public final class ListCommands {
     }
 
     /**
-     * A range of positions in a list, as in Redis: from 0, or, if negative, from the end (-1 is the last value).
-     * Positions outside of the list are ignored.
+     * A range of positions in a list, as in Redis. Positions count from 0, or, if negative, from the end (-1 is the
+     * last value). Positions outside of the list are ignored.
      *
      * @param start the first position
      * @param stop the last position, inclusive

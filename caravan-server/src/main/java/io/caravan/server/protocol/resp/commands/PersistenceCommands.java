@@ -86,7 +86,7 @@ public final class PersistenceCommands {
     }
 
     /**
-     * Replies without waiting. The reply is sent after those of earlier writes, which a majority has acknowledged.
+     * Replies without waiting. The reply follows the replies to earlier writes, which a majority has acknowledged.
      */
     private Reply replicas(Session session, Command command) {
         command.count(1);
@@ -95,7 +95,7 @@ public final class PersistenceCommands {
         return new Reply.Number(cluster == null ? 0 : cluster.replicasOfAChange());
     }
 
-    /** Waits until the earlier writes have the durability of the store, like their own replies. */
+    /** Waits until earlier writes have reached the durability of the store. */
     private Reply disks(Session session, Command command) {
         long local = command.count(1);
         command.count(2);

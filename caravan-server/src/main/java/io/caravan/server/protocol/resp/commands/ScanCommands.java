@@ -154,8 +154,8 @@ public final class ScanCommands {
 
     /**
      * Returns the names of all documents that match a pattern ({@code KEYS}). A turn scans a limited number of
-     * documents, so that other reads get threads, and that the scan ends soon after the client disconnects. The names
-     * found so far count as memory of the reply.
+     * documents, so that other reads get threads, and the scan ends soon after the client disconnects. The names found
+     * so far count as memory of the reply.
      */
     static final class KeysReading implements Reading {
         /** Maximum number of names in the reply. */

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The most recent slow commands ({@code SLOWLOG}), with the time from request to reply. Thread-safe. */
 public final class SlowLog {
-    /** The time from which a command counts as slow. */
+    /** Minimum time of a slow command. */
     static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** Maximum number of entries. The oldest entry is removed first. */
     static final int MAX_ENTRIES = 128;

@@ -22,8 +22,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes {@code CARAVAN.READ}: returns the values starting at a sequence. With {@code BLOCK}, the command waits if
- * there are no values yet, without a thread. The wait ends with the first value, when the document is closed, at the
+ * Executes {@code CARAVAN.READ}: returns the values starting at a sequence. With {@code BLOCK}, the command waits,
+ * without a thread, if there are no values yet. The wait ends with the first value, when the document is closed, at the
  * timeout, when the client disconnects, or when the server stops.
  */
 final class TailRead implements Reading {
@@ -140,7 +140,7 @@ final class TailRead implements Reading {
     }
 
     /**
-     * Writes {@code [next sequence, [[sequence, value], ...], at the end of a closed document, id of the document]}.
+     * Writes {@code [next sequence, [[sequence, value], ...], whether no value can follow, document id]}.
      */
     private static final class Format implements ValueStream.Format {
         private final Protocol protocol;
@@ -187,7 +187,7 @@ final class TailRead implements Reading {
      *
      * @param from the first sequence to read, or {@link #LATEST}
      * @param count maximum number of values
-     * @param blockMillis maximum time to wait for the first value; 0 to not wait
+     * @param blockMillis maximum time to wait for the first value; 0 to reply immediately
      */
     private record Options(long from, long count, long blockMillis) {
         /** Stands for {@code $}: the sequence that the next value will get. */

@@ -18,8 +18,8 @@ public final class Channels {
     /** Maximum number of subscriptions to channels and patterns, of all clients together. */
     static final int MAX_SUBSCRIPTIONS = 262_144;
     /**
-     * Maximum total length of all different patterns, in bytes. For each message, a reading thread matches the channel
-     * against all patterns, in a time proportional to this length and that of the channel's name.
+     * Maximum total length of all different patterns, in bytes. Limits the time for which a reading thread matches the
+     * channel of a message against all patterns.
      */
     static final int MAX_PATTERN_BYTES = 16 * 1024;
 

@@ -78,7 +78,7 @@ public final class CommandGate {
     }
 
     /**
-     * Checks a permission for a command that names no documents.
+     * Checks a permission that is not specific to a document.
      *
      * @throws CommandException if the client lacks the permission
      */
@@ -102,7 +102,7 @@ public final class CommandGate {
     }
 
     /**
-     * Checks a permission on all documents that begin with the fixed beginning of a pattern.
+     * Checks a permission on all documents whose names start with the fixed beginning of a pattern.
      *
      * @throws CommandException if the client lacks the permission for any of them
      */

@@ -205,8 +205,8 @@ public record CommandSpec(
         }
 
         /**
-         * Completes the spec with a write that requires no permission by default, such as {@code EXEC}, because the
-         * permissions for its commands have been checked already.
+         * Completes the spec with a write that requires no permission by default. For {@code EXEC}, permissions are
+         * checked when commands are queued.
          */
         public CommandSpec commit(Action.Write action) {
             return build(action);
@@ -229,7 +229,7 @@ public record CommandSpec(
             return inTransaction(action).build("write", Access.READ_AND_WRITE, action);
         }
 
-        /** Completes the spec with an operation like {@link #take} in several turns, which cannot be queued. */
+        /** Completes the spec with an operation like {@link #take}, in several turns except within a transaction. */
         public CommandSpec takeInTurns(Action.Stream action) {
             return build("write", Access.READ_AND_WRITE, action);
         }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * each byte of the text and each 64 elements of the pattern. Immutable.
  */
 public final class Glob {
-    /** Maximum length. Fits any document name with a backslash before each byte. */
+    /** Maximum length; enough for any document name with a backslash before each byte. */
     private static final int MAX_BYTES = 4096;
 
     private final byte[] pattern;
@@ -48,7 +48,7 @@ public final class Glob {
      */
     private final class Automaton {
         private final int elements;
-        /** For each byte, the elements that match this byte but not any byte; null if there are none. */
+        /** The elements that match a byte, by byte, without those in {@link #any}; null if there are none. */
         private final @Nullable long[][] byByte = new long[256][];
         /** The elements that match any byte. */
         private final long[] any;

@@ -73,7 +73,7 @@ public final class ReadBatch implements Runnable {
         return since == 0 ? 0 : System.nanoTime() - since;
     }
 
-    /** Starts the batch when the barrier ensures that reads are not stale. If it cannot, reads of documents fail. */
+    /** Starts the batch after the barrier. If the barrier fails, the batch rejects all reads of documents. */
     public void begin(ReadBarrier barrier) {
         if (steps.stream().anyMatch(Step::looks)) {
             barrier.pass(this::start, this::refuse);

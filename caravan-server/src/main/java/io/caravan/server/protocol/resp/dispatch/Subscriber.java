@@ -118,7 +118,6 @@ public final class Subscriber {
         return CHANNEL_BYTES + name.toBytes().length;
     }
 
-    /** Unsubscribes from a channel. */
     public void remove(DocumentName name) {
         if (names.remove(name)) {
             memory().giveWait(bytes(name));
@@ -126,7 +125,6 @@ public final class Subscriber {
         }
     }
 
-    /** Unsubscribes from a pattern. */
     public void remove(Glob pattern) {
         if (patterns.remove(pattern)) {
             memory().giveWait(PATTERN_BYTES);

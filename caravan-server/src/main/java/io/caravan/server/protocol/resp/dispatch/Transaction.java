@@ -19,7 +19,6 @@ import java.util.concurrent.atomic.AtomicLong;
  * the event loop.
  */
 public final class Transaction {
-    /** Maximum number of commands. */
     static final int MAX_COMMANDS = 16 * 1024;
     /** Approximate memory of a command in addition to its words. */
     static final int STEP_BYTES = 256;
@@ -127,8 +126,8 @@ public final class Transaction {
     }
 
     /**
-     * The limit on the memory of the transactions of all connections, because a client may delay its {@code EXEC}
-     * indefinitely. Thread-safe.
+     * Limits the memory of the transactions of all connections, because clients may delay {@code EXEC} indefinitely.
+     * Thread-safe.
      */
     public static final class Budget {
         /** The divisor of the JVM heap that yields the limit, unless a single transaction may take more. */

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PendingReply implements Outcome<Reply> {
     private final ReplyQueue queue;
-    /** The protocol version that the connection spoke when the request arrived. */
+    /** The protocol version of the connection when the request arrived. */
     final Protocol protocol;
 
     private final Observer observer;
