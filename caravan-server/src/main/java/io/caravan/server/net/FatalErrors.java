@@ -27,8 +27,8 @@ public final class FatalErrors {
     }
 
     /**
-     * Configures this process to halt with {@link #EXIT_STATUS} when a fatal error ends a thread or is
-     * {@link #report reported}.
+     * Configures this process to halt with {@link #EXIT_STATUS} when a fatal error ends a thread or is passed to
+     * {@link #report}.
      */
     public static void haltProcess() {
         Thread.setDefaultUncaughtExceptionHandler(FatalErrors::uncaught);

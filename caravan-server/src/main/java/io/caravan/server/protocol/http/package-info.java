@@ -1,12 +1,12 @@
 /**
  * Access to the documents by HTTP/1.1: the Durable Streams protocol under {@code /v1/stream/}, and server pages.
  *
- * <p>{@link io.caravan.server.protocol.http.codec.RequestDecoder} decodes a request. When the head has arrived, {@link
- * io.caravan.server.protocol.http.connection.HttpConnection} finds the {@link
- * io.caravan.server.protocol.http.connection.Route}, and {@link io.caravan.server.protocol.http.connection.Gate} checks
- * the client's permission. The connection collects the body and passes an {@link
- * io.caravan.server.protocol.http.connection.Exchange} to the {@link
- * io.caravan.server.protocol.http.connection.Route.Endpoint} of the route.
+ * <p>{@link io.caravan.server.protocol.http.codec.RequestDecoder} decodes a request. When the head has arrived,
+ * {@link io.caravan.server.protocol.http.connection.HttpConnection} finds the
+ * {@link io.caravan.server.protocol.http.connection.Route}, and {@link io.caravan.server.protocol.http.connection.Gate}
+ * checks the client's permission. The connection collects the body and passes an
+ * {@link io.caravan.server.protocol.http.connection.Exchange} to the
+ * {@link io.caravan.server.protocol.http.connection.Route.Endpoint} of the route.
  *
  * <p>A connection handles one request at a time. Responses are therefore in order, and a client must receive a response
  * before the server reads its next requests.

@@ -119,9 +119,7 @@ final class CommandRunner {
         return refusedLast;
     }
 
-    /**
-     * Returns the nanoseconds for which a blocking request has waited, or 0 if none waits. Callable on any thread.
-     */
+    /** Returns the nanoseconds for which a blocking request has waited, or 0 if none waits. Callable on any thread. */
     long waitingNanos() {
         ReadBatch current = batch;
         return current == null ? 0 : current.waitingNanos();

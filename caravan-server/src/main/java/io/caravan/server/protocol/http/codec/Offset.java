@@ -33,8 +33,8 @@ public final class Offset {
     }
 
     /**
-     * Returns the sequence in the offset of a value; {@code -1} and {@code now} are not allowed. Throws {@link
-     * Problem}, which names this parameter, if the offset is malformed.
+     * Returns the sequence in the offset of a value; {@code -1} and {@code now} are not allowed. Throws
+     * {@link Problem}, which names this parameter, if the offset is malformed.
      */
     public static long sequence(String text, String parameter) {
         if (!VALUE.matcher(text).matches()) {
@@ -45,8 +45,8 @@ public final class Offset {
     }
 
     /**
-     * Parses an offset: {@code -1} or null is the first retained value, and {@code now} is the end. Throws {@link
-     * Problem}, which names this parameter, if the offset is malformed.
+     * Parses an offset: {@code -1} or null is the first retained value, and {@code now} is the end. Throws
+     * {@link Problem}, which names this parameter, if the offset is malformed.
      */
     public static Offset parse(@Nullable String text, String parameter) {
         if (text == null || text.equals("-1")) {

@@ -86,9 +86,7 @@ public final class StreamName {
         return decoded;
     }
 
-    /**
-     * Decodes an escaped name. Throws {@link Problem} if {@link #encode} does not return this path for the name.
-     */
+    /** Decodes an escaped name. Throws {@link Problem} if {@link #encode} does not return this path for the name. */
     private static byte[] unescape(String text) {
         byte[] name = PercentCode.bytes(text.replace('~', '%'), WHAT);
         if (!encode(name).equals(ESCAPED + text)) {

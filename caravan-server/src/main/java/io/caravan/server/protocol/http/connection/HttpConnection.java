@@ -38,9 +38,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
 
     private static final Duration LINGER = Duration.ofSeconds(2);
 
-    /**
-     * Maximum number of body parts that are processed before other connections of the event loop get their turn.
-     */
+    /** Maximum number of body parts that are processed before other connections of the event loop get their turn. */
     private static final int TURN_PARTS = 1_000;
 
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
@@ -186,9 +184,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         channel.eventLoop().execute(this::next);
     }
 
-    /**
-     * Continues with the next request, if the current request is over and there is space for another response.
-     */
+    /** Continues with the next request, if the current request is over and there is space for another response. */
     private void next() {
         if (exchange == null || !exchange.over() || closing || !channel.isWritable() || !memory.mayAnswer(0)) {
             return;

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * A method and path that the server handles. {@code Routes} and the document at {@code /openapi.json} list all routes.
  *
  * @param method the method; a {@code GET} route also handles {@code HEAD}, unless a separate route exists for it
- * @param path the path of the URL. At its end, <code>{path}</code> matches the name of a document, and
- *     <code>{name}</code> matches another name
+ * @param path the path of the URL; {@link #REST} at its end matches the name of a document, and {@link #NAME} any other
+ *     name
  * @param operation the name in metrics and in {@code /openapi.json}
  * @param permission the required permission, on the document if the path names one; null if none is required
  * @param statuses the status codes of responses, in addition to {@link #COMMON_STATUSES}

@@ -31,9 +31,7 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The endpoints that describe the archive, and that restore documents by the rules of {@code CARAVAN.RESTORE}.
- */
+/** The endpoints that describe the archive, and that restore documents by the rules of {@code CARAVAN.RESTORE}. */
 public final class ArchivePages {
     /** The maximum number of listed generations. */
     private static final int MAX_GENERATIONS = 1_000;

@@ -91,8 +91,8 @@ public final class DocumentList implements Route.Endpoint {
     }
 
     /**
-     * Returns the number in a parameter, from 0, or {@code otherwise} if the parameter is absent. Throws {@link
-     * Problem} if it is not a number.
+     * Returns the number in a parameter, from 0, or {@code otherwise} if the parameter is absent. Throws
+     * {@link Problem} if it is not a number.
      */
     static long number(Query query, String name, long otherwise) {
         String value = query.get(name);

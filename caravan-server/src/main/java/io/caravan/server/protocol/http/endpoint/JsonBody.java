@@ -23,9 +23,7 @@ abstract class JsonBody<T> {
     static final String PATH = "path";
 
     private static final int MAX_DEPTH = 8;
-    /**
-     * Longer than any valid field name. Limited because the factory caches thousands of names, even invalid names.
-     */
+    /** Longer than any valid field name. Limited because the factory caches thousands of names, even invalid names. */
     private static final int MAX_NAME_CHARS = 128;
 
     private static final JsonFactory JSON = JsonFactory.builder()

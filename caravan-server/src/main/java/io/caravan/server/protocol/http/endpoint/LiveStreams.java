@@ -36,6 +36,7 @@ final class LiveStreams extends LiveRead {
 
     /** The maximum number of streams in a check. */
     private static final int LOOK_STREAMS = 64;
+
     private static final byte[] DATA = ascii("event: data\ndata: ");
     private static final byte[] PROBLEM = ascii("event: problem\ndata: ");
     private static final byte[] END = ascii("\n\n");
@@ -197,9 +198,7 @@ final class LiveStreams extends LiveRead {
         }
     }
 
-    /**
-     * Returns the values as text, or null if a value is not UTF-8, for example because it ends within a character.
-     */
+    /** Returns the values as text, or null if a value is not UTF-8, for example because it ends within a character. */
     private static @Nullable List<String> texts(List<byte[]> values) {
         List<String> texts = new ArrayList<>(values.size());
         try {

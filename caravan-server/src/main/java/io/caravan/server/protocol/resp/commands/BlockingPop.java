@@ -279,9 +279,7 @@ final class BlockingPop implements Reading {
             this.mine = mine;
         }
 
-        /**
-         * Takes a value if there is one, and returns whether it did. May be called several times for one attempt.
-         */
+        /** Takes a value if there is one, and returns whether it did. May be called several times for one attempt. */
         boolean take(DocumentEdits edits) {
             boolean gone = over != null || !context.channel().isActive();
             taken = gone ? null : PopCommands.takeFirst(mine, edits);

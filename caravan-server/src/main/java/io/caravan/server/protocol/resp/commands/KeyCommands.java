@@ -62,9 +62,7 @@ public final class KeyCommands {
         return new Change(names, edits -> new Reply.Number(delete(names, edits)));
     }
 
-    /**
-     * Deletes the documents, and returns the number of documents that had values. Counts a repeated name once.
-     */
+    /** Deletes the documents, and returns the number of documents that had values. Counts a repeated name once. */
     private static long delete(List<DocumentName> names, DocumentEdits edits) {
         long held = 0;
         for (DocumentName name : names) {

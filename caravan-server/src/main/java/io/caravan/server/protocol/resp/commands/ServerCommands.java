@@ -144,9 +144,7 @@ public final class ServerCommands {
         return new Reply.Array(found);
     }
 
-    /**
-     * Limits the number of names to the number of commands, because the event loop builds the reply.
-     */
+    /** Limits the number of names to the number of commands, because the event loop builds the reply. */
     private void checkNames(Command command) {
         int most = specs.size();
         if (command.size() - 2 > most) {

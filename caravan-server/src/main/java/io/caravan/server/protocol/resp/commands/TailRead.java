@@ -139,9 +139,7 @@ final class TailRead implements Reading {
         return new SequenceRange(from, to);
     }
 
-    /**
-     * Writes {@code [next sequence, [[sequence, value], ...], whether no value can follow, document id]}.
-     */
+    /** Writes {@code [next sequence, [[sequence, value], ...], whether no value can follow, document id]}. */
     private static final class Format implements ValueStream.Format {
         private final Protocol protocol;
         private final long from;

@@ -98,9 +98,7 @@ public final class Channels {
         });
     }
 
-    /**
-     * Sends a message to its subscribers, once for each matching subscription. Returns the number of messages sent.
-     */
+    /** Sends a message to its subscribers, once for each matching subscription. Returns the number of messages sent. */
     public int publish(DocumentName channel, byte[] message) {
         byte[] name = channel.toBytes();
         Set<Subscriber> byName = listeners.getOrDefault(channel, Set.of());

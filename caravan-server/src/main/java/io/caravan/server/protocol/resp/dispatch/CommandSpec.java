@@ -181,9 +181,7 @@ public record CommandSpec(
             }
         }
 
-        /**
-         * Sets the required access. The default depends on the type of the operation.
-         */
+        /** Sets the required access. The default depends on the type of the operation. */
         public Builder access(Access needed) {
             access = needed;
             return this;

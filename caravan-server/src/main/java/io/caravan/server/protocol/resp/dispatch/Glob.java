@@ -181,9 +181,7 @@ public final class Glob {
         return first + 2 < pattern.length && pattern[first + 1] == '-' ? escaped(first + 2) : first;
     }
 
-    /**
-     * Returns the position of the next element. An unclosed set ends with the pattern, as in Redis.
-     */
+    /** Returns the position of the next element. An unclosed set ends with the pattern, as in Redis. */
     private int next(int in) {
         if (pattern[in] == '\\') {
             return Math.min(in + 2, pattern.length);

@@ -125,9 +125,7 @@ public final class ReadBatch implements Runnable {
         }
     }
 
-    /**
-     * Runs a step. Returns false if it waits; another thread may then run the batch, so this one must not use it.
-     */
+    /** Runs a step. Returns false if it waits; another thread may then run the batch, so this one must not use it. */
     private boolean run(Step step) {
         try {
             if (refusal != null && step.looks()) {

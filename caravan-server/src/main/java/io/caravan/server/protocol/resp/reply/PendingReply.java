@@ -62,9 +62,7 @@ public final class PendingReply implements Outcome<Reply> {
         this.push = push;
     }
 
-    /**
-     * Sets the memory that the reply will take. Called on the thread that will complete the reply.
-     */
+    /** Sets the memory that the reply will take. Called on the thread that will complete the reply. */
     public void hold(long bytes) {
         long added = bytes - heldBytes;
         heldBytes = bytes;
