@@ -49,7 +49,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     private LongSupplier waitingNanos = () -> 0;
     private volatile boolean closed;
 
-    /** Changed on the event loop, and read by other threads. */
+    /** The bytes held for requests. Changed on the event loop, and read by other threads. */
     private volatile long requestBytes;
     /** The memory of decoded requests without replies, in addition to their bytes. */
     private long decodedBytes;
@@ -315,8 +315,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Reserves memory for a wait of the client that outlasts its request, such as a subscription. Returns false if the
-     * limit of the connection, of its address, or of all connections would be exceeded.
+     * Reserves memory for a registration of a waiting client, such as a subscription. Returns false if the limit of the
+     * connection, of its address, or of all connections would be exceeded.
      */
     public synchronized boolean takeWait(long bytes) {
         if (!closed) {

@@ -37,7 +37,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     /** Time for which a stopping server waits for a client to close, after {@link #STOP_GRACE}. */
     private static final Duration STOP_LINGER = Duration.ofMillis(500);
 
-    /** Time in which a stopping server still accepts requests that were in transit. */
+    /** Time for which a stopping server still replies to requests that were in transit. */
     private static final Duration STOP_GRACE = Duration.ofMillis(100);
     /** Number of the unfinished request of a client that must still authenticate. */
     private static final long AUTHENTICATION = -1;

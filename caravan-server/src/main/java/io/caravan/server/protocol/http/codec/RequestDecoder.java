@@ -35,7 +35,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
 
     private final BooleanSupplier busy;
     private final FewHeaders headers;
-    /** Null if no bytes are held back. */
+    /** The context of the decoder while bytes are held back; null otherwise. */
     private @Nullable ChannelHandlerContext holding;
 
     private boolean begun;

@@ -122,7 +122,7 @@ public final class Relay {
         private final Exchange exchange;
         private final Route route;
         private final Readiness readiness;
-        /** Determined only once, because the request may be long. */
+        /** The requested Raft group, determined only once because the request may be long. */
         private @Nullable GroupView group;
 
         private @Nullable Instant begun;

@@ -41,7 +41,7 @@ final class BlockingPop implements Reading {
     private static final int PLACE_BYTES = 448;
     /** Maximum number of names in one command. */
     static final int MAX_NAMES = 1_024;
-    /** The reply if the connection ends or the server no longer leads, as opposed to a timeout. */
+    /** The reply if the server stops or no longer leads, as opposed to a timeout. */
     private static final Reply UNBLOCKED =
             new Reply.Error("UNBLOCKED the connection ends, as the server stops or leads no longer; nothing was taken");
     /** The reply to a client that has closed its side of the connection, but may still read replies. */

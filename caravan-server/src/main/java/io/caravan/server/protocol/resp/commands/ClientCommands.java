@@ -93,7 +93,7 @@ public final class ClientCommands {
         return Reply.OK;
     }
 
-    /** Only checks the argument, because the server neither evicts clients nor records accesses to keys. */
+    /** Only checks the argument, because the server evicts neither clients nor keys. */
     private static Reply onOrOff(Session session, Command command) {
         if (!command.is(2, "ON") && !command.is(2, "OFF")) {
             throw CommandException.syntax();
