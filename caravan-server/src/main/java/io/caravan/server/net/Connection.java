@@ -6,8 +6,8 @@ public interface Connection {
     boolean idle();
 
     /**
-     * Returns the number of the unfinished request: one that has arrived in part, or the first request of a new
-     * connection. Each request of a connection has a different number; 0 means that no request is unfinished.
+     * Returns the number of the unfinished request: the request that has arrived in part, or the first request of a new
+     * connection. Each request of a connection has a different number. Returns 0 if no request is unfinished.
      */
     long unfinishedRequest();
 
@@ -15,8 +15,8 @@ public interface Connection {
     void requestTimedOut();
 
     /**
-     * Ends the connection when the server stops: replies to the requests that have arrived completely, rejects later
-     * ones, and then closes.
+     * Ends the connection when the server stops: replies to requests that have arrived completely, rejects later
+     * requests, and then closes.
      */
     void end();
 }

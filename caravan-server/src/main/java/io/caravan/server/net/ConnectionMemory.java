@@ -16,11 +16,11 @@ import org.slf4j.LoggerFactory;
 /**
  * Accounts for the memory of one connection: requests from when they are read until they have replies, replies until
  * the client has received them, and waits of the client. This handler counts the bytes that are read and written; the
- * protocol counts the additional memory that it holds.
+ * protocol reports the additional memory that it uses.
  *
- * <p>The protocol reports each request that has arrived completely ({@link #requestCame}), and when all of them have
- * replies ({@link #settle}). The protocol continues to read only if {@link #mayRead} allows it, so a connection at a
- * limit receives its replies before it is read again. It creates a reply that may be large only when there is
+ * <p>The protocol reports when a request has arrived completely ({@link #requestCame}), and when all requests have
+ * replies ({@link #settle}). The protocol continues to read only if {@link #mayRead} allows it, so a client at a limit
+ * receives its replies before the server reads more. The protocol creates a reply that may be large only when there is
  * {@linkplain #room space}.
  *
  * <p>Requests are counted on the event loop, replies and waits on any thread.
@@ -28,19 +28,19 @@ import org.slf4j.LoggerFactory;
 public final class ConnectionMemory extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionMemory.class);
     private static final LineLimit LINES = new LineLimit();
-    /** A client that sends fewer bytes within the budget's patience counts as idle. */
+    /** A client that sends fewer bytes within {@link NetworkLimits#patience} counts as idle. */
     private static final int PROGRESS_BYTES = 8 * 1024;
     /**
      * A connection with fewer bytes of replies than this may create small replies even without space, so that its
      * writes continue.
      */
     private static final int LITTLE_REPLY_BYTES = 4 * 1024;
-    /** Approximate memory that the replies of a connection may take before it runs no more requests. */
+    /** Approximate memory that the replies of a connection may take before the connection stops running requests. */
     private static final int FULL_REPLY_BYTES = 1024 * 1024;
 
     private final Channel channel;
     private final MemoryBudget budget;
-    /** The client's network; null if it is this machine. */
+    /** The client's network; null if the client is on this machine. */
     private final @Nullable PeerNetwork peer;
 
     private final Queue<Runnable> whenRoom = new ConcurrentLinkedQueue<>();
@@ -49,7 +49,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     private LongSupplier waitingNanos = () -> 0;
     private volatile boolean closed;
 
-    /** Changed on the event loop, and read by other threads. */
+    /** The bytes held for requests. Changed on the event loop, and read by other threads. */
     private volatile long requestBytes;
     /** The memory of decoded requests without replies, in addition to their bytes. */
     private long decodedBytes;
@@ -59,7 +59,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     private boolean cameWhole;
 
     private boolean paused;
-    /** Whether only the client can advance this connection. Read by other threads. */
+    /** Whether the connection waits for the rest of a request. Read by other threads. */
     private volatile boolean clientsTurn;
     /** The time of the client's last progress. Read by other threads. */
     private volatile long progressNanos;
@@ -86,8 +86,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Sets the action that runs, on the event loop, once there may be space again after a method of this class has
-     * returned false because the other connections left none.
+     * Sets the action that runs when there may be space again, after a method of this class has returned false because
+     * of the other connections. The action runs on the event loop.
      */
     public void onRoom(Runnable action) {
         onRoom = action;
@@ -101,9 +101,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Sets the source of the time, in nanoseconds, that the current request has waited if its client chooses the
-     * waiting time, as with a blocking pop. Later requests of the connection wait for that request. The source is
-     * called on any thread, and returns 0 if no such request exists.
+     * Sets the source of the time, in nanoseconds, for which a request has waited whose client chooses the waiting
+     * time, such as a blocking pop. Later requests of the connection wait for that request. The source is called on any
+     * thread, and returns 0 if there is no such request.
      */
     public void waitingFor(LongSupplier nanos) {
         waitingNanos = nanos;
@@ -140,14 +140,14 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         progressNanos = budget.nanoTime();
     }
 
-    /** Adds to the count. Only the event loop changes it, so no update is lost between the read and the write. */
+    /** Adds to the count. Only the event loop changes it, so no update between its read and its write can be lost. */
     @SuppressWarnings("NonAtomicOperationOnVolatileField")
     private void addRequests(long bytes) {
         requestBytes += bytes;
         budget.addRequests(bytes);
     }
 
-    /** Suppresses reads while paused: Netty's decoders request input whenever they have part of a message. */
+    /** Suppresses reads while paused, because Netty's decoders request input whenever they have part of a message. */
     @Override
     public void read(ChannelHandlerContext context) {
         if (!paused) {
@@ -180,7 +180,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         return transfers;
     }
 
-    /** Counts the additional memory of a decoded request, regardless of the limits, until it is settled. */
+    /** Counts the additional memory of a decoded request, regardless of the limits, until {@link #settle}. */
     public void hold(long bytes) {
         if (!closed) {
             decodedBytes += bytes;
@@ -189,7 +189,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Counts memory as {@link #hold} does, before it is allocated. Returns false, and counts nothing, if the other
+     * Counts memory like {@link #hold}, before the memory is allocated. Returns false, and counts nothing, if the other
      * connections leave no space.
      */
     public boolean tryHold(long bytes) {
@@ -216,8 +216,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     /**
      * Records that all decoded requests have replies.
      *
-     * @param unfinishedBytes the bytes held for a request that is not completely decoded, and for those after it
-     * @param begun whether that request needs more bytes, or memory
+     * @param unfinishedBytes the bytes held for a request that is not completely decoded, and for later requests
+     * @param begun whether the request that is not completely decoded needs more bytes or memory
      */
     public void settle(long unfinishedBytes, boolean begun) {
         if (closed) {
@@ -238,7 +238,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     /**
      * Whether more may be read. A request that has begun may be completed, up to its maximum length, regardless of the
-     * connection's limit. When all connections together are at their limit, only one at a time continues.
+     * connection's limit. While all connections together are at their limit, only one connection at a time may do so.
      */
     public boolean mayRead() {
         boolean begun = begun();
@@ -257,7 +257,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         return requestBytes;
     }
 
-    /** Counts the bytes of a part of a reply; a negative number releases them. */
+    /** Adds the bytes of a part of a reply to the count; a negative number releases bytes. */
     public synchronized void holdReply(long bytes) {
         if (!closed) {
             replyBytes += bytes;
@@ -268,9 +268,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Counts the bytes of a message that is not part of a reply; a negative number releases them. The message may wait
-     * for a reply that has yet to be produced, so it does not count toward {@link #full}, which would prevent that
-     * reply.
+     * Counts the bytes of a message that is not part of a reply; a negative number releases bytes. The message may have
+     * to wait for a reply that does not exist yet. It therefore does not count toward {@link #full}, which would
+     * prevent that reply.
      */
     public synchronized void holdPush(long bytes) {
         pushedBytes += bytes;
@@ -282,28 +282,28 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         return replyBytes;
     }
 
-    /** Whether no more replies should be requested until the client has received some. */
+    /** Whether the client must receive some replies before further requests may run. */
     public synchronized boolean full() {
         return replyBytes - pushedBytes >= FULL_REPLY_BYTES;
     }
 
     /**
-     * Whether there is space for the replies of all connections. If not, the action of {@link #onRoom} runs once there
-     * is.
+     * Whether there is space for a large reply. If there is none, the action of {@link #onRoom} runs when there is
+     * space again.
      */
     public boolean room() {
         return budget.hasReplyRoom(this);
     }
 
     /**
-     * Whether a reply or message of this size may be created: there is space, or the connection holds little memory
-     * even with it.
+     * Whether a reply or message of this size may be created: there is space for replies, or the replies of the
+     * connection remain smaller than {@link #LITTLE_REPLY_BYTES}.
      */
     public boolean mayAnswer(long bytes) {
         return replyBytes() + bytes < LITTLE_REPLY_BYTES || room();
     }
 
-    /** Runs the action on the event loop once there is space for replies, unless the connection has closed by then. */
+    /** Runs the action on the event loop when there is space for replies, unless the connection has closed by then. */
     public void whenRoom(Runnable action) {
         whenRoom.add(action);
         if (room()) {
@@ -315,8 +315,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Reserves memory for a wait of the client without a request in progress, such as a subscription. Returns false if
-     * the connection, its address, or all connections together are at their limit.
+     * Reserves memory for a registration of a waiting client, such as a subscription. Returns false if the limit of the
+     * connection, of its address, or of all connections would be exceeded.
      */
     public synchronized boolean takeWait(long bytes) {
         if (!closed) {
@@ -336,9 +336,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Whether the connection holds memory, only its client can advance it, and the client has not done so since the
-     * given time. Callable on any thread. A connection that waits with a complete request, or whose client receives no
-     * replies, counts only if it holds much.
+     * Whether the connection waits for the rest of a request, and the client has made no progress since the given time.
+     * A connection whose complete request waits, or whose client receives no replies, counts only if it holds much
+     * memory. Callable on any thread.
      */
     boolean idleSince(long nanos, long littleBytes) {
         long held = requestBytes;
@@ -348,9 +348,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
                 || much && !channel.isWritable() && stalledSince(nanos);
     }
 
-    /**
-     * Whether a request whose client chooses the waiting time has blocked others for as long as the budget's patience.
-     */
+    /** Whether a request whose client chooses the waiting time has waited for {@link NetworkLimits#patience}. */
     boolean waitsLong() {
         return waitingNanos.getAsLong() >= budget.limits.patience().toNanos();
     }
@@ -360,14 +358,14 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         return replyBytes > 0 && repliesChangedNanos - nanos <= 0;
     }
 
-    /** Marks the connection as one that will be closed. Returns false if it was marked before. For the budget's timer. */
+    /** Marks the connection as chosen to be closed. Returns false if it already was. For the budget's timer only. */
     boolean condemn() {
         boolean first = !condemned;
         condemned = true;
         return first;
     }
 
-    /** Ends the connection: its client is idle while other connections wait for the memory that its requests hold. */
+    /** Ends the connection, because its client is idle while other connections need the memory of its requests. */
     void closeIdle() {
         long left = LINES.next();
         if (left >= 0) {
@@ -390,8 +388,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Closes the connection: its client receives nothing while other connections wait for the memory that its replies
-     * hold.
+     * Closes the connection, because its client receives nothing while other connections need the memory of its
+     * replies.
      */
     void closeStalled() {
         LOG.warn(
@@ -404,13 +402,13 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Resumes the work that waits for memory, because some may be free. May be called on any thread, even one that
-     * holds the lock of another connection.
+     * Resumes the work that waits for memory, because memory may be free now. May be called on any thread, even on one
+     * that holds the lock of another connection.
      */
     void wake() {
         if (channel.isActive()) {
             channel.eventLoop().execute(onRoom);
-            // Those that still have no space wait again.
+            // An action that still finds no space waits again.
             for (Runnable next = whenRoom.poll(); next != null; next = whenRoom.poll()) {
                 channel.eventLoop().execute(next);
             }

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Limits the open connections, in total and for each address. Thread-safe. */
+/** Limits the number of open connections, in total and for each address. Thread-safe. */
 final class ConnectionSlots {
     private final int max;
     private final int maxPerAddress;

@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Closes connections that only occupy a place: their request does not arrive, their client receives no replies, or they
- * are idle. One task of each event loop looks at all its connections, {@value #LOOKS} times within the shortest
- * timeout, so a timeout may be detected late by up to a quarter of that timeout.
+ * Closes connections whose request does not arrive in time, whose client receives nothing of a reply, or which are idle
+ * for too long. One task of each event loop checks all its connections, {@value #LOOKS} times within the shortest
+ * timeout, so a timeout may be detected late by up to a quarter of the shortest timeout.
  */
 final class Deadlines {
     private static final Logger LOG = LoggerFactory.getLogger(Deadlines.class);
@@ -48,7 +48,7 @@ final class Deadlines {
 
     private Set<Watch> begin(EventLoop loop) {
         Set<Watch> all = ConcurrentHashMap.newKeySet();
-        // With a fixed delay, a pause of the entire process counts as one look.
+        // With a fixed delay, a pause of the entire process does not cause several checks in a row.
         loop.scheduleWithFixedDelay(() -> all.forEach(Watch::look), lookNanos, lookNanos, TimeUnit.NANOSECONDS);
         return all;
     }
@@ -59,7 +59,7 @@ final class Deadlines {
             try {
                 closeIfLate();
             } catch (Throwable broken) {
-                // The protocol closes the connection. The other connections of the loop are still checked.
+                // Only this connection fails; the other connections of the loop are still checked.
                 channel.pipeline().fireExceptionCaught(broken);
             }
         }
@@ -68,7 +68,7 @@ final class Deadlines {
             long unfinished = connection.unfinishedRequest();
             ChannelOutboundBuffer output = channel.unsafe().outboundBuffer();
             boolean unsent = output != null && output.totalPendingWriteBytes() > 0;
-            // Time during which the server itself does not read does not count.
+            // The time in which the server does not read from the connection does not count.
             if (request.over(unfinished, unfinished != 0, channel.config().isAutoRead())) {
                 LOG.debug("closing {}: no whole request came in time", channel.remoteAddress());
                 connection.requestTimedOut();
@@ -90,7 +90,7 @@ final class Deadlines {
         }
     }
 
-    /** Measures how long a state has lasted, by the number of looks. Never overestimates the time. */
+    /** Measures how long a state has lasted, by counting checks. Never overestimates the time. */
     private final class Clock {
         private final Duration limit;
         private long state = Long.MIN_VALUE;
@@ -100,7 +100,7 @@ final class Deadlines {
             this.limit = limit;
         }
 
-        /** Adds the time since the last look if it {@code counts}; returns whether the limit has been reached. */
+        /** Adds the time since the last check if it {@code counts}; returns whether the limit has been reached. */
         boolean over(long now, boolean applies, boolean counts) {
             if (!applies || now != state) {
                 nanos = 0;

@@ -17,7 +17,7 @@ public final class FatalErrors {
 
     private FatalErrors() {}
 
-    /** Thrown when an event loop has ended although the network is open: its connections receive no more replies. */
+    /** Thrown if an event loop ends while the network is open, because its connections would get no more replies. */
     static final class EventLoopEndedException extends IllegalStateException {
         private static final long serialVersionUID = 1L;
 
@@ -27,8 +27,8 @@ public final class FatalErrors {
     }
 
     /**
-     * Configures this process to halt with {@link #EXIT_STATUS} when a fatal error ends a thread or is
-     * {@link #report reported}.
+     * Configures this process to halt with {@link #EXIT_STATUS} when a fatal error ends a thread or is passed to
+     * {@link #report}.
      */
     public static void haltProcess() {
         Thread.setDefaultUncaughtExceptionHandler(FatalErrors::uncaught);
@@ -45,7 +45,7 @@ public final class FatalErrors {
                         && !(problem instanceof OutOfDirectMemoryError);
     }
 
-    /** Passes a caught problem, if it is fatal, to the current thread's handler of uncaught exceptions. */
+    /** Passes a caught problem to the uncaught exception handler of the current thread, if the problem is fatal. */
     public static void report(Throwable problem) {
         if (fatal(problem)) {
             Thread thread = Thread.currentThread();

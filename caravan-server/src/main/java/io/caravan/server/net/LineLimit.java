@@ -3,7 +3,7 @@ package io.caravan.server.net;
 import java.time.Duration;
 
 /**
- * Prevents a message that clients can cause from filling the log: allows a number of lines a minute, and counts the
+ * Limits how often a message that clients can cause is logged: allows a number of lines a minute, and counts the
  * others.
  */
 public final class LineLimit {
@@ -14,7 +14,7 @@ public final class LineLimit {
     private int lines;
     private long left;
 
-    /** Returns the number of lines suppressed since the last logged one, or -1 to suppress this one as well. */
+    /** Returns the number of lines suppressed since the last logged line, or -1 if this line must be suppressed. */
     public long next() {
         return next(System.nanoTime());
     }

@@ -12,8 +12,9 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes a connection late: sends the end of the stream, then reads and discards the client's input, for a time or
- * until the client closes. A socket that is closed with unread bytes is reset, and the client may lose the last reply.
+ * Closes a connection without losing its last reply: sends the end of the stream, then reads and discards input until
+ * the client closes or a time limit passes. Closing a socket with unread input would reset the connection, and the
+ * client might not receive the reply.
  */
 public final class LingeringClose extends ChannelInboundHandlerAdapter {
     private final Channel channel;
@@ -23,8 +24,8 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Closes a connection that has written everything. Call this on its event loop. Its handlers receive no more
-     * messages.
+     * Starts to close a connection that has written everything; its handlers receive no more messages. Call this on the
+     * event loop of the connection.
      */
     public static void start(Channel channel, Duration patience) {
         DuplexChannel duplex = (DuplexChannel) channel;
@@ -55,7 +56,7 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
-        // Later handlers have received no message.
+        // The event is not passed on, because the messages were not either.
     }
 
     @Override

@@ -20,30 +20,32 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory that all connections together use. Thread-safe.
+ * Limits the memory of all connections together. Thread-safe.
  *
- * <p><b>Requests.</b> Connections that hold much memory may use three quarters of the limit; connections that hold
- * little may use seven eighths. The rest is for connections that hold nothing, so that small requests are read while
- * large ones fill the memory. A connection that finds no space stops reading. One connection at a time is the
- * exception: it may complete the request that it has begun, and remains the exception until that request has its reply.
- * Without this rule, connections that each hold part of a request would wait for each other. Connections become the
- * exception in the order in which they began to wait.
+ * <p><b>Requests.</b> Connections that hold much memory may read until three quarters of the limit are used;
+ * connections that hold little, until seven eighths are used. The rest is for connections that hold nothing, so that
+ * small requests are read while large ones fill the memory. A connection that finds no space stops reading.
  *
- * <p><b>Replies.</b> Once they reach the limit, the budget is spent: reads wait until an eighth of it is free.
+ * <p>One connection at a time is the exception: it may complete the request that it has begun, and remains the
+ * exception until that request has its reply. Without this rule, connections that each hold part of a request would
+ * wait for each other. Connections become the exception in the order in which they began to wait.
  *
- * <p><b>Waits</b> are the registrations of clients that wait without a request in progress: subscriptions to channels
- * and patterns, places in the queues for values, and streams that they follow. A connection may use a quarter of the
- * limit, and an address half, except for loopback addresses.
+ * <p><b>Replies.</b> When the replies reach their limit, the budget is spent: commands that read data wait until an
+ * eighth of the limit is free.
  *
- * <p>While large requests, or replies, have no space, connections whose clients do nothing for a time are closed,
- * starting with those that hold the most.
+ * <p><b>Waits</b> are the registrations of waiting clients: subscriptions to channels and patterns, places in the
+ * queues for values, and documents that are tailed. A connection may use a quarter of the limit. An address may use
+ * half of it, except for loopback addresses.
+ *
+ * <p>While large requests or replies have no space, the budget closes connections whose clients have made no progress
+ * for a time, starting with the connections that hold the most.
  */
 final class MemoryBudget {
-    /** The maximum time for which a client receives nothing while replies are at their limit. */
+    /** The maximum time for which a client may receive nothing while replies are at their limit. */
     static final Duration REPLY_PATIENCE = Duration.ofSeconds(5);
     /** The maximum bytes of requests of a connection that holds little; less if the limit is small. */
     private static final int LITTLE_BYTES = 16 * 1024;
-    /** The divisor of the limit of replies that yields the additional memory for waits. */
+    /** The divisor that yields the limit of waits from the limit of replies. */
     private static final int WAITS_PART = 4;
 
     private static final int CONNECTION_PART = 4;
@@ -66,20 +68,20 @@ final class MemoryBudget {
 
     private final Set<ConnectionMemory> connections = ConcurrentHashMap.newKeySet();
     /**
-     * The connections that wait for space for requests, in the order in which they began to, and whether they hold part
-     * of a request and nothing else; guarded by this.
+     * The connections that wait for space for requests, in the order in which they began to wait. The value is whether
+     * the connection holds part of a request and nothing else. Guarded by this.
      */
     private final Map<ConnectionMemory, Boolean> readers = new LinkedHashMap<>();
-    /** The connections that wait for space for replies; guarded by this. */
+    /** The connections that wait for space for replies. Guarded by this. */
     private final Set<ConnectionMemory> answerers = new HashSet<>();
-    /** The connection that is the exception; changed under the lock. */
+    /** The connection that is the exception. Changed under the lock. */
     private volatile @Nullable ConnectionMemory excepted;
-    /** Whether replies have no space; changed under the lock. */
+    /** Whether replies have no space. Changed under the lock. */
     private volatile boolean spent;
 
     private final AtomicBoolean watching = new AtomicBoolean();
 
-    /** Creates an empty budget; {@code timer} runs the checks for clients that do nothing. */
+    /** Creates an empty budget; {@code timer} runs the checks for clients that make no progress. */
     MemoryBudget(NetworkLimits limits, EventExecutor timer) {
         this.limits = limits;
         long requests = limits.totalInFlightBytes();
@@ -106,7 +108,7 @@ final class MemoryBudget {
         settled(connection);
     }
 
-    /** Adds bytes of requests; a negative number releases them, and wakes the connections that wait for them. */
+    /** Adds bytes of requests. A negative number releases bytes, and wakes the connections that wait for space. */
     void addRequests(long bytes) {
         long held = requestBytes.addAndGet(bytes);
         if (bytes > 0 && held >= limitForMuchBytes) {
@@ -122,7 +124,7 @@ final class MemoryBudget {
         return held < limit && held - added >= limit;
     }
 
-    /** Wakes connections without the lock, because others wait for it. */
+    /** Wakes the waiting connections, without holding the lock. */
     private void wake(Collection<ConnectionMemory> waiting) {
         List<ConnectionMemory> all;
         synchronized (this) {
@@ -132,7 +134,7 @@ final class MemoryBudget {
         all.forEach(ConnectionMemory::wake);
     }
 
-    /** Whether the other connections leave space for one whose requests hold this number of bytes. */
+    /** Whether there is space for more requests of a connection whose requests hold this number of bytes. */
     boolean hasRoom(long connectionBytes) {
         long limit = limitForMuchBytes;
         if (connectionBytes == 0) {
@@ -144,14 +146,14 @@ final class MemoryBudget {
     }
 
     /**
-     * Whether the connection may continue to read; if not, it is woken once it may. If it holds part of a request and
-     * nothing else, it may be the exception.
+     * Whether the connection may continue to read. A connection that may not is woken when there may be space. A
+     * connection that has {@code begun}, that is, holds part of a request and nothing else, may become the exception.
      */
     boolean admits(ConnectionMemory connection, boolean begun) {
         return hasRoom(connection.requestBytes()) || admitsOrWakes(connection, begun);
     }
 
-    /** Checks under the lock, so that no memory becomes free between the check and the wait. */
+    /** Checks under the lock, so that memory cannot become free between the check and the wait. */
     private synchronized boolean admitsOrWakes(ConnectionMemory connection, boolean begun) {
         if (hasRoom(connection.requestBytes())) {
             return true;
@@ -166,11 +168,11 @@ final class MemoryBudget {
     }
 
     /**
-     * Passes the exception on to the next connection in line, because the request of this one has its reply. This
-     * connection may hold part of another request by now, and waits for its next turn.
+     * Called when the requests of a connection have replies. If the connection is the exception, the next waiting
+     * connection becomes the exception.
      */
     void settled(ConnectionMemory connection) {
-        // Without the lock, because every request ends here.
+        // Checked without the lock, because this runs for every request.
         if (excepted != connection) {
             return;
         }
@@ -188,7 +190,7 @@ final class MemoryBudget {
         }
     }
 
-    /** Adds bytes of replies; a negative number releases them, and wakes the connections that wait for them. */
+    /** Adds bytes of replies. A negative number releases bytes, and wakes the connections that wait for space. */
     void addReplies(long bytes) {
         long held = replyBytes.addAndGet(bytes);
         if (spent ? held <= repliesFreeBytes : held >= limits.totalAnswerBytes()) {
@@ -214,7 +216,7 @@ final class MemoryBudget {
         }
     }
 
-    /** Whether there is space for replies; if not, the connection is woken once there is. */
+    /** Whether there is space for replies. If there is none, the connection is woken when there is space again. */
     boolean hasReplyRoom(ConnectionMemory connection) {
         return !spent || hasReplyRoomOrWakes(connection);
     }
@@ -226,7 +228,10 @@ final class MemoryBudget {
         return !spent;
     }
 
-    /** Reserves memory for waits of a connection that holds {@code connectionBytes}, unless a limit prevents it. */
+    /**
+     * Reserves memory for waits of a connection that already holds {@code connectionBytes} for waits. Returns false if
+     * a limit would be exceeded.
+     */
     boolean takeWait(@Nullable PeerNetwork peer, long connectionBytes, long bytes) {
         if (connectionBytes + bytes > waitLimitBytes / CONNECTION_PART) {
             return false;
@@ -254,7 +259,7 @@ final class MemoryBudget {
         }
     }
 
-    /** Closes connections that wait for their clients, until an eighth of the exhausted memory is free. */
+    /** Closes connections whose clients make no progress, until an eighth of the exhausted memory is free. */
     private void look() {
         watching.set(false);
         long now = nanoTime();
@@ -268,7 +273,7 @@ final class MemoryBudget {
                     ConnectionMemory::requestBytes,
                     closedForRequests,
                     ConnectionMemory::closeIdle);
-            // A connection whose client chooses the waiting time must not stay the exception.
+            // A request may wait for as long as its client wants, so its connection must not remain the exception.
             ConnectionMemory exception = excepted;
             if (exception != null && exception.waitsLong()) {
                 settled(exception);
@@ -286,7 +291,7 @@ final class MemoryBudget {
         }
     }
 
-    /** Closes the inactive connections that hold the most, until they have released the excess. */
+    /** Closes the inactive connections that hold the most, until their bytes add up to the excess. */
     private void closeGreatest(
             long excess,
             Predicate<ConnectionMemory> inactive,
@@ -304,7 +309,7 @@ final class MemoryBudget {
         while (left > 0 && greatest.hasNext()) {
             Holder next = greatest.next();
             left -= next.bytes();
-            // The end of a connection may take longer than the time between two looks.
+            // A connection may take longer to close than the time between two checks.
             if (next.connection().condemn()) {
                 closed.increment();
                 close.accept(next.connection());

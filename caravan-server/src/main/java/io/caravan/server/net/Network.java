@@ -34,7 +34,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The event loops, their listeners, and all their connections. */
+/** The event loops of a server, with its listeners and all its connections. */
 public final class Network implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Network.class);
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(128 * 1024, 512 * 1024);
@@ -48,7 +48,7 @@ public final class Network implements AutoCloseable {
 
     private final NetworkConfig config;
     private final EventLoopGroup loops;
-    /** Limits the connections that are open only to receive a refusal. */
+    /** Limits the number of refused connections that are open only to receive a message. */
     private final ConnectionSlots refusals = new ConnectionSlots(MAX_REFUSALS, MAX_REFUSALS);
 
     /** The threads that compute TLS signatures when a connection begins. */
@@ -73,8 +73,8 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Event loops that poll their sockets often. By default, a loop first runs tasks for up to a second, and the
-     * connections of some clients always have tasks.
+     * Event loops that poll their sockets often. By default, a loop runs tasks for up to a second before it polls its
+     * sockets, and some clients cause tasks all the time.
      */
     private final class Loops extends MultiThreadIoEventLoopGroup {
         Loops() {
@@ -89,8 +89,8 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Creates threads that may flush the store's log, and that have Netty's thread-local variables. A thread that ends
-     * while the network is open throws an exception after which {@link FatalErrors} ends the process.
+     * Creates threads that may flush the store's log, and that have Netty's thread-local variables. If a loop ends
+     * while the network is open, its thread throws an exception, and {@link FatalErrors} ends the process.
      */
     final class LoopThreads extends DefaultThreadFactory {
         LoopThreads() {
@@ -112,9 +112,9 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Starts to listen, and returns the address with the actual port: port 0 picks a free one. Throws
-     * {@link IOException} if it cannot listen; the message contains the {@code option}, which is the setting for the
-     * address.
+     * Starts to listen, and returns the address with the actual port; port 0 picks a free port. Throws
+     * {@link IOException} if the server cannot listen on the address. The message names the {@code option} that sets
+     * the address.
      */
     public InetSocketAddress listen(InetSocketAddress address, String option, WireProtocol protocol)
             throws IOException {
@@ -136,9 +136,9 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Returns a socket that occupies the address until the caller closes it. Throws {@link IOException}, as {@link
-     * #listen} would, if another socket listens on the address. A server that first tries all of its addresses can thus
-     * fail before it creates a store or claims an archive.
+     * Returns a socket that occupies the address until the caller closes the socket. Throws {@link IOException} like
+     * {@link #listen} if another socket listens on the address. A server that first occupies all of its addresses fails
+     * before it creates a store or takes ownership of an archive.
      */
     public static ServerSocket occupy(InetSocketAddress address, String option) throws IOException {
         ServerSocket trial = new ServerSocket();
@@ -190,14 +190,14 @@ public final class Network implements AutoCloseable {
             channel.attr(CONNECTION).set(connection);
             connections.add(channel);
             if (draining) {
-                // The connection was accepted before its listener closed, and the drain may have missed it.
+                // The connection was accepted before its listener closed, but drain() may not have found it.
                 channel.eventLoop().execute(() -> end(channel));
             }
         }
 
         /**
-         * Refuses a connection. A limited number of them receive a message at a time, so that refusals do not use up
-         * the sockets; the others are only closed.
+         * Refuses a connection with a message. If too many refused connections are still open, closes it without a
+         * message, so that refusals do not use up the sockets.
          */
         private void refuse(Channel channel) {
             if (!refusals.take(channel)) {
@@ -239,12 +239,12 @@ public final class Network implements AutoCloseable {
         return memory.closedForReplies.sum();
     }
 
-    /** Returns the number of connections refused because of the limit on all connections. */
+    /** Returns the number of connections refused because of the limit on the total number. */
     public long refusedConnections() {
         return slots.refused();
     }
 
-    /** Returns the number of connections refused because of the limit on one address. */
+    /** Returns the number of connections refused because of the limit for one address. */
     public long refusedByAddress() {
         return slots.refusedByAddress();
     }
@@ -254,8 +254,8 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Accepts no more connections and requests, and waits until all received requests have replies. A connection that
-     * is still being set up is closed.
+     * Stops accepting connections and requests, and waits until all received requests have replies, or until the
+     * timeout. Closes connections whose TLS handshake is not complete.
      */
     public void drain(Duration timeout) {
         draining = true;
@@ -268,7 +268,8 @@ public final class Network implements AutoCloseable {
     private static void end(Channel channel) {
         ChannelHandlerContext tls = channel.pipeline().context(SslHandler.class);
         if (tls != null && !((SslHandler) tls.handler()).handshakeFuture().isDone()) {
-            // It has no request yet, and can receive no reply. Bypasses TLS, which would wait for the client.
+            // The connection has no request yet, and can receive no reply. TLS, which would wait for the client, is
+            // bypassed.
             tls.close();
             return;
         }
@@ -278,7 +279,7 @@ public final class Network implements AutoCloseable {
         }
     }
 
-    /** Stops the event loops, even if connections are still open. */
+    /** Stops the event loops, even if there are open connections. */
     @Override
     public void close() {
         closing = true;

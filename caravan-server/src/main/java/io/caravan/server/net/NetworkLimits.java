@@ -4,19 +4,20 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The limits on the memory, connections, and time that clients may use together.
+ * The limits on the connections, memory, and time that clients may use.
  *
- * @param maxConnections maximum number of open connections, of all protocols; one more receives a message and is closed
+ * @param maxConnections maximum number of open connections, of all protocols; further connections receive a message and
+ *     are closed
  * @param maxConnectionsPerAddress maximum for one address; loopback addresses are exempt
- * @param connectionInFlightBytes maximum memory of a connection's requests without replies; at this limit, the
- *     connection is not read
- * @param totalInFlightBytes the same for all connections together, of which large requests may use three quarters
+ * @param connectionInFlightBytes maximum memory of a connection's requests without replies; at this limit, the server
+ *     stops reading from the connection
+ * @param totalInFlightBytes maximum memory of all requests without replies; large requests may use three quarters of it
  * @param totalAnswerBytes maximum bytes of replies that clients have not received, for all connections together; at
- *     this limit, reads wait
+ *     this limit, commands that read data wait
  * @param requestTimeout maximum time for a request to arrive, from its first byte; for a new connection's first
  *     request, from when the connection was accepted
  * @param stallTimeout maximum time for which a client may receive nothing of a reply
- * @param idleTimeout maximum idle time of a connection; zero means forever, and null leaves it to the protocol
+ * @param idleTimeout maximum idle time of a connection; zero means no limit, and null the default of the protocol
  */
 public record NetworkLimits(
         int maxConnections,
@@ -29,10 +30,7 @@ public record NetworkLimits(
         @Nullable Duration idleTimeout) {
     private static final int MAX_CONNECTIONS = 10_000;
     private static final long MIN_TOTAL_BYTES = 64L << 20;
-    /**
-     * The divisor of the request timeout that yields the maximum idle time of a client while requests are at their
-     * limit.
-     */
+    /** The divisor that yields {@link #patience} from the request timeout. */
     private static final int PATIENCE_PART = 15;
 
     /**
@@ -63,8 +61,8 @@ public record NetworkLimits(
     }
 
     /**
-     * Returns the same limits with this maximum number of connections. The limit for one address does not exceed it; if
-     * it was the default half, it is half of the new number.
+     * Returns the same limits with this maximum number of connections. If the limit for one address was the default
+     * half, it becomes half of the new number; otherwise, it is lowered to the new number if it is higher.
      */
     public NetworkLimits withConnections(int connections) {
         boolean isShare = maxConnectionsPerAddress == shareOf(maxConnections);

@@ -9,16 +9,16 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The network of a peer, as limits count it: its IPv4 address, or the 64-bit network of its IPv6 address, which usually
- * belongs to one customer.
+ * The network by which limits identify a client: its IPv4 address, or the first 64 bits of its IPv6 address, which
+ * usually belong to one customer.
  *
- * @param loopback whether the network is this machine, which has no limits: its users could harm the server by other
- *     means, and a proxy on it represents many clients
+ * @param loopback whether the client is on this machine. Such clients have no limits: users of the machine could harm
+ *     the server by other means, and a proxy on the machine represents many clients
  */
 public record PeerNetwork(ByteBuffer address, boolean loopback) {
     private static final int IPV6_NETWORK_BYTES = 8;
 
-    /** Returns the network of an internet address; null for any other address. */
+    /** Returns the network of an IP address, or null for any other address. */
     public static @Nullable PeerNetwork of(SocketAddress peer) {
         InetAddress address = peer instanceof InetSocketAddress internet ? internet.getAddress() : null;
         if (address == null) {

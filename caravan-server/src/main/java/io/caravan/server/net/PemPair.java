@@ -20,8 +20,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A certificate and its private key, read from PEM files together. Between two steps of a renewal, the files may
- * contain halves of two different pairs, with which every handshake would fail.
+ * A certificate and its private key, read from PEM files and checked to belong together. During a renewal, one file may
+ * already be new while the other one is old; every handshake would fail with such a pair.
  */
 public final class PemPair {
     private static final Pattern KEY =
@@ -39,9 +39,9 @@ public final class PemPair {
     /**
      * Reads both files.
      *
-     * @param certificate the certificate, followed by the intermediate ones
+     * @param certificate the certificate, followed by the intermediate certificates
      * @param key the key, in PKCS #8, without a password
-     * @throws IOException if they cannot be read, are invalid, or do not belong together; the message names both
+     * @throws IOException if the files cannot be read, are invalid, or do not belong together
      */
     public static PemPair read(Path certificate, Path key) throws IOException {
         requireReadable(certificate);

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS with PEM files, which are reloaded when they change: new connections use the new certificate, open ones keep
- * theirs.
+ * TLS with PEM files, which are reloaded when they change. New connections use the new certificate, and open
+ * connections keep the old one.
  */
 public final class Tls implements FileWatch.Reloadable {
     private static final Logger LOG = LoggerFactory.getLogger(Tls.class);
@@ -33,11 +33,12 @@ public final class Tls implements FileWatch.Reloadable {
     private volatile SslContext context;
 
     /**
-     * Reads the files. Throws {@link IOException} if one cannot be read or is invalid; the message names it.
+     * Reads the files. Throws {@link IOException} if a file cannot be read or is invalid.
      *
-     * @param certificate the server's certificate, followed by the intermediate ones
-     * @param key its private key, in PKCS #8, without a password
-     * @param clientAuthority authorities that sign client certificates, which are then required; or null
+     * @param certificate the server's certificate, followed by the intermediate certificates
+     * @param key the private key of the certificate, in PKCS #8, without a password
+     * @param clientAuthority certificates of the authorities that sign client certificates; if null, clients need no
+     *     certificate
      */
     public Tls(Path certificate, Path key, @Nullable Path clientAuthority) throws IOException {
         this.certificate = certificate;
@@ -76,16 +77,16 @@ public final class Tls implements FileWatch.Reloadable {
     }
 
     /**
-     * Creates a handler. The threads of {@code signers} compute its signatures, because one takes as long as many
-     * requests.
+     * Creates a handler. The threads of {@code signers} compute its signatures, because a signature takes as long as
+     * many requests.
      */
     SslHandler newHandler(ByteBufAllocator allocator, Executor signers) {
         return context.newHandler(allocator, signers);
     }
 
     /**
-     * Closes connections on which the handshake fails, and logs a line. For a client that speaks plain text, the
-     * exception itself is not logged: it contains what the client sent, which may be a secret.
+     * Closes a connection if TLS fails, and logs a line. If the client sends plain text, the line does not contain the
+     * exception, which includes the client's input and may thus reveal a secret.
      */
     static final class Failures extends ChannelInboundHandlerAdapter {
         private static final LineLimit LINES = new LineLimit();

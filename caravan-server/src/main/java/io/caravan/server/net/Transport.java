@@ -29,7 +29,7 @@ import java.util.Locale;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** System interfaces for sockets. NIO works everywhere; the others are native to Linux. */
+/** The system interfaces for sockets. NIO works everywhere; the others require Linux. */
 public enum Transport {
     NIO(
             () -> null,
@@ -56,7 +56,7 @@ public enum Transport {
             IoUringChannelOption.TCP_KEEPINTVL,
             IoUringChannelOption.TCP_KEEPCNT);
 
-    /** The time, from the last received byte, until the system detects that a client's machine or network is gone. */
+    /** The time from the last received byte until the system detects that a client's machine or network is down. */
     public static final Duration KEEPALIVE = Duration.ofSeconds(300);
 
     private static final int KEEPALIVE_PROBES = 3;
@@ -88,7 +88,7 @@ public enum Transport {
         this.keepaliveProbes = keepaliveProbes;
     }
 
-    /** Returns the best transport that this machine supports. */
+    /** Returns epoll if this machine supports it, and NIO otherwise. */
     public static Transport best() {
         return EPOLL.unavailable() == null ? EPOLL : NIO;
     }
@@ -111,7 +111,7 @@ public enum Transport {
         return clientType;
     }
 
-    /** Enables TCP keep-alive; without it, a client whose machine or network is gone would occupy its place forever. */
+    /** Enables TCP keep-alive; without it, the connection of a client whose machine is down would stay open forever. */
     void keepAlive(ServerBootstrap listener) {
         listener.childOption(ChannelOption.SO_KEEPALIVE, true);
         if (keepaliveIdle != null && keepaliveInterval != null && keepaliveProbes != null) {
@@ -121,8 +121,8 @@ public enum Transport {
         }
     }
 
-    /** Returns the JDK's socket option of this name; null if the JDK has none, so that the system decides. */
-    @SuppressWarnings("unchecked") // All of them are numbers.
+    /** Returns the JDK's socket option with this name. Returns null if the JDK has no such option. */
+    @SuppressWarnings("unchecked") // The values of all these options are numbers.
     private static @Nullable ChannelOption<Integer> nio(String name) {
         try (SocketChannel any = SocketChannel.open()) {
             for (SocketOption<?> option : any.supportedOptions()) {
@@ -136,14 +136,14 @@ public enum Transport {
         }
     }
 
-    /** Returns the keep-alive options, for tests. */
+    /** Returns the keep-alive options. Used by tests. */
     List<ChannelOption<Integer>> keepaliveOptions() {
         return keepaliveIdle == null || keepaliveInterval == null || keepaliveProbes == null
                 ? List.of()
                 : List.of(keepaliveIdle, keepaliveInterval, keepaliveProbes);
     }
 
-    /** Returns the name in settings and logs. */
+    /** Returns the name that settings and logs use. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

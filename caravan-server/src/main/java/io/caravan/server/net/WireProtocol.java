@@ -11,11 +11,11 @@ public interface WireProtocol {
      * Sets up a new connection: adds the protocol's handlers to the end of the pipeline, which provides decrypted
      * bytes.
      *
-     * @param memory the connection's memory, which the handlers check before they read on or create a reply
+     * @param memory the connection's memory, which the handlers check before they read more or create a reply
      */
     Connection connect(Channel channel, ConnectionMemory memory);
 
-    /** Returns the idle timeout of connections if none is configured; zero means no timeout. */
+    /** Returns the default idle timeout of connections; zero means no timeout. */
     Duration idleTimeout();
 
     /** Returns the message for a connection that is refused because of a connection limit. */

@@ -1,11 +1,11 @@
 /**
  * The network layer that all listeners share, regardless of their protocol.
  *
- * <p>{@link io.caravan.server.net.Network} has the event loops and accepts connections. Each connection has TLS
- * ({@link io.caravan.server.net.Tls}) and {@link io.caravan.server.net.Deadlines}, and counts against the limits of
- * connections ({@link io.caravan.server.net.ConnectionSlots}) and of memory
- * ({@link io.caravan.server.net.ConnectionMemory}). The handlers of its {@link io.caravan.server.net.WireProtocol}
- * follow. The protocol reports the state of each {@link io.caravan.server.net.Connection}.
+ * <p>{@link io.caravan.server.net.Network} runs the event loops and accepts connections. A connection can use TLS
+ * ({@link io.caravan.server.net.Tls}). {@link io.caravan.server.net.Deadlines} closes idle and slow connections. Limits
+ * apply to the number of connections ({@link io.caravan.server.net.ConnectionSlots}) and to their memory
+ * ({@link io.caravan.server.net.ConnectionMemory}). A {@link io.caravan.server.net.WireProtocol} adds the handlers of
+ * each connection, and reports its state as a {@link io.caravan.server.net.Connection}.
  */
 @NullMarked
 package io.caravan.server.net;

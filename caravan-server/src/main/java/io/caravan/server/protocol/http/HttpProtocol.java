@@ -40,7 +40,7 @@ public final class HttpProtocol implements WireProtocol {
     private static final String TOO_MANY_CONNECTIONS = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
             + "Content-Type: " + Problem.CONTENT_TYPE + "\r\nContent-Length: ";
 
-    /** Longer than the minute for which proxies keep unused connections, so that the proxies close them. */
+    /** Longer than the minute for which proxies keep idle connections, so that proxies close them first. */
     private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(2);
 
     private static final AttributeKey<Long> OPENED_NANOS = AttributeKey.valueOf("caravan.opened");
@@ -53,7 +53,7 @@ public final class HttpProtocol implements WireProtocol {
      *
      * @param readers runs reads, which may block
      * @param transport creates connections to the leader
-     * @param cluster null when the server is not part of a cluster
+     * @param cluster null if the server is not part of a cluster
      */
     public HttpProtocol(
             HttpConfig config,
@@ -96,7 +96,7 @@ public final class HttpProtocol implements WireProtocol {
                 (TOO_MANY_CONNECTIONS + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII), body);
     }
 
-    /** Serves documents from now on. */
+    /** Starts to serve documents. */
     public void serve(Served served) {
         service.readiness().serve(served);
     }
@@ -115,7 +115,7 @@ public final class HttpProtocol implements WireProtocol {
                 : String.valueOf(channel.remoteAddress());
     }
 
-    /** Refuses every request from now on, because the server stops. */
+    /** Starts to reject every request, because the server is stopping. */
     public void drain() {
         service.readiness().drain();
     }

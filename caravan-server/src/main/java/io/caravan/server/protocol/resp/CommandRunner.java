@@ -27,20 +27,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs one connection's requests in order.
  *
- * <p>A write is submitted to the store immediately and acknowledged later. Consecutive reads go to a reading thread
- * together, and later requests wait until these reads are done. A read therefore sees every earlier write, because the
- * store has accepted it, and no later write.
+ * <p>A write is submitted to the store immediately and acknowledged later. Consecutive reads are handed to a reading
+ * thread together, and later requests wait until these reads are done. A read therefore sees every earlier write, which
+ * the store has accepted already, and no later write.
  *
- * <p>Nothing runs while the store has no space, a write waits for its documents, too many replies are pending, the
+ * <p>No request runs while the store has no space, a write waits for its documents, too many replies are pending, the
  * client does not read its replies, or the turn is over. {@link #full()} then reports that the connection must stop
  * reading. Used only on the event loop.
  */
 final class CommandRunner {
-    /** Maximum number of requests that wait to run; requests already read from the socket may exceed it. */
+    /** Number of waiting requests at which no more are decoded. */
     private static final int MAX_WAITING = 128;
 
     private static final int MAX_READS_TOGETHER = 64;
-    /** Maximum time that a connection keeps its event loop, unless a single command takes longer. */
+    /** Maximum time for which a connection occupies its event loop, unless a single command takes longer. */
     private static final long TURN_NANOS = 500_000;
 
     private final RespProtocol protocol;
@@ -71,7 +71,7 @@ final class CommandRunner {
     /**
      * Creates a runner.
      *
-     * @param progress runs on the event loop when requests that had to wait can run; it calls {@link #run()}
+     * @param progress runs on the event loop when requests that had to wait can run, and calls {@link #run()}
      */
     CommandRunner(Channel channel, Session session, ReplyQueue replies, RespProtocol protocol, Runnable progress) {
         this.protocol = protocol;
@@ -98,8 +98,8 @@ final class CommandRunner {
     }
 
     /**
-     * Whether the next request must wait before it is decoded. A request of an unauthenticated client may authenticate
-     * it, which changes the limits of the next request.
+     * Whether the next request must wait before it is decoded. Requests of an unauthenticated client are decoded one at
+     * a time, because a waiting request may authenticate the client and thus change the limits of the next request.
      */
     boolean mustWait() {
         return turnOver || !waiting.isEmpty() && session.stranger() || waiting.size() >= MAX_WAITING || !mayRun();
@@ -109,7 +109,7 @@ final class CommandRunner {
         return !awaitingRoom && !awaitingDocument() && replies.size() < limits.maxPending() && answersAreTaken();
     }
 
-    /** Whether every request so far has run and its reply has been written. */
+    /** Whether every request so far has run and every reply has been written. */
     boolean idle() {
         return waiting.isEmpty() && replies.isEmpty();
     }
@@ -119,15 +119,13 @@ final class CommandRunner {
         return refusedLast;
     }
 
-    /**
-     * Returns how many nanoseconds a blocking request has waited since its last turn; 0 if none waits. On any thread.
-     */
+    /** Returns the nanoseconds for which a blocking request has waited, or 0 if none waits. Callable on any thread. */
     long waitingNanos() {
         ReadBatch current = batch;
         return current == null ? 0 : current.waitingNanos();
     }
 
-    /** Ends the turn; returns whether its time was over, so that requests may remain for the next turn. */
+    /** Ends the turn. Returns whether its time was used up, so that requests may remain for the next turn. */
     boolean endTurn() {
         boolean wasOver = turnOver;
         turnNanos = 0;
@@ -170,14 +168,14 @@ final class CommandRunner {
         }
     }
 
-    /** Whether the client reads its replies, and their memory has space for more. */
+    /** Whether the client reads its replies, and there is memory for small replies. */
     private boolean answersAreTaken() {
         return channel.isWritable() && !memory.full() && memory.mayAnswer(0);
     }
 
     /**
-     * Whether the reply memory has space for the next request. Reads wait for space, because their replies may be
-     * large. Writes do not, so that no slow reader stops them.
+     * Whether there is memory for the next reply. Reads wait for memory, because their replies may be large. Writes do
+     * not, so that slow readers cannot stop them.
      */
     private boolean answerHasRoom() {
         return memory.room() || nextRead() == null;
@@ -262,7 +260,7 @@ final class CommandRunner {
         }
     }
 
-    /** Applies a write here, or on a reading thread if it needs data that takes time to get. */
+    /** Applies a write on this thread, or on a reading thread if values must first be read or validated. */
     private void write(Change change, Command command, PendingReply place) {
         Preparation preparation = new Preparation(limits.maxRequestBytes());
         try {
@@ -275,7 +273,7 @@ final class CommandRunner {
         }
     }
 
-    /** Takes a turn of a write on a reading thread. */
+    /** Applies a write on a reading thread. Returns false if it must wait for space in the store. */
     private boolean finishWrite(Change change, Preparation preparation, Reading.Context context) {
         context.checkStillKnown();
         if (!documents.writable()) {
@@ -283,7 +281,7 @@ final class CommandRunner {
             return false;
         }
         documents.prepare(preparation);
-        // Otherwise, the values of many writes could pile up until the writes are durable.
+        // The copied values stay in memory until the write is durable.
         context.place().hold(preparation.copiedBytes());
         documents.writeWaiting(change.names(), change.edit(), preparation, context.place());
         return true;
@@ -302,7 +300,7 @@ final class CommandRunner {
     }
 
     /**
-     * Whether a write waits for a document from the archive or for another write: later requests must not overtake it.
+     * Whether a write waits for a document from the archive or for another write. No request may overtake this write.
      */
     private boolean awaitingDocument() {
         return undecided != null && !undecided.done();
@@ -319,7 +317,7 @@ final class CommandRunner {
         readWith(spec.action(), command, takePlace(), spec.looks(), spec.blocks());
     }
 
-    /** Hands a read to a reading thread, together with the reads that follow it. */
+    /** Hands a read to a reading thread, together with the reads that directly follow. */
     private void readWith(Action first, Command of, PendingReply place, boolean looks, boolean blocks) {
         ReadBatch reads = new ReadBatch(channel, session, protocol.readers(), replies, this::readsPaused);
         reads.add(first, of, place, looks, blocks);
@@ -334,7 +332,7 @@ final class CommandRunner {
         reads.begin(documents.readBarrier());
     }
 
-    /** Returns the command of the next request, or null if it must not run on a reading thread. */
+    /** Returns the spec of the next request if it may run and runs on a reading thread; null otherwise. */
     private @Nullable CommandSpec nextRead() {
         if (!(waiting.peek() instanceof Command command)) {
             return null;

@@ -12,12 +12,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures the time from a request's start to its reply, for {@code /metrics} and {@code SLOWLOG}. Used on the event
- * loop.
+ * Measures the time from the start of a request to its reply, for {@code /metrics} and {@code SLOWLOG}. Used on the
+ * event loop.
  */
 final class RequestWatch implements PendingReply.Observer {
     private static final String PROTOCOL = "resp";
-    /** Name in the metrics of all commands that do not exist, and of malformed requests. */
+    /** The name under which metrics count unknown commands and malformed requests. */
     private static final String UNKNOWN = "unknown";
     /** Prefixes of errors that the server caused. */
     private static final Set<String> FAILURES = Set.of("OOM", "IOERR", "CORRUPT", "ARCHIVE", "RESTORING");
@@ -34,8 +34,8 @@ final class RequestWatch implements PendingReply.Observer {
     /**
      * Starts the watch.
      *
-     * @param spec null when the command does not exist
-     * @param command null when the request was malformed
+     * @param spec null if the command does not exist
+     * @param command null if the request is malformed
      */
     RequestWatch(
             ServerMetrics metrics,

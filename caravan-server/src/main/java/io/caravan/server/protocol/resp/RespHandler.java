@@ -23,21 +23,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of one client. Passes its requests to a {@link CommandRunner}, writes the replies, and reads from the
- * socket only while both have space. Ends when the client has quit or will send no more, and has received its replies.
+ * The connection of one client. Passes requests to a {@link CommandRunner}, writes replies, and reads from the socket
+ * only while requests and replies have space. Closes the connection when the client has quit or will send no more data,
+ * and all replies are written.
  *
- * <p>A connection that ends with an error lingers: for a while, it reads and drops input, because closing a socket with
- * unread bytes would discard the error reply.
+ * <p>A connection that ends with an error is closed by {@link LingeringClose}, because closing a socket with unread
+ * input could discard the error reply.
  */
 final class RespHandler extends SimpleChannelInboundHandler<Request> implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(RespHandler.class);
 
     private static final Duration LINGER = Duration.ofSeconds(2);
-    /** Time that a stopping server waits for a client to close, after a grace period for requests in transit. */
+    /** Time for which a stopping server waits for a client to close, after {@link #STOP_GRACE}. */
     private static final Duration STOP_LINGER = Duration.ofMillis(500);
 
+    /** Time for which a stopping server still replies to requests that were in transit. */
     private static final Duration STOP_GRACE = Duration.ofMillis(100);
-    /** Number of the unfinished request of a client that has yet to authenticate. */
+    /** Number of the unfinished request of a client that must still authenticate. */
     private static final long AUTHENTICATION = -1;
 
     private final Channel channel;
@@ -67,7 +69,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         memory.waitingFor(runner::waitingNanos);
     }
 
-    /** Controls decoding. After the last request, everything is decoded, because later requests are dropped. */
+    /** Controls decoding. After the last request, all bytes are decoded, because later requests are dropped. */
     private final class Intake implements RequestDecoder.Intake {
         @Override
         public boolean open() {
@@ -157,9 +159,9 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     }
 
     /**
-     * Runs requests and writes replies for one turn, so that other connections of the loop get theirs. Writing can free
-     * space for more requests, and the socket can call this method during the turn. A failure closes this connection,
-     * but no other on the loop.
+     * Runs requests and writes replies for one limited turn, so that other connections of the event loop get their
+     * turns. Writing can free space for more requests, and can call this method again. A failure closes only this
+     * connection.
      */
     private void progress() {
         moreProgress = true;
@@ -171,7 +173,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
             while (moreProgress) {
                 moreProgress = false;
                 runner.run();
-                // Callbacks set the field, so a call that may run them must not be part of an assignment to it.
+                // Callbacks may set moreProgress, so calls that run callbacks must not be part of an assignment to it.
                 boolean more = replies.flush();
                 more |= decodeMore();
                 if (more || moreProgress || readOnOrClose()) {
@@ -179,7 +181,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
                 }
             }
             if (runner.endTurn()) {
-                // A scheduled task, unlike an executed one, runs after the loop has polled all sockets.
+                // Unlike a task passed to execute(), a scheduled task runs after the loop has polled all sockets.
                 channel.eventLoop().schedule(this::progress, 1, TimeUnit.NANOSECONDS);
             }
         } catch (Throwable broken) {
@@ -191,14 +193,14 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         }
     }
 
-    /** Decodes requests that were held back; returns whether it decoded any. */
+    /** Decodes requests that were held back. Returns whether a request was decoded. */
     private boolean decodeMore() throws Exception {
         long before = requests;
         decoder.resume();
         return requests != before;
     }
 
-    /** Resumes or pauses reading, or closes the connection; returns whether held-back requests have space now. */
+    /** Resumes or pauses reading, or closes the connection. Returns whether held-back requests have space now. */
     private boolean readOnOrClose() {
         if (runner.idle()) {
             memory.settle(decoder.unfinishedBytes(), !decoder.heldBack() || !runner.mustWait());

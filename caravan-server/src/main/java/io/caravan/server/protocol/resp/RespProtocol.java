@@ -55,7 +55,7 @@ import java.util.concurrent.Executor;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** RESP for listeners: the state that all RESP connections share. */
+/** The RESP protocol, with the state that all RESP connections share. */
 public final class RespProtocol implements WireProtocol {
     private final RespLimits limits;
     private final DocumentService documents;
@@ -71,9 +71,9 @@ public final class RespProtocol implements WireProtocol {
     /**
      * Creates the protocol for these documents.
      *
-     * @param archiver null when documents are not archived
-     * @param restores null without an archive to restore documents from
-     * @param backups makes copies of the store
+     * @param archiver null if documents are not archived
+     * @param restores null if documents cannot be restored from an archive
+     * @param backups makes backups of the store
      * @param readers runs reads, which may wait
      * @param authenticator authenticates clients
      * @param metrics counts requests and connections
@@ -129,7 +129,7 @@ public final class RespProtocol implements WireProtocol {
         return handler;
     }
 
-    /** Returns zero: clients keep connections in pools, and do not expect the server to close them. */
+    /** Returns zero, because clients keep connections in pools and do not expect the server to close them. */
     @Override
     public Duration idleTimeout() {
         return Duration.ZERO;
@@ -163,18 +163,18 @@ public final class RespProtocol implements WireProtocol {
         return table.get(command.keyword(0));
     }
 
-    /** Whether a stopping server still redirects requests to the leader, or reports that the cluster has none. */
+    /** Whether requests are redirected to the leader, or rejected if there is none, even while the server stops. */
     boolean redirects() {
         return placement.elsewhere();
     }
 
-    /** Returns the error with which to reject the command, or null if it may run here now. */
+    /** Returns the error with which to reject the command, or null if the command may run on this server now. */
     Reply.@Nullable Error refuse(Session session, @Nullable CommandSpec spec, Command command) {
         Reply.Error refusal = CommandGate.refuse(session, spec, command);
         return refusal != null || spec == null ? refusal : placement.refuse(spec, command);
     }
 
-    /** Returns a session for a new connection; other clients can see it until {@link #forget}. */
+    /** Returns a session for a new connection. Other clients can see the session until {@link #forget}. */
     Session newSession(Channel channel) {
         SocketAddress remote = channel.remoteAddress();
         Session session = new Session(clients.newId(), remote, channel.localAddress(), authenticator);
@@ -191,12 +191,12 @@ public final class RespProtocol implements WireProtocol {
         clients.remove(session);
     }
 
-    /** Enables the connection to subscribe to channels. */
+    /** Enables a connection to subscribe to channels. */
     void listening(Session session, Channel channel, ReplyQueue replies) {
         session.subscriber(new Subscriber(channels, channel, session, replies));
     }
 
-    /** Starts watching a request. */
+    /** Starts to measure a request. */
     RequestWatch watch(Session session, @Nullable CommandSpec spec, @Nullable Command command) {
         return new RequestWatch(metrics, slowLog, session, spec, command);
     }

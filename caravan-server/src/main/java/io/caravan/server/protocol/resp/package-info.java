@@ -1,24 +1,23 @@
 /**
- * RESP, the protocol of Redis, versions 2 and 3, over the document service.
+ * Provides access to documents through RESP, the protocol of Redis, in versions 2 and 3.
  *
- * <p>The path of a request: {@link io.caravan.server.protocol.resp.codec.RequestDecoder} decodes a
+ * <p>{@link io.caravan.server.protocol.resp.codec.RequestDecoder} decodes a
  * {@link io.caravan.server.protocol.resp.codec.Request} from bytes and enforces
  * {@link io.caravan.server.protocol.resp.codec.RespLimits}. {@link io.caravan.server.protocol.resp.RespHandler} passes
- * it to the connection's {@link io.caravan.server.protocol.resp.CommandRunner}. The runner rejects it with an error
- * from {@link io.caravan.server.protocol.resp.dispatch.CommandGate}, or runs the
+ * the request to the connection's {@link io.caravan.server.protocol.resp.CommandRunner}. The runner rejects the request
+ * with an error from {@link io.caravan.server.protocol.resp.dispatch.CommandGate}, or runs the
  * {@link io.caravan.server.protocol.resp.dispatch.Action} of its
  * {@link io.caravan.server.protocol.resp.dispatch.CommandSpec}. The reply waits in
  * {@link io.caravan.server.protocol.resp.reply.ReplyQueue} until all earlier replies are written.
  *
  * <p>A write is a {@link io.caravan.server.protocol.resp.dispatch.Change}, which is applied by itself or as part of a
- * {@link io.caravan.server.protocol.resp.dispatch.Transaction}. Reads run on reading threads; those of one connection
- * form a {@link io.caravan.server.protocol.resp.dispatch.ReadBatch}. A read that must wait, for a slow client
- * ({@link io.caravan.server.protocol.resp.commands.ValueStream}) or for a write
- * ({@link io.caravan.server.protocol.resp.commands.TailRead}), is a
- * {@link io.caravan.server.protocol.resp.dispatch.Reading}. It releases its thread and takes its next turn when it is
- * woken.
+ * {@link io.caravan.server.protocol.resp.dispatch.Transaction}. Reads run on reading threads; consecutive reads of a
+ * connection form a {@link io.caravan.server.protocol.resp.dispatch.ReadBatch}. A read that may have to wait for a slow
+ * client ({@link io.caravan.server.protocol.resp.commands.ValueStream}) or for a write
+ * ({@link io.caravan.server.protocol.resp.commands.TailRead}) is a
+ * {@link io.caravan.server.protocol.resp.dispatch.Reading}, which releases its thread while it waits.
  *
- * <p>The classes named {@code ...Commands} contain the commands, each with its description for {@code COMMAND}.
+ * <p>The classes named {@code ...Commands} contain the commands and their descriptions.
  * {@link io.caravan.server.protocol.resp.dispatch.Replacements} contains advice for Redis commands that Caravan lacks.
  */
 @NullMarked

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
 
-/** A response, or the head of one that is streamed. Mutable until it is sent; not thread-safe. */
+/** A response, or the head of a streamed response. Mutable until it is sent; not thread-safe. */
 public final class Answer {
     public static final String JSON = "application/json";
 
@@ -20,12 +20,12 @@ public final class Answer {
         this.status = status;
     }
 
-    /** Returns a response with a map, list or record as JSON; never cached. */
+    /** Returns an uncacheable response with a map, list, or record as JSON. */
     public static Answer json(int status, Object value) {
         return new Answer(status).uncached().body(JSON, jsonBytes(value));
     }
 
-    /** Returns a map, list or record as JSON. */
+    /** Returns a map, list, or record as JSON. */
     public static byte[] jsonBytes(Object value) {
         try {
             return MAPPER.writeValueAsBytes(value);
@@ -39,12 +39,12 @@ public final class Answer {
         return this;
     }
 
-    /** Sets a header to {@code true}, or omits it. */
+    /** Sets a header to {@code true} if {@code set}. */
     public Answer flag(String name, boolean set) {
         return set ? header(name, "true") : this;
     }
 
-    /** Keeps the response out of caches. */
+    /** Prevents caches from storing the response. */
     public Answer uncached() {
         return header("Cache-Control", "no-store");
     }

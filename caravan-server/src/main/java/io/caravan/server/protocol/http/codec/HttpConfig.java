@@ -8,17 +8,17 @@ import java.util.Set;
 /**
  * Settings of the HTTP server.
  *
- * @param address address to listen on; port 0 chooses a free one
+ * @param address address to listen on; port 0 picks a free port
  * @param maxBodyBytes maximum length of a request body
- * @param maxBatchBytes maximum size in the store's log of the messages of one body, including an overhead for each
+ * @param maxBatchBytes maximum size of the messages of one body in the log, including an overhead for each message
  * @param longPoll time for which a long poll waits for a value
  * @param eventStream time after which the client of an event stream must reconnect
- * @param heartbeat time between the comments that keep proxies from ending an event stream that has no events; zero for
- *     none
- * @param allowedOrigins origins whose pages may use the server if clients need no token, in addition to those of this
- *     machine; {@code *} is all
- * @param allowedHosts names that the {@code Host} header may have in that case, in addition to those of this machine,
- *     the host listened on and those of the allowed origins; {@code *} is all
+ * @param heartbeat time between the comments that prevent proxies from closing an idle event stream; zero for no
+ *     comments
+ * @param allowedOrigins origins whose pages may use the server if clients need no token, in addition to the origins of
+ *     this machine; {@code *} allows all
+ * @param allowedHosts names that the {@code Host} header may contain if clients need no token, in addition to the names
+ *     of this machine, of {@code address}, and of the allowed origins; {@code *} allows all
  */
 public record HttpConfig(
         InetSocketAddress address,
@@ -29,12 +29,12 @@ public record HttpConfig(
         Duration heartbeat,
         Set<String> allowedOrigins,
         Set<String> allowedHosts) {
-    /** Space in a write for everything except its messages: the attributes of the document, and frames. */
+    /** Space in a write for the attributes of the document and for frames. */
     private static final int BATCH_ROOM_BYTES = 64 * 1024;
 
     /**
-     * Returns a configuration with the default times, for a store with these limits: a body contains one value, or
-     * several as JSON, and a write must fit in a log buffer.
+     * Returns a configuration with the default times, for a store with these limits. A write must fit into a log
+     * buffer.
      */
     public static HttpConfig of(InetSocketAddress address, int maxValueBytes, int logBufferBytes) {
         return new HttpConfig(
@@ -48,14 +48,14 @@ public record HttpConfig(
                 Set.of());
     }
 
-    /** Returns a copy with this time between the comments of event streams; zero for none. */
+    /** Returns a copy with this {@code heartbeat}. */
     public HttpConfig withHeartbeat(Duration time) {
         return new HttpConfig(
                 address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, time, allowedOrigins, allowedHosts);
     }
 
     /**
-     * Returns a copy that also allows pages of these origins. Throws {@link IllegalArgumentException} when one is
+     * Returns a copy with these {@code allowedOrigins}. Throws {@link IllegalArgumentException} if an element is
      * neither an origin nor {@code *}.
      */
     public HttpConfig withAllowedOrigins(Collection<String> origins) {
@@ -78,8 +78,8 @@ public record HttpConfig(
     }
 
     /**
-     * Returns a copy that also allows these names in the {@code Host} header. Throws {@link IllegalArgumentException}
-     * when one is neither a host name nor {@code *}.
+     * Returns a copy with these {@code allowedHosts}. Throws {@link IllegalArgumentException} if an element is neither
+     * a host name nor {@code *}.
      */
     public HttpConfig withAllowedHosts(Collection<String> hosts) {
         for (String host : hosts) {

@@ -3,7 +3,7 @@ package io.caravan.server.protocol.http.codec;
 import io.netty.handler.codec.DateFormatter;
 import java.util.Date;
 
-/** Formats times for the {@code Date} header, once a second. Thread-safe. */
+/** Formats times for the {@code Date} header. Caches the text of the last second. Thread-safe. */
 final class HttpDate {
     private static final long MILLIS_PER_SECOND = 1_000;
 
@@ -13,7 +13,7 @@ final class HttpDate {
 
     private HttpDate() {}
 
-    /** Returns the date of a time in milliseconds since 1970. */
+    /** Returns the text for a time in milliseconds since 1970. */
     static String at(long millis) {
         long second = Math.floorDiv(millis, MILLIS_PER_SECOND);
         Formatted formatted = last;

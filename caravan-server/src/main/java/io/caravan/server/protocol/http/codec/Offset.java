@@ -6,12 +6,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A place in a stream, given by a client: a value, the first retained value, or the end.
+ * A position in a stream, given by a client: a value, the first retained value, or the end.
  *
- * <p>As text, a value's offset is sixteen digits of its sequence, {@code _}, and sixteen digits of a byte position
- * within it. Texts sort in the order of their places. The server issues only offsets whose byte position is zero. Like
- * the reference server of the protocol, it also accepts others, which stand for the start of their value: gateways add
- * 1 to continue after an offset.
+ * <p>As text, the offset of a value is sixteen digits of its sequence, {@code _}, and sixteen digits of a byte position
+ * within the value. The texts sort in the order of the positions. The server issues only offsets with byte position
+ * zero. Like the reference server of the protocol, it ignores other byte positions, because gateways add 1 to continue
+ * after an offset.
  */
 public final class Offset {
     private static final String DIGITS = "[0-9]{16}";
@@ -27,14 +27,14 @@ public final class Offset {
         this.sequence = sequence;
     }
 
-    /** Returns the text for the value with this sequence, which need not exist yet. */
+    /** Returns the text of the offset of the value with this sequence. The value need not exist yet. */
     public static String of(long sequence) {
         return String.format(Locale.ROOT, "%016d_%016d", sequence, 0);
     }
 
     /**
-     * Returns the sequence of the value that an offset names, which cannot be {@code -1} or {@code now}. Throws {@link
-     * Problem}, which names this parameter, when the offset is malformed.
+     * Returns the sequence in the offset of a value; {@code -1} and {@code now} are not allowed. Throws
+     * {@link Problem}, which names this parameter, if the offset is malformed.
      */
     public static long sequence(String text, String parameter) {
         if (!VALUE.matcher(text).matches()) {
@@ -45,8 +45,8 @@ public final class Offset {
     }
 
     /**
-     * Parses an offset: {@code -1} or null is the first retained value, and {@code now} is the end. Throws {@link
-     * Problem}, which names this parameter, when it is malformed.
+     * Parses an offset: {@code -1} or null is the first retained value, and {@code now} is the end. Throws
+     * {@link Problem}, which names this parameter, if the offset is malformed.
      */
     public static Offset parse(@Nullable String text, String parameter) {
         if (text == null || text.equals("-1")) {
@@ -60,16 +60,16 @@ public final class Offset {
     }
 
     /**
-     * Returns the sequence of this offset in a stream, or that of the first retained value if the value at this offset
-     * was trimmed. Throws {@link Problem} when the stream has not reached this offset.
+     * Returns the sequence of this offset in a stream, or the sequence of the first retained value if the value at this
+     * offset was trimmed. Throws {@link Problem} if the stream has not reached this offset.
      */
     public long atLeastFirstIn(DocumentInfo info) {
         return sequence >= 0 && sequence < info.firstSequence() ? info.firstSequence() : in(info);
     }
 
     /**
-     * Returns the sequence of the value to read first. Throws {@link Problem} when it was trimmed, or the stream has
-     * not reached this offset.
+     * Returns the sequence of this offset in a stream. Throws {@link Problem} if the value was trimmed, or the stream
+     * has not reached this offset.
      */
     public long in(DocumentInfo info) {
         if (this == BEGINNING) {
@@ -87,7 +87,7 @@ public final class Offset {
         return sequence;
     }
 
-    /** Checks that no value at or after this sequence was trimmed. Throws {@link Problem} when one was. */
+    /** Throws {@link Problem} if a value at or after this sequence was trimmed. */
     public static void checkRetained(long sequence, DocumentInfo info) {
         if (sequence < info.firstSequence()) {
             String first = of(info.firstSequence());

@@ -15,20 +15,21 @@ import java.util.stream.Collectors;
  * The rules for web pages that use the server from within a browser.
  *
  * <p>If clients need tokens, pages of every origin may use the server, because a browser adds no token by itself. If
- * clients need none, being on this machine grants access, and every page that the user visits runs on this machine.
- * Therefore only pages from this machine, and those that the operator allows, may use the server.
+ * clients need no token, every program on this machine has access, including the browser with every page that its user
+ * visits. Therefore only pages of this machine, and pages that the operator allows, may use the server.
  *
- * <p>A foreign host name can be made to resolve to the server (DNS rebinding). A request must therefore name the server
- * by one of these:
+ * <p>An attacker can make a foreign host name resolve to the server (DNS rebinding). If clients need no token, the
+ * {@code Host} header of a request must therefore be one of these:
  *
  * <ul>
- *   <li>a name of this machine, or the host listened on;
+ *   <li>a name of this machine, or the host on which the server listens;
  *   <li>the host of another node of the cluster;
  *   <li>a name that the operator allows;
  *   <li>any IP address, if the server does not listen on a loopback address.
  * </ul>
  *
- * <p>Programs other than browsers send no {@code Origin}, and name the address that they connect to.
+ * <p>Programs other than browsers are not affected: they send no {@code Origin}, and their {@code Host} is the address
+ * to which they connect.
  */
 public final class Origins {
     private static final String ANY = "*";
@@ -57,12 +58,12 @@ public final class Origins {
     private final Set<String> hosts;
     private final Predicate<String> known;
 
-    /** Creates the rules for a listener, whose clients need a token if they are {@code authenticated}. */
+    /** Creates the rules for a listener. Clients need a token if {@code authenticated}. */
     public Origins(HttpConfig config, boolean authenticated) {
         this(config, authenticated, host -> false);
     }
 
-    /** Creates the rules for a listener. Requests may also name the server by {@code known} hosts, which may change. */
+    /** Creates the rules for a listener. {@code known} hosts, which may change, are also allowed as {@code Host}. */
     public Origins(HttpConfig config, boolean authenticated, Predicate<String> known) {
         InetSocketAddress address = config.address();
         allowed = config.allowedOrigins();
@@ -78,19 +79,17 @@ public final class Origins {
         anyAddress = !address.getAddress().isLoopbackAddress();
     }
 
-    /**
-     * Whether this is an origin as browsers send it, such as {@code https://app.example:8443}, or {@code *} for all.
-     */
+    /** Whether this is an origin as sent by browsers, such as {@code https://app.example:8443}, or {@code *}. */
     static boolean valid(String origin) {
         return origin.equals(ANY) || ORIGIN.matcher(origin).matches();
     }
 
-    /** Whether this is a host name, or {@code *} for all. */
+    /** Whether this is a host name or {@code *}. */
     static boolean validHost(String host) {
         return host.equals(ANY) || NAME.matcher(host).matches();
     }
 
-    /** Checks that no foreign page made a request. Throws {@link Problem} when one did, or may have. */
+    /** Throws {@link Problem} if a foreign page may have sent the request. */
     public void check(HttpMethod method, HttpHeaders headers) {
         if (any) {
             return;
@@ -132,7 +131,7 @@ public final class Origins {
         return parts.matches() && (LOOPBACK_HOST.matcher(parts.group("host")).matches() || allowed.contains(origin));
     }
 
-    /** Adds headers to a response that say which pages may read it, and forbid browsers to guess its type. */
+    /** Adds headers that determine which pages may read a response, and that forbid browsers to guess its type. */
     void addTo(HttpHeaders response, HttpHeaders request) {
         String origin = request.get(HttpHeaderNames.ORIGIN);
         if (any || origin != null && mayUse(origin)) {
@@ -142,12 +141,12 @@ public final class Origins {
         if (!any) {
             response.add(HttpHeaderNames.VARY, HttpHeaderNames.ORIGIN);
         }
-        // Other pages of this machine are the same site, on any port.
+        // All pages of this machine belong to the same site, regardless of the port.
         response.set("Cross-Origin-Resource-Policy", any ? "cross-origin" : "same-site");
         response.set("X-Content-Type-Options", "nosniff");
     }
 
-    /** Returns the response to a browser that checks which requests a page of another origin may send. */
+    /** Returns the response to a CORS preflight request. */
     public static Answer preflight() {
         return new Answer(204)
                 .header("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE, OPTIONS")

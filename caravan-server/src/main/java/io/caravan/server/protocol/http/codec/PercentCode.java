@@ -6,7 +6,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
-/** Decodes and encodes percent codes in URLs, such as {@code %41}. */
+/** Percent-encoding in URLs, such as {@code %41}. */
 public final class PercentCode {
     private static final String UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
@@ -14,7 +14,7 @@ public final class PercentCode {
     private PercentCode() {}
 
     /**
-     * Decodes part of a URL, called {@code what} in messages, to bytes. Throws {@link Problem} when it contains a
+     * Decodes part of a URL, called {@code what} in messages, to bytes. Throws {@link Problem} if it contains a
      * character that is not allowed in a URL, or an incomplete code.
      */
     public static byte[] bytes(String text, String what) {
@@ -42,7 +42,7 @@ public final class PercentCode {
                 && HexFormat.isHexDigit(text.charAt(at + 2));
     }
 
-    /** Decodes part of a URL to text. Throws {@link Problem} when it is malformed, or not UTF-8. */
+    /** Decodes part of a URL to text. Throws {@link Problem} if it is malformed, or is not UTF-8. */
     static String text(String part, String what) {
         try {
             return StandardCharsets.UTF_8
@@ -54,12 +54,12 @@ public final class PercentCode {
         }
     }
 
-    /** Encodes bytes as part of a URL's path; slashes stay. */
+    /** Encodes bytes as part of the path of a URL. Does not encode slashes. */
     public static String encode(byte[] bytes) {
         return encode(bytes, UNRESERVED, '%');
     }
 
-    /** Encodes every byte except these characters as this mark and two hexadecimal digits. */
+    /** Encodes every byte that is not in {@code kept} as {@code mark} and two hexadecimal digits. */
     static String encode(byte[] bytes, String kept, char mark) {
         StringBuilder text = new StringBuilder(bytes.length);
         for (byte b : bytes) {

@@ -22,7 +22,7 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An exception that ends a request with an error response: RFC 9457's {@code application/problem+json}. */
+/** Thrown if a request fails. Becomes an error response of type {@code application/problem+json} (RFC 9457). */
 public final class Problem extends RuntimeException {
     public static final String CONTENT_TYPE = "application/problem+json";
 
@@ -32,7 +32,7 @@ public final class Problem extends RuntimeException {
     private static final String ARCHIVE_UNAVAILABLE = "archive_unavailable";
 
     private static final String READ_UNCONFIRMED = "read_unconfirmed";
-    /** The codes of problems that may pass within moments. */
+    /** The codes of problems that are usually temporary. */
     private static final Set<String> PASSING = Set.of(ARCHIVE_UNAVAILABLE, READ_UNCONFIRMED);
 
     private record Translation(Class<? extends RuntimeException> type, int status, String code) {}
@@ -54,10 +54,10 @@ public final class Problem extends RuntimeException {
     private final transient Map<String, String> headers = new LinkedHashMap<>();
 
     /**
-     * Creates a problem without headers of its own.
+     * Creates a problem without additional headers.
      *
-     * @param code a word for programs; docs/reference/errors.md lists them
-     * @param detail a sentence for people: what happened, and what to do
+     * @param code identifies the kind of problem for programs; docs/reference/errors.md lists the codes
+     * @param detail a message for people that states the cause and the remedy
      */
     public Problem(int status, String code, String detail) {
         super(detail);
@@ -69,7 +69,7 @@ public final class Problem extends RuntimeException {
         return new Problem(400, code, detail);
     }
 
-    /** Translates an exception. An exception without a translation is a fault of the server, and is logged. */
+    /** Translates an exception. Logs an exception without a translation, and reports it as an internal error. */
     public static Problem of(Throwable thrown) {
         if (thrown instanceof Problem refused) {
             return refused;
@@ -92,14 +92,14 @@ public final class Problem extends RuntimeException {
     }
 
     /**
-     * Redirects a client to the current server of a document. If that server's HTTP address is not known, returns an
+     * Returns a redirect to the current server of a document, or, if the HTTP address of that server is unknown, an
      * error that names the server.
      *
-     * @param target the request's path and query
+     * @param target the path and query of the request
      */
     public static Problem redirect(MovedException moved, String target) {
         String base = moved.to().http();
-        // The redirect is temporary and must not be cached: the document may come back.
+        // The redirect must not be cached, because the document may migrate back.
         return base == null
                 ? of(moved)
                 : new Problem(307, "moved", message(moved))
@@ -156,12 +156,12 @@ public final class Problem extends RuntimeException {
         };
     }
 
-    /** Rounds up, because the header has no fractions, and an earlier retry would only be refused again. */
+    /** Rounds up, because an earlier retry would be rejected again. */
     private static long wholeSeconds(long millis) {
         return (millis + MILLIS_PER_SECOND - 1) / MILLIS_PER_SECOND;
     }
 
-    /** Returns a copy whose detail begins with this text, which names a part of the request. */
+    /** Returns a copy whose detail begins with this text, which names the affected part of the request. */
     public Problem about(String part) {
         Problem told = new Problem(status, code, part + detail());
         told.headers.putAll(headers);
@@ -190,7 +190,7 @@ public final class Problem extends RuntimeException {
         return message(this);
     }
 
-    /** Returns the fields of the response's body. */
+    /** Returns the fields of the response body. */
     public Map<String, Object> fields() {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("title", HttpResponseStatus.valueOf(status).reasonPhrase());
@@ -206,7 +206,7 @@ public final class Problem extends RuntimeException {
         return answer;
     }
 
-    /** Omits the stack trace: a problem is a response, and its origin in the code is of no interest. */
+    /** Omits the stack trace, because it would not be used. */
     @Override
     public synchronized Throwable fillInStackTrace() {
         return this;

@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The parameters after a URL's question mark. Unknown ones are ignored, as the protocol requires. */
+/** The query parameters of a URL. Unknown parameters are ignored, as the protocol requires. */
 public final class Query {
     private static final int MAX_PARAMETERS = 64;
 
     private final String raw;
     private final Map<String, List<String>> values = new HashMap<>();
 
-    /** Parses the part of a URL after the question mark. Throws {@link Problem} when it is malformed. */
+    /** Parses the part of a URL after the question mark. Throws {@link Problem} if it is malformed. */
     public Query(String raw) {
         this.raw = raw;
         int count = 0;
@@ -35,7 +35,7 @@ public final class Query {
         return PercentCode.text(part.replace("+", "%20"), "the URL's query");
     }
 
-    /** Returns the value of a parameter, or null when it is absent. Throws {@link Problem} when it is repeated. */
+    /** Returns the value of a parameter, or null if it is absent. Throws {@link Problem} if it is repeated. */
     public @Nullable String get(String name) {
         List<String> given = values.getOrDefault(name, List.of());
         if (given.size() > 1) {
@@ -44,7 +44,7 @@ public final class Query {
         return given.isEmpty() ? null : given.get(0);
     }
 
-    /** Returns the query as it was sent, without the question mark. */
+    /** Returns the query as sent, without the question mark. */
     @Override
     public String toString() {
         return raw;

@@ -21,15 +21,15 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request.
+ * An HTTP request.
  *
- * @param path the URL's path as it was sent, percent codes included
- * @param body empty when there is none, or it has not arrived
+ * @param path the path of the URL as sent, including percent codes
+ * @param body empty if there is no body, or it has not arrived
  */
 public record Request(HttpMethod method, String path, Query query, HttpHeaders headers, byte[] body) {
     private static final Pattern AUTHORITY = Pattern.compile("https?://[^/?]*", Pattern.CASE_INSENSITIVE);
     private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,15}");
-    /** The largest integer that JavaScript represents exactly together with all smaller ones. */
+    /** The largest safe integer in JavaScript. */
     private static final long MAX_NUMBER = (1L << 53) - 1;
 
     private static final Pattern MEDIA_TYPE =
@@ -38,7 +38,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     private static final String ANY_TAG = "*";
 
     /**
-     * Creates a request with this head and no body yet. Throws {@link Problem} when the head is not valid HTTP/1.1 or
+     * Creates a request with this head and no body yet. Throws {@link Problem} if the head is not valid HTTP/1.1 or
      * 1.0.
      */
     public static Request of(HttpRequest head) {
@@ -78,8 +78,8 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * Checks that a body has no transfer encoding except chunked. A compressed body would be stored compressed, without
-     * a mark that says so.
+     * Throws {@link Problem} if a body has a transfer encoding other than chunked. Otherwise, a compressed body would
+     * be stored without a record of its encoding.
      */
     private static void checkTransferEncoding(List<String> encodings) {
         if (encodings.size() > 1
@@ -94,8 +94,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * Checks that the body is not compressed, because it would be stored compressed, without a mark. Throws {@link
-     * Problem} if it is.
+     * Throws {@link Problem} if the body is compressed. Otherwise, it would be stored without a record of its encoding.
      */
     public void checkContentEncoding() {
         for (String encoding : headers.getAllAsString(HttpHeaderNames.CONTENT_ENCODING)) {
@@ -112,7 +111,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         }
     }
 
-    /** Removes the server's address, which clients include in URLs that they send to proxies. */
+    /** Removes the scheme and the server's address, which clients include in requests to proxies. */
     private static String withoutAuthority(String uri) {
         Matcher authority = AUTHORITY.matcher(uri);
         if (!authority.lookingAt()) {
@@ -122,17 +121,16 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return rest.startsWith("/") ? rest : "/" + rest;
     }
 
-    /** Returns the path and query as they were sent. */
+    /** Returns the path and query as sent. */
     public String target() {
         return query.toString().isEmpty() ? path : path + "?" + query;
     }
 
-    /** Returns a copy with this body. */
     public Request withBody(byte[] arrived) {
         return new Request(method, path, query, headers, arrived);
     }
 
-    /** Returns the value of a header, or null when it is absent. Throws {@link Problem} when there are several. */
+    /** Returns the value of a header, or null if it is absent. Throws {@link Problem} if it is repeated. */
     public @Nullable String header(String name) {
         Iterator<String> values = headers.valueStringIterator(name);
         if (!values.hasNext()) {
@@ -159,8 +157,8 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * Checks that a write has no condition that the server does not evaluate, because the write would happen even if
-     * the condition did not hold. Throws {@link Problem} when it has one.
+     * Throws {@link Problem} if a write has a condition that the server does not evaluate. Otherwise, the write would
+     * happen even if the condition did not hold.
      *
      * @param mayBeNew whether {@link #mustBeNew} is evaluated
      */
@@ -182,12 +180,12 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         }
     }
 
-    /** Whether a header is {@code true}; any other value counts as its absence. */
+    /** Whether a header is {@code true}. Any other value counts as false. */
     public boolean flag(String name) {
         return "true".equalsIgnoreCase(header(name));
     }
 
-    /** Returns a header's number, from 0 to 2^53-1, if present. Throws {@link Problem} when it is malformed. */
+    /** Returns the number in a header, from 0 to 2^53-1, if present. Throws {@link Problem} if it is malformed. */
     public OptionalLong number(String header) {
         String value = header(header);
         if (value == null) {
@@ -199,7 +197,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return OptionalLong.of(Long.parseLong(value));
     }
 
-    /** Returns a header's time in milliseconds since 1970, if present. Throws {@link Problem} when it is malformed. */
+    /** Returns the time in a header, in milliseconds since 1970, if present. Throws {@link Problem} if malformed. */
     public OptionalLong time(String header) {
         String value = header(header);
         if (value == null) {
@@ -212,7 +210,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         }
     }
 
-    /** Returns the content type, or null. Throws {@link Problem} when there is more than one, or it is malformed. */
+    /** Returns the content type, or null if absent. Throws {@link Problem} if it is repeated or malformed. */
     public @Nullable String contentType() {
         List<String> values = headers.getAll(HttpHeaderNames.CONTENT_TYPE);
         if (values.isEmpty()) {
@@ -229,8 +227,8 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * Returns the producer and its number for this request, or null when the request has none. Throws {@link Problem}
-     * when some of the three headers are missing, or one is malformed.
+     * Returns the producer and its sequence number for this request, or null if the request has none. Throws
+     * {@link Problem} if only some of the three headers are present, or one of them is malformed.
      */
     public @Nullable Producer producer() {
         String id = header(StreamHeaders.PRODUCER_ID);

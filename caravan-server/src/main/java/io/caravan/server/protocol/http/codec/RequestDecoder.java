@@ -17,32 +17,32 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes requests, and refuses ambiguous ones. Used only on the event loop.
+ * Decodes requests, and rejects ambiguous ones. Used only on the event loop.
  *
- * <p>While a request is being handled, the bytes that follow it stay undecoded and are counted, and the socket is not
- * read: decoded small requests would take many times as much memory.
+ * <p>Bytes that arrive while a request is being handled are held back: they are counted but not decoded, and the socket
+ * is not read until the request ends. Decoded small requests would take many times the memory of their bytes.
  */
 public final class RequestDecoder extends HttpRequestDecoder {
-    /** Space for a name of the maximum length with each byte percent-encoded, and a query. */
+    /** Enough for a name of maximum length with every byte percent-encoded, and a query. */
     static final int MAX_LINE_BYTES = 8 * 1024;
 
     public static final int MAX_HEADER_BYTES = 16 * 1024;
     private static final int MAX_PART_BYTES = 64 * 1024;
-    /** Maximum number of headers, because each takes many times its bytes in memory. */
+    /** Maximum number of headers; a header takes many times the memory of its bytes. */
     private static final int MAX_HEADERS = 128;
     /** Approximate memory of a header in addition to its bytes. */
     private static final int HEADER_OVERHEAD_BYTES = 128;
 
     private final BooleanSupplier busy;
     private final FewHeaders headers;
-    /** Null when no bytes are held back. */
+    /** The context of the decoder while bytes are held back; null otherwise. */
     private @Nullable ChannelHandlerContext holding;
 
     private boolean begun;
-    /** The number of bytes that were decoded of an incomplete head or chunk. */
+    /** The number of decoded bytes of an incomplete head or chunk. */
     private long begunBytes;
 
-    /** Creates a decoder. While {@code busy} returns true, the next request waits until {@link #resume}. */
+    /** Creates a decoder. Bytes that arrive while {@code busy} returns true are held back until {@link #resume}. */
     public RequestDecoder(BooleanSupplier busy) {
         this(busy, new FewHeaders(DefaultHttpHeadersFactory.headersFactory()));
     }
@@ -66,7 +66,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         return holding != null;
     }
 
-    /** Returns the memory of the bytes held back, and of an incomplete head. */
+    /** Returns the approximate memory of the held-back bytes and of an incomplete head. */
     public long heldBytes() {
         return actualReadableBytes() + (begun ? begunBytes + (long) headers.count * HEADER_OVERHEAD_BYTES : 0);
     }
@@ -85,7 +85,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         return begun;
     }
 
-    /** Decodes the bytes held back, up to the end of the next request. */
+    /** Decodes the held-back bytes, up to the end of the next request. */
     public void resume() {
         ChannelHandlerContext context = holding;
         if (context == null) {
@@ -95,7 +95,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         try {
             channelRead(context, Unpooled.EMPTY_BUFFER);
         } catch (Exception | Error broken) {
-            // Does what a pipeline does with exceptions of its handlers.
+            // This is how a pipeline handles exceptions of its handlers.
             context.fireExceptionCaught(broken);
         }
     }
@@ -104,7 +104,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
     protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) throws Exception {
         if (busy.getAsBoolean()) {
             holding = context;
-            // Immediately, because the socket would otherwise be read several more times.
+            // Without this, the socket would be read several more times.
             context.channel().config().setAutoRead(false);
             return;
         }
@@ -115,7 +115,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         begunBytes = begun ? begunBytes + readable - in.readableBytes() : 0;
     }
 
-    /** Does not request a read while bytes are held back; Netty's decoder would. */
+    /** Requests no read while bytes are held back, unlike Netty's decoder. */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) throws Exception {
         if (holding == null) {
@@ -125,7 +125,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** Keeps the bytes held back when the client shuts down its output; Netty's decoder would drop them. */
+    /** Keeps the held-back bytes when the client shuts down its output, unlike Netty's decoder. */
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
         if (event instanceof ChannelInputShutdownEvent && holding != null) {
@@ -135,7 +135,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** Creates headers that reject a header over the limit before it takes memory. */
+    /** Creates headers with a limit on their number. A header over the limit is rejected before it takes memory. */
     private static final class FewHeaders implements HttpHeadersFactory {
         private final DefaultHttpHeadersFactory usual;
         /** The number of headers in the last head or trailer. */

@@ -25,13 +25,14 @@ import java.net.SocketAddress;
 import java.util.function.BooleanSupplier;
 
 /**
- * Writes the response to one request, in the form that the request's version and method require. Used only on the event
- * loop.
+ * Writes the response to one request, in the form that the version and method of the request require. Used only on the
+ * event loop.
  */
 public final class ResponseWriter {
     /**
-     * The policy for every response except the console's own files. Clients choose the content types of documents, and
-     * a browser that shows a document as a page must not run its scripts or treat it as a page of this server.
+     * The content security policy of every response except the files of the console. Clients choose the content types
+     * of documents. A browser that shows a document as a page must not run its scripts or treat it as a page of this
+     * server.
      */
     static final String POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
@@ -45,8 +46,8 @@ public final class ResponseWriter {
     private boolean keepAlive;
 
     /**
-     * Creates a writer for the response to a request. The connection ends with the response if {@code ending} returns
-     * true when the response is written.
+     * Creates a writer for the response to a request. The connection closes after the response if {@code ending}
+     * returns true when the response is written.
      */
     public ResponseWriter(
             Channel channel, ConnectionMemory memory, HttpRequest head, Origins origins, BooleanSupplier ending) {
@@ -68,12 +69,11 @@ public final class ResponseWriter {
         return channel.remoteAddress();
     }
 
-    /** Returns the scheme of the client's URLs. */
+    /** Returns the URL scheme that the client uses. */
     public String scheme() {
         return channel.pipeline().get(SslHandler.class) == null ? "http" : "https";
     }
 
-    /** Returns the memory of the connection. */
     public ConnectionMemory memory() {
         return memory;
     }
@@ -87,12 +87,12 @@ public final class ResponseWriter {
         return keepAlive;
     }
 
-    /** Ends the connection with this response. */
+    /** Requests that the connection closes after this response. */
     public void close() {
         keepAlive = false;
     }
 
-    /** Sends the interim response that asks the client for the body of its request. */
+    /** Sends {@code 100 Continue}, so that the client sends the body of its request. */
     public void goOn() {
         channel.writeAndFlush(
                 new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
@@ -122,7 +122,7 @@ public final class ResponseWriter {
         channel.writeAndFlush(response);
     }
 
-    /** Starts a response whose body follows; it is chunked when {@code answer} has no {@code Content-Length}. */
+    /** Writes the head of a streamed response. The body is chunked if {@code answer} has no {@code Content-Length}. */
     public void head(Answer answer) {
         HttpResponse response = new DefaultHttpResponse(
                 HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(answer.status()), answer.headers());
@@ -166,8 +166,8 @@ public final class ResponseWriter {
     }
 
     /**
-     * Sets whether the end of the connection is a reset, which is an error for the client. In HTTP/1.0 an orderly end
-     * of the connection marks the end of a body of unknown length, so a body that is cut short must end with a reset.
+     * Sets whether closing the connection resets it, which is an error for the client. In HTTP/1.0, the orderly end of
+     * the connection marks the end of a body of unknown length, so an incomplete body must end with a reset.
      */
     private void resetWhenClosed(boolean reset) {
         if (channel.isOpen()) {

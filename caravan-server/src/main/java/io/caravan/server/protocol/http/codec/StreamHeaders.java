@@ -1,6 +1,6 @@
 package io.caravan.server.protocol.http.codec;
 
-/** The headers of the Durable Streams protocol, and extensions. */
+/** The headers of the Durable Streams protocol and of its extensions. */
 public final class StreamHeaders {
     public static final String NEXT_OFFSET = "Stream-Next-Offset";
     /** An extension: the offset of the first retained value. */

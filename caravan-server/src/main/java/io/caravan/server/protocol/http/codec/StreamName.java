@@ -9,36 +9,36 @@ import java.util.regex.Pattern;
  * Converts between document names and URL paths: a name is the rest of a path after a prefix such as {@value #PREFIX},
  * with percent codes decoded to bytes.
  *
- * <p>Clients and proxies rewrite some paths before they send them: {@code rooms/../payroll} becomes {@code payroll},
- * and some change {@code a//b} to {@code a/b}. A name with such segments, or one that starts with a reserved word,
- * therefore has an escaped path, which none of them rewrites: {@value #ESCAPED} and the escaped name. In that, every
- * byte except letters, digits, {@code -} and {@code _} is written as {@code ~} and two uppercase hexadecimal digits.
+ * <p>Clients and proxies rewrite some paths: {@code rooms/../payroll} becomes {@code payroll}, and {@code a//b} may
+ * become {@code a/b}. A name with such segments, or with a reserved first segment, therefore has an escaped path, which
+ * is not rewritten: {@value #ESCAPED} and the escaped name. In the escaped name, every byte except letters, digits,
+ * {@code -}, and {@code _} is written as {@code ~} and two uppercase hexadecimal digits.
  *
- * <p>A path with a {@code .} or {@code ..} segment is refused. An encoded dot counts as a dot there, but an encoded
- * slash does not separate segments: {@code rooms%2F..%2Fpayroll} is one segment, and a valid name.
+ * <p>A path with a {@code .} or {@code ..} segment is rejected. An encoded dot counts as a dot in this check, but an
+ * encoded slash does not separate segments: {@code rooms%2F..%2Fpayroll} is one segment, and a valid name.
  */
 public final class StreamName {
     public static final String PREFIX = "/v1/stream/";
 
-    /** The start of an escaped path, in place of the first segment of a name. */
+    /** The start of an escaped path. */
     static final String ESCAPED = "__name/";
 
     private static final String WHAT = "the path of a name";
     private static final String RESERVED = "__ds";
     private static final String UNESCAPED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    /** A segment that clients remove from a path, together with the one before it if it has two dots. */
+    /** A dot segment, which clients remove from a path. */
     private static final Pattern DOT_SEGMENT = Pattern.compile("(?:^|/)(?:\\.|%2[eE]){1,2}(?:/|\\z)");
-    /** The character at which browsers end a path, and the one that they change to a slash. */
+    /** The character at which browsers end a path, and the character that they change to a slash. */
     private static final Pattern UNENCODED = Pattern.compile("[#\\\\]");
-    /** The console's {@code api.js} and the client's {@code caravan.mjs} have the same rule. */
+    /** Finds names that need an escaped path. The console's {@code api.js} and {@code caravan.mjs} have a copy. */
     private static final Pattern REWRITTEN =
             Pattern.compile("(?:^|/)\\.{0,2}/|(?:^|/)\\.{1,2}\\z|^" + RESERVED + "\\z|^(?:" + RESERVED + "|__name)/");
 
     private StreamName() {}
 
     /**
-     * Returns the document that a path names, given the rest of the path after the prefix. Throws {@link Problem} when
-     * that rest cannot be a name.
+     * Decodes the name of a document from the rest of a path after the prefix. Throws {@link Problem} if the rest is
+     * not the path of a name.
      */
     public static DocumentName of(String rest) {
         byte[] name = bytes(rest);
@@ -55,8 +55,8 @@ public final class StreamName {
     }
 
     /**
-     * Returns the bytes of a name, given the part of a path that {@link #encode} returns for it. Throws {@link Problem}
-     * when that part is not the path of a name.
+     * Decodes the bytes of a name from the rest of a path after the prefix. Throws {@link Problem} if the rest is not
+     * the path of a name.
      */
     public static byte[] bytes(String rest) {
         byte[] decoded = PercentCode.bytes(rest, WHAT);
@@ -72,7 +72,7 @@ public final class StreamName {
                     "clients and proxies rewrite a path that has . or .. as a segment, so it may be meant for another"
                             + " document; the path of this name is " + encode(decoded) + " behind the same prefix");
         }
-        // Checked after decoding, because a path may spell the name in several ways.
+        // Checked after decoding, because a path may encode the same name in several ways.
         String latin = new String(decoded, ISO_8859_1);
         if (latin.startsWith(ESCAPED)) {
             return unescape(latin.substring(ESCAPED.length()));
@@ -86,10 +86,7 @@ public final class StreamName {
         return decoded;
     }
 
-    /**
-     * Decodes an escaped name. Accepts no spelling other than that of {@link #encode}, so that only a few names that
-     * start with {@value #ESCAPED} are hidden.
-     */
+    /** Decodes an escaped name. Throws {@link Problem} if {@link #encode} does not return this path for the name. */
     private static byte[] unescape(String text) {
         byte[] name = PercentCode.bytes(text.replace('~', '%'), WHAT);
         if (!encode(name).equals(ESCAPED + text)) {
@@ -101,19 +98,19 @@ public final class StreamName {
         return name;
     }
 
-    /** Returns the path of a document's stream. */
+    /** Returns the URL path of a document. */
     public static String path(DocumentName name) {
         return PREFIX + encode(name.toBytes());
     }
 
-    /** Returns a name as the rest of a URL path that every client sends unchanged. */
+    /** Encodes a name as the rest of a URL path that clients send unchanged. */
     public static String encode(byte[] name) {
         return REWRITTEN.matcher(new String(name, ISO_8859_1)).find()
                 ? ESCAPED + PercentCode.encode(name, UNESCAPED, '~')
                 : PercentCode.encode(name);
     }
 
-    /** Returns a path for servers that do not support the escape, as safe as percent codes alone can make it. */
+    /** Encodes a name for servers that do not support escaped paths. Clients may rewrite some of these paths. */
     public static String encodePlainly(byte[] name) {
         String path = PercentCode.encode(name);
         return DOT_SEGMENT.matcher(path).find() ? path.replace("/", "%2F") : path;

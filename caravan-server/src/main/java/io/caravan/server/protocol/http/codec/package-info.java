@@ -1,4 +1,4 @@
-/** HTTP messages: decodes and checks requests, encodes responses and problems. Nothing here accesses a document. */
+/** HTTP messages: decodes and checks requests, and encodes responses and problems. Does not access documents. */
 @NullMarked
 package io.caravan.server.protocol.http.codec;
 

@@ -20,11 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A request that has arrived completely, and its response. The response is either {@linkplain #answer complete}, from
- * any thread, or streamed in pieces on the event loop, from {@link #start} to {@link #finish}.
+ * A request that has arrived completely, and its response. The response is either sent by one call of {@link #answer},
+ * on any thread, or streamed on the event loop, from {@link #start} to {@link #finish}.
  *
- * <p>With {@link #atEnd}, an endpoint registers what to close when the exchange ends, by its response or because the
- * client has disconnected.
+ * <p>An endpoint uses {@link #atEnd} to release resources when the response is complete or the client has disconnected.
  */
 public final class Exchange {
     private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
@@ -38,7 +37,7 @@ public final class Exchange {
     private final List<Runnable> endActions = new ArrayList<>(1);
     private String operation;
     private int status;
-    /** Work that waits for shared resources. Guarded by its own lock, as is the change of {@link #over}. */
+    /** Work that waits for shared resources. Guarded by its own monitor, like changes of {@link #over}. */
     private final List<Parked> parked = new ArrayList<>(0);
 
     private volatile boolean over;
@@ -48,8 +47,7 @@ public final class Exchange {
     private Runnable bodyReleased = () -> {};
 
     /**
-     * Creates an exchange without a response yet; {@code ended} runs on the event loop when the response has been
-     * written.
+     * Creates an exchange without a response. {@code ended} runs on the event loop when the response has been written.
      */
     public Exchange(ResponseWriter writer, Route route, Principal principal, Request request, Runnable ended) {
         this.writer = writer;
@@ -64,13 +62,12 @@ public final class Exchange {
         return request;
     }
 
-    /** Releases the memory of the request's body, which is no longer needed. Called on the event loop. */
+    /** Releases the memory of the request body, which is no longer needed. Called on the event loop. */
     public void releaseBody() {
         request = request.withBody(new byte[0]);
         bodyReleased.run();
     }
 
-    /** Sets the action that runs when the body is released. */
     void onBodyReleased(Runnable action) {
         bodyReleased = action;
     }
@@ -96,12 +93,12 @@ public final class Exchange {
         return writer.memory();
     }
 
-    /** Returns the scheme of the client's URLs. */
+    /** Returns the URL scheme that the client uses. */
     public String scheme() {
         return writer.scheme();
     }
 
-    /** Replaces the operation's name in the metrics. Call it before the response is written. */
+    /** Sets the name of the operation in the metrics. Must be called before the response is written. */
     public void operation(String part) {
         operation = part;
     }
@@ -110,7 +107,7 @@ public final class Exchange {
         return operation;
     }
 
-    /** Returns the response's status code; 0 before a response. */
+    /** Returns the status code of the response, or 0 if there is no response yet. */
     public int status() {
         return status;
     }
@@ -119,12 +116,12 @@ public final class Exchange {
         return startedNanos;
     }
 
-    /** Sends the response, once, from any thread. Does nothing when the client has disconnected. */
+    /** Sends the response. Call this once, on any thread. Does nothing if the client has disconnected. */
     public void answer(Answer answer) {
         answer(answer, Unpooled.wrappedBuffer(answer.body()));
     }
 
-    /** Sends the response with this body and releases the body; see {@link #answer(Answer)}. */
+    /** Sends the response with this body, like {@link #answer(Answer)}, and releases the body. */
     public void answer(Answer answer, ByteBuf body) {
         onLoop(body, () -> {
             if (over) {
@@ -138,8 +135,8 @@ public final class Exchange {
     }
 
     /**
-     * Ends the request, on any thread: with an error, or, when part of the response was sent, by closing the
-     * connection.
+     * Responds with an error, or closes the connection if part of the response was sent already. Callable on any
+     * thread.
      */
     public void fail(Throwable problem) {
         Problem response = problem instanceof MovedException moved && route.aboutDocument()
@@ -155,7 +152,7 @@ public final class Exchange {
         });
     }
 
-    /** Runs part of the work, on any thread; an exception ends the exchange. An {@link Error} is also rethrown. */
+    /** Runs part of the work, on any thread. An exception ends the exchange, and an {@link Error} is also rethrown. */
     public void run(Runnable part) {
         try {
             part.run();
@@ -168,9 +165,8 @@ public final class Exchange {
     }
 
     /**
-     * Wraps work that waits for a shared resource, such as a reading thread or space in the store. The wrapper does the
-     * work once, unless the exchange has ended by then, and keeps no reference to an exchange that has ended. Called on
-     * any thread.
+     * Wraps work that waits for a shared resource, such as a reading thread or space in the store. The wrapper runs the
+     * work at most once, and drops the work when the exchange ends. Callable on any thread.
      */
     public Runnable untilEnd(Runnable work) {
         Parked waits = new Parked(work, parked);
@@ -216,8 +212,8 @@ public final class Exchange {
     }
 
     /**
-     * Runs the action as {@link #onLoop(Runnable)} does. Until the action begins, which writes or drops the part of a
-     * response, the memory of the part is counted.
+     * Runs an action that writes or drops a part of a response, like {@link #onLoop(Runnable)}. Counts the memory of
+     * the part until the action begins.
      */
     public void onLoop(ByteBuf part, Runnable action) {
         int bytes = part.capacity();
@@ -228,7 +224,7 @@ public final class Exchange {
         });
     }
 
-    /** Starts a response whose body follows. */
+    /** Starts a streamed response. */
     public void start(Answer head) {
         if (!over) {
             note(head);
@@ -257,7 +253,7 @@ public final class Exchange {
         }
     }
 
-    /** Runs the action when the connection is writable, perhaps immediately. A later call replaces it. */
+    /** Runs the action when the connection is writable, possibly immediately. A later call replaces the action. */
     public void whenWritable(Runnable action) {
         onWritable = action;
         writable();
@@ -272,7 +268,7 @@ public final class Exchange {
         }
     }
 
-    /** Sets an action that ends the response early when the server stops. */
+    /** Sets an action that ends the response early because the server stops or the client sends no more data. */
     public void onDrain(Runnable action) {
         onDrain = action;
     }
@@ -284,7 +280,7 @@ public final class Exchange {
     }
 
     /**
-     * Adds an action for the end of the exchange, or runs it if the exchange has ended. Called on the event loop only.
+     * Adds an action for the end of the exchange, or runs it now if the exchange has ended. Called on the event loop.
      */
     public void atEnd(Runnable action) {
         if (over) {

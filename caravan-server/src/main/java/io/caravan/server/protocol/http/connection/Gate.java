@@ -12,7 +12,7 @@ import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Checks, by the bearer token of a request, whether the client is authorized to make the request. */
+/** Checks the bearer token of a request, and whether the client is authorized to make the request. */
 public final class Gate {
     private static final String SCHEME = "Bearer ";
     private static final String CHALLENGE = "Bearer realm=\"caravan\"";
@@ -29,8 +29,8 @@ public final class Gate {
     }
 
     /**
-     * Returns the client, if it may use the route. Routes without a permission are open to all clients, and return more
-     * to those with a token. Throws {@link Problem} when the client has no valid token, or lacks the permission.
+     * Returns the client if it may use the route. Routes without a permission are open to all clients, but may return
+     * more to clients with a token. Throws {@link Problem} if the client has no valid token or lacks the permission.
      */
     Principal check(Route route, String path, HttpHeaders headers, SocketAddress peer) {
         if (!authenticator.required()) {
@@ -53,8 +53,8 @@ public final class Gate {
     }
 
     /**
-     * Checks that a client's token has not been revoked: a revoked token allows nothing more, not even the rest of a
-     * request. Throws {@link Problem} when it was revoked.
+     * Throws {@link Problem} if the client's token was revoked. A client with a revoked token does not even receive the
+     * rest of a response.
      */
     public static void checkStillKnown(Principal principal) {
         if (principal.revoked()) {
@@ -62,14 +62,14 @@ public final class Gate {
         }
     }
 
-    /** Checks that a client has a permission for a document. Throws {@link Problem} when the client lacks it. */
+    /** Throws {@link Problem} if the client lacks the permission on the document. */
     public static void checkDocument(Principal principal, Permission permission, DocumentName name) {
         if (!principal.may(permission, name)) {
             throw forbidden(principal, permission, " on document '" + name + "'");
         }
     }
 
-    /** Returns the owner of the token; null when the token is absent or unknown. */
+    /** Returns the owner of the token, or null if the token is absent or unknown. */
     private @Nullable Principal principal(@Nullable String authorization, SocketAddress peer) {
         if (authorization == null || !authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
             return null;

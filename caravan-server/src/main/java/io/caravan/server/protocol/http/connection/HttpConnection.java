@@ -29,19 +29,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection. It handles one request at a time. Bytes that follow wait in the decoder, and while any wait,
- * the socket is not read. Otherwise the socket is always read, because only a read detects that the client has
- * disconnected.
+ * The connection of one client. Handles one request at a time. Later bytes wait in the decoder, and the socket is not
+ * read while bytes wait. Otherwise, the socket is read even during a request, because only a read detects that the
+ * client has disconnected.
  */
 public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject> implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
 
     private static final Duration LINGER = Duration.ofSeconds(2);
 
-    /**
-     * Maximum number of body parts, of any length, that are processed before other connections of the loop get their
-     * turn.
-     */
+    /** Maximum number of body parts that are processed before other connections of the event loop get their turn. */
     private static final int TURN_PARTS = 1_000;
 
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
@@ -55,7 +52,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private @Nullable ResponseWriter writer;
     /** The number of body parts processed in this turn. */
     private int parts;
-    /** The number of the current or next request; the first has 1. */
+    /** The number of the current or next request, counted from 1. */
     private long request = 1;
 
     private boolean inputEnded;
@@ -76,7 +73,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         return decoder;
     }
 
-    /** Whether further bytes must wait. Bytes after the last request do not wait, because they are discarded. */
+    /** Whether later bytes must wait. Bytes after the last request do not wait, because they are discarded. */
     private boolean busy() {
         return (exchange != null || parts >= TURN_PARTS) && !closing;
     }
@@ -112,7 +109,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         }
     }
 
-    /** Called after each read of the socket, whether the decoder produced a message or not. */
+    /** Called after each read of the socket, even if no message was decoded. */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         readMore();
@@ -174,7 +171,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         }
     }
 
-    /** Called when the response was written, after which the next request may begin. */
+    /** Called when the response was written. */
     private void answered() {
         Exchange done = Objects.requireNonNull(exchange);
         service.answered(done);
@@ -183,14 +180,11 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
             end(false);
             return;
         }
-        // Not from within the exchange: each pipelined request would deepen the recursion.
+        // A direct call would deepen the recursion with each pipelined request.
         channel.eventLoop().execute(this::next);
     }
 
-    /**
-     * Continues with the next request. Also called when memory for another response is available, by which time the
-     * next request may have begun.
-     */
+    /** Continues with the next request, if the current request is over and there is space for another response. */
     private void next() {
         if (exchange == null || !exchange.over() || closing || !channel.isWritable() || !memory.mayAnswer(0)) {
             return;
@@ -256,7 +250,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     }
 
     /**
-     * Closes the connection once everything written has been sent.
+     * Closes the connection after everything written has been sent.
      *
      * @param unread whether more of a request may arrive
      */

@@ -36,7 +36,7 @@ public final class HttpService {
         this.config = config;
         this.routes = List.copyOf(routes);
         Cluster cluster = readiness.cluster();
-        // A request that another node forwards names the address under which the client reached that node.
+        // The Host header of a request that another node forwards contains the address of that node.
         this.origins = new Origins(config, gate.closed(), name -> cluster != null && cluster.hasHttpName(name));
         this.gate = gate;
         this.readiness = readiness;
@@ -56,9 +56,9 @@ public final class HttpService {
     }
 
     /**
-     * Finds the route of a request and checks that the client may use it. A refused request without a body gets a route
-     * that responds with the refusal, so the connection stays usable. Throws {@link Problem} when the request is
-     * refused and its connection must end.
+     * Finds the route of a request and checks that the client may use it. A rejected request without a body gets a
+     * route that responds with the error, so that the connection remains usable. Throws {@link Problem} if the request
+     * is rejected and the connection must end.
      */
     IncomingRequest admit(HttpRequest head, SocketAddress peer) {
         Request request = Request.of(head);
@@ -110,7 +110,7 @@ public final class HttpService {
         metrics.request(PROTOCOL, exchange.operation(), outcome, System.nanoTime() - exchange.startedNanos());
     }
 
-    /** Counts a request that was refused before it had arrived completely. */
+    /** Counts a request that was rejected before it had arrived completely. */
     void refused(int status) {
         metrics.request(PROTOCOL, "unread", outcome(status), 0);
     }

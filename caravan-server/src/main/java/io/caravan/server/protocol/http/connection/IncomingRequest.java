@@ -28,7 +28,7 @@ public final class IncomingRequest {
     private final ByteArrayOutputStream body = new ByteArrayOutputStream();
     private int bytes;
 
-    /** Begins a request. Throws {@link Problem} when the body is too long, or the expectation is not supported. */
+    /** Begins a request. Throws {@link Problem} if the body is too long, or the expectation is not supported. */
     public IncomingRequest(HttpRequest received, Request head, Route route, Principal principal, HttpConfig config) {
         this.head = head;
         this.route = route;
@@ -68,17 +68,14 @@ public final class IncomingRequest {
         return principal;
     }
 
-    /**
-     * Returns the memory of the head and of the part of the body that has arrived. An incomplete body counts twice,
-     * because its buffer grows.
-     */
+    /** Returns the memory of the head and the received body. The body counts twice, because its buffer grows. */
     long heldBytes() {
         return headBytes + bytes + body.size();
     }
 
     /**
-     * Adds the next part of the body, and returns its memory in addition to its bytes. Throws {@link Problem} when the
-     * body becomes too long.
+     * Adds the next part of the body. Returns the memory that the part takes in addition to its received bytes. Throws
+     * {@link Problem} if the body becomes too long.
      */
     public int add(ByteBuf part) {
         checkLength((long) bytes + part.readableBytes());
@@ -90,7 +87,6 @@ public final class IncomingRequest {
         return part.readableBytes();
     }
 
-    /** Returns the complete request. */
     public Request complete() {
         return head.withBody(body.toByteArray());
     }

@@ -9,25 +9,25 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.http.codec.Problem;
 import org.jspecify.annotations.Nullable;
 
-/** The state of the server: whether it is ready to serve, and if not, the reason. Thread-safe. */
+/** The state of the server: whether it is ready to serve requests, or the reason why it is not. Thread-safe. */
 public final class Readiness {
     private final @Nullable Cluster cluster;
     private volatile @Nullable Served served;
     private volatile boolean draining;
 
-    /** Creates the readiness of a server in this cluster; null when it is not part of one. */
+    /** Creates the state of a server; {@code cluster} is null if the server is not part of a cluster. */
     public Readiness(@Nullable Cluster cluster) {
         this.cluster = cluster;
     }
 
-    /** Returns the cluster that the server is part of; null when there is none. */
+    /** Returns the cluster of the server, or null without a cluster. */
     public @Nullable Cluster cluster() {
         return cluster;
     }
 
     /**
-     * Returns the cluster whose leader serves the documents instead of this server, or null when this server serves
-     * them, or will.
+     * Returns the cluster whose leader serves the documents instead of this server, or null if this server serves them,
+     * will serve them, or is stopping.
      */
     public @Nullable Cluster followed() {
         return served == null && !draining ? cluster : null;
@@ -38,12 +38,12 @@ public final class Readiness {
         return served != null && !draining;
     }
 
-    /** Serves documents from now on. */
+    /** Starts to serve documents. */
     public void serve(Served opened) {
         served = opened;
     }
 
-    /** Returns the status of the archive, or null without one. */
+    /** Returns the status of the archive, or null without an archive. */
     public @Nullable ArchiveStatus archive() {
         Served opened = served;
         Archiver archiver = opened == null ? null : opened.archiver();
@@ -59,12 +59,12 @@ public final class Readiness {
         return draining;
     }
 
-    /** Returns the documents. Throws {@link Problem} when the store is still being opened, or the server stops. */
+    /** Returns the documents. Throws {@link Problem} if the store is not open yet, or the server is stopping. */
     public DocumentService documents() {
         return served().documents();
     }
 
-    /** Returns everything that is served. Throws {@link Problem} as {@link #documents} does. */
+    /** Returns the services that the endpoints use. Throws {@link Problem} like {@link #documents}. */
     public Served served() {
         Served opened = served;
         if (opened == null || draining) {
@@ -80,8 +80,8 @@ public final class Readiness {
     }
 
     /**
-     * Returns the reason why the server is not ready, or null. With {@code inFull}, it contains the store's own
-     * message, which may name files.
+     * Returns the reason why the server is not ready, or null if it is ready. With {@code inFull}, the reason includes
+     * the message of the store, which may contain file names.
      */
     public @Nullable Problem problem(boolean inFull) {
         Served opened = served;
@@ -102,7 +102,7 @@ public final class Readiness {
                 full ? "out_of_space" : "store_failed", inFull ? String.valueOf(trouble.getMessage()) : brief);
     }
 
-    /** Returns the refusal of a request for which no leader exists now. */
+    /** Returns the error for a request that needs a leader while there is none. */
     public static Problem noLeader() {
         return unavailable(
                 "no_leader",

@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A method and path that the server handles. {@code Routes} and the document at {@code /openapi.json} list all routes.
  *
- * @param method a {@code GET} route also handles {@code HEAD}, unless a separate route exists for that
- * @param path the URL's path; one that ends in <code>{path}</code> matches any rest, which names a document, and one
- *     that ends in <code>{name}</code> matches any rest, which names something else
- * @param operation its name in metrics and in the description
- * @param permission the permission that the client needs, for the document if the path names one; null for none
- * @param statuses the status codes of its responses, in addition to {@link #COMMON_STATUSES}
- * @param takesValues whether the body has several values in Base64, and may be longer than a value
+ * @param method the method; a {@code GET} route also handles {@code HEAD}, unless a separate route exists for it
+ * @param path the path of the URL; {@link #REST} at its end matches the name of a document, and {@link #NAME} any other
+ *     name
+ * @param operation the name in metrics and in {@code /openapi.json}
+ * @param permission the required permission, on the document if the path names one; null if none is required
+ * @param statuses the status codes of responses, in addition to {@link #COMMON_STATUSES}
+ * @param takesValues whether the body may contain several values in Base64, and be longer than a value
  */
 public record Route(
         HttpMethod method,
@@ -29,7 +29,7 @@ public record Route(
     public static final String REST = "{path}";
     public static final String NAME = "{name}";
 
-    /** Status codes that the response to any request may have, on any route. */
+    /** Status codes that a response of any route may have. */
     static final Set<Integer> COMMON_STATUSES =
             Set.of(400, 401, 403, 408, 412, 413, 414, 415, 417, 431, 500, 501, 503, 505);
 
@@ -37,14 +37,14 @@ public record Route(
     private static final Set<Integer> MOVED_STATUSES = Set.of(307, 421);
 
     /**
-     * Minimum of the limit on the bytes of values in one body, even if a single value must be shorter. Base64 and the
-     * fields around the values are not included.
+     * The total size of values, before Base64 encoding, that one body may contain even if the maximum length of a value
+     * is lower.
      */
     private static final int VALUES_BYTES = 1024 * 1024;
 
     private static final int VALUES_ROOM_BYTES = 64 * 1024;
 
-    /** Creates a route whose body is at most one value. */
+    /** Creates a route whose body is at most as long as one value. */
     public Route(
             HttpMethod method,
             String path,
@@ -55,7 +55,7 @@ public record Route(
         this(method, path, operation, permission, statuses, false, endpoint);
     }
 
-    /** Returns the maximum length of the body, given that of a value. */
+    /** Returns the maximum length of the body, given the maximum length of a value. */
     int maxBodyBytes(int maxValueBytes) {
         return takesValues
                 ? (int) Math.min(Integer.MAX_VALUE, Math.max(maxValueBytes, VALUES_BYTES) * 4L / 3 + VALUES_ROOM_BYTES)
@@ -65,10 +65,10 @@ public record Route(
     /** The code that handles the requests of a route. */
     public interface Endpoint {
         /**
-         * Handles a request that has arrived completely. Called on the connection's event loop, which it must not
-         * block. The response may follow later, from any thread.
+         * Handles a request that has arrived completely. Called on the event loop of the connection, which must not be
+         * blocked. The response may follow later, from any thread.
          *
-         * @throws Problem which becomes the response, as does any other exception, translated by {@link Problem#of}
+         * @throws Problem if the request fails; other exceptions are translated by {@link Problem#of}
          */
         void handle(Exchange exchange);
     }
@@ -80,7 +80,6 @@ public record Route(
         });
     }
 
-    /** Returns a copy with another endpoint. */
     public Route with(Endpoint other) {
         return new Route(method, path, operation, permission, statuses, takesValues, other);
     }
@@ -90,7 +89,7 @@ public record Route(
         return path.endsWith(REST);
     }
 
-    /** Whether the body is kept; otherwise it is discarded. */
+    /** Whether the body of a request is kept. */
     boolean takesBody() {
         return method.equals(HttpMethod.PUT) || method.equals(HttpMethod.POST);
     }
@@ -106,7 +105,7 @@ public record Route(
         return requested.substring(path.indexOf('{'));
     }
 
-    /** Returns all status codes of its responses. */
+    /** Returns all status codes of the route's responses. */
     public Set<Integer> allStatuses() {
         Set<Integer> all = new TreeSet<>(statuses);
         all.addAll(COMMON_STATUSES);

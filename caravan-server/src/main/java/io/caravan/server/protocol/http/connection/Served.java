@@ -12,13 +12,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The services that the endpoints use, once the store is open.
+ * The services that the endpoints use after the store has been opened.
  *
- * @param archiver null when documents are not archived
- * @param restores null without an archive to restore from
- * @param backups copies of the store
+ * @param archiver null if documents are not archived
+ * @param restores null if documents cannot be restored from an archive
+ * @param backups backups of the store
  * @param otherClients the connections of other protocols
- * @param settings those in force, for operators
+ * @param settings the current settings of the server, for operators
  */
 public record Served(
         DocumentService documents,
@@ -31,7 +31,7 @@ public record Served(
         settings = List.copyOf(settings);
     }
 
-    /** Serves only documents. */
+    /** Creates services for documents only. */
     public static Served of(DocumentService documents) {
         return new Served(documents, null, null, Backups.none(), Stream::empty, List.of());
     }

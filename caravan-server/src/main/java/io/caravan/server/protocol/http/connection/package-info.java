@@ -1,4 +1,4 @@
-/** Connections and requests: the path from the bytes of a request to the endpoint that handles it. */
+/** Connections, and the steps that pass a request to the endpoint that handles it. */
 @NullMarked
 package io.caravan.server.protocol.http.connection;
 

@@ -31,12 +31,9 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reports the contents and progress of the archive, and restores a document from it, by the rules of {@code
- * CARAVAN.RESTORE}.
- */
+/** The endpoints that describe the archive, and that restore documents by the rules of {@code CARAVAN.RESTORE}. */
 public final class ArchivePages {
-    /** The maximum number of generations that are listed, newest first. */
+    /** The maximum number of listed generations. */
     private static final int MAX_GENERATIONS = 1_000;
 
     private final Endpoints endpoints;
@@ -46,7 +43,7 @@ public final class ArchivePages {
     }
 
     /**
-     * Returns the progress of the archive, the last drill, and the counts of documents fetched on demand; each is null
+     * Returns the progress of the archive, the last drill, and the number of documents fetched on demand. Each is null
      * if absent.
      */
     public void status(Exchange exchange) {
@@ -116,9 +113,8 @@ public final class ArchivePages {
     }
 
     /**
-     * Restores a document, under another name if one is given. By default, restores those values of the latest
-     * generation that the document lacks. A request for a chosen generation may undo the writes of others, and
-     * therefore needs {@code ADMIN}.
+     * Restores a document, under another name if one is given. By default, restores the values of the latest generation
+     * that the document lacks. A chosen generation requires {@code ADMIN}, because it may undo writes of other users.
      */
     public void restore(Exchange exchange) {
         DocumentName name = exchange.documentName();
@@ -179,7 +175,7 @@ public final class ArchivePages {
         };
     }
 
-    /** Translates refusals that are due to the contents of the archive and not to its availability. */
+    /** Translates errors that are caused by the contents of the archive. */
     private static RuntimeException translated(RuntimeException problem) {
         if (problem instanceof ArchiveException refused) {
             int status = switch (refused.reason()) {

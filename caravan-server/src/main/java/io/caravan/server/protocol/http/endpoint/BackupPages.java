@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Copies the store while it is in use. A copy of a large store takes long, and proxies time out after a minute, so one
- * request starts it and others query its state.
+ * The endpoints for backups. A backup may take longer than the minute for which proxies wait, so one request starts the
+ * backup, and others query its state.
  */
 public final class BackupPages {
     /** The start of the paths of backups. */
@@ -57,7 +57,7 @@ public final class BackupPages {
         return exchange.route().rest(exchange.request().path());
     }
 
-    /** An outcome that is ignored: the log and the page of the backup report it. */
+    /** Ignores the outcome, which is logged and shown on the page of the backup. */
     private static final class Unwatched implements Outcome<Backups.Made> {
         @Override
         public void success(Backups.Made made) {}

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The body of a batch: <code>{"changes": [{"path": ..., "append": [...]}, ...]}</code>. */
 final class BatchBody extends JsonBody<StreamChange> {
-    /** Maximum number of changes in one batch, each of which locks a name. */
+    /** Maximum number of changes in a batch, because each of them locks a name. */
     static final int MAX_CHANGES = 1_000;
 
     private final long maxBatchBytes;
@@ -31,8 +31,8 @@ final class BatchBody extends JsonBody<StreamChange> {
     /**
      * Returns the changes of a body.
      *
-     * @param maxBatchBytes maximum size of all values in the store's log, including an overhead for each
-     * @throws Problem when it is not as described
+     * @param maxBatchBytes maximum size of all values in the log, including an overhead for each value
+     * @throws Problem if the body is malformed, or exceeds a limit
      */
     static List<StreamChange> parse(byte[] body, long maxBatchBytes) {
         return new BatchBody(body, maxBatchBytes)
@@ -93,7 +93,7 @@ final class BatchBody extends JsonBody<StreamChange> {
         }
     }
 
-    /** The fields of a change, which may be in any order. */
+    /** The fields of a change, which may come in any order. */
     private final class Fields {
         private @Nullable String path;
         private @Nullable List<byte[]> append;

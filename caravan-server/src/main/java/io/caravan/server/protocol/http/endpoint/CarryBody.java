@@ -15,7 +15,7 @@ import java.util.Map;
 
 /**
  * The body of an import step: <code>{"attributes": {...}, "values": ["Base64", ...]}</code>. Both fields are optional,
- * and the body may be empty. A limit is checked as soon as it is exceeded.
+ * and the body may be empty. Parsing stops when a limit is exceeded.
  */
 final class CarryBody {
     private static final int MAX_ATTRIBUTES = 16;
@@ -28,7 +28,7 @@ final class CarryBody {
     /**
      * Parses a body.
      *
-     * @throws Problem when it is not as described
+     * @throws Problem if the body is malformed, or exceeds a limit
      */
     static CarryBody parse(byte[] body, HttpConfig config) {
         CarryBody carried = new CarryBody();
@@ -113,7 +113,7 @@ final class CarryBody {
         return values;
     }
 
-    /** Returns the document's attributes. Throws {@link IllegalArgumentException} when one is unknown or invalid. */
+    /** Returns the attributes. Throws {@link IllegalArgumentException} if an attribute is unknown or invalid. */
     DocumentAttributes attributes() {
         Map<String, byte[]> given = new LinkedHashMap<>();
         PortableAttributes.ofJson(attributes)

@@ -25,7 +25,7 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Migrates documents from one server to another, with their sequences and attributes. */
+/** The endpoints that copy and migrate documents between servers, with their sequences and attributes. */
 public final class CarryPages {
     private static final String NUMBER = "[0-9]{1,18}";
 
@@ -61,7 +61,7 @@ public final class CarryPages {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();
         String step = query.get("step");
-        // Parsing takes time, as does validating JSON.
+        // Parsing and the validation of JSON may take long.
         endpoints.writeApart(exchange, documents -> {
             Function<EditedDocument, Map<String, Object>> change =
                     change(step == null ? "" : step, query, exchange.request().body());
@@ -126,7 +126,7 @@ public final class CarryPages {
         };
     }
 
-    /** Performs one step of a document's move to another server. */
+    /** Performs one step of the migration of a document to another server. */
     public void move(Exchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();

@@ -24,7 +24,7 @@ public final class ClusterPage implements Route.Endpoint {
         this.readiness = readiness;
     }
 
-    /** Returns a summary that needs no token: the role of this node, and its lag. */
+    /** Returns a summary of the role and the lag of this node, which is available without a token. */
     static Map<String, Object> brief(Cluster cluster) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("role", cluster.leads() ? "leader" : "follower");

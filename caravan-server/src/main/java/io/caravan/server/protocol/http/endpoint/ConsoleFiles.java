@@ -15,12 +15,12 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The console: pages for operators, as files that need no token because they contain no data. The pages get their data
- * from the other endpoints, with the token that the user enters. The policy sent with each file forbids a browser to
- * run scripts or load anything other than these files.
+ * The files of the console, which need no token because they contain no data. The pages request their data from the
+ * other endpoints, with the token that the user enters. The content security policy forbids browsers to load anything
+ * from other servers, or to run other scripts.
  */
 public final class ConsoleFiles {
-    /** The start of the paths of these files; the name of a file follows. */
+    /** The start of the paths of the files. */
     public static final String PREFIX = "/console/";
 
     static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
@@ -76,7 +76,7 @@ public final class ConsoleFiles {
         }
     }
 
-    /** Returns the SHA-256 in hexadecimal digits. */
+    /** Returns the SHA-256 hash in hexadecimal digits. */
     static String hash(byte[] bytes) {
         try {
             return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
@@ -86,7 +86,7 @@ public final class ConsoleFiles {
     }
 
     /**
-     * Redirects a browser to the directory. The redirect is relative, so it also works through a proxy that adds a
+     * Redirects a browser to the console. The redirect is relative, so that it works through a proxy that adds a
      * prefix.
      */
     public static void folder(Exchange exchange) {

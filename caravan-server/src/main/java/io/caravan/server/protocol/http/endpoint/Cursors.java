@@ -22,15 +22,13 @@ public final class Cursors {
     private final InstantSource clock;
     private final LongUnaryOperator random;
 
-    /** Creates the source of cursors; {@code random} returns a number from 0 up to, but not including, its argument. */
+    /** Creates a source of cursors. {@code random} returns a number from 0, inclusive, to its argument, exclusive. */
     public Cursors(InstantSource clock, LongUnaryOperator random) {
         this.clock = clock;
         this.random = random;
     }
 
-    /**
-     * Returns the cursor of a response to a client that sent this one, or null; text that is not a cursor is ignored.
-     */
+    /** Returns the cursor of a response. {@code given} is the client's cursor, or null; invalid text is ignored. */
     String next(@Nullable String given) {
         long current = Math.floorDiv(clock.instant().getEpochSecond() - EPOCH_SECONDS, INTERVAL_SECONDS);
         long last = given != null && CURSOR.matcher(given).matches() ? Long.parseLong(given) : -1;

@@ -25,12 +25,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists documents, in no particular order, a page at a time. A document that exists during the entire listing is on
- * exactly one page. Documents that the client may not read are omitted. In a cluster of several Raft groups, each page
- * covers one group.
+ * Lists documents in pages, in no particular order. A document that exists during the entire listing is on exactly one
+ * page. Documents that the client may not read are omitted. In a cluster of several Raft groups, a page contains
+ * documents of only one group.
  */
 public final class DocumentList implements Route.Endpoint {
-    /** The route's name. */
+    /** The operation name of the route. */
     public static final String OPERATION = "listDocuments";
 
     private static final int DEFAULT_LIMIT = 100;
@@ -64,11 +64,12 @@ public final class DocumentList implements Route.Endpoint {
      * The documents that a request selects.
      *
      * @param prefix start of the names
-     * @param delimiter names with it after the prefix are counted by their start up to and including it; empty for none
-     * @param sizes whether to return the bytes of each document
+     * @param delimiter a name that contains the delimiter after the prefix is not listed, but counted under its start
+     *     up to and including the delimiter; empty for none
+     * @param sizes whether to return the size of each document
      */
     private record Wanted(byte[] prefix, byte[] delimiter, boolean sizes) {
-        /** Returns the start by which a name is counted, or null when the name itself is listed. */
+        /** Returns the start under which a name is counted, or null if the name is listed. */
         @Nullable
         String group(DocumentName name) {
             if (delimiter.length == 0) {
@@ -90,8 +91,8 @@ public final class DocumentList implements Route.Endpoint {
     }
 
     /**
-     * Returns a parameter's number, from 0, or {@code otherwise} when it is absent. Throws {@link Problem} when it is
-     * not a number.
+     * Returns the number in a parameter, from 0, or {@code otherwise} if the parameter is absent. Throws
+     * {@link Problem} if it is not a number.
      */
     static long number(Query query, String name, long otherwise) {
         String value = query.get(name);
@@ -103,7 +104,7 @@ public final class DocumentList implements Route.Endpoint {
                 return Long.parseLong(value);
             }
         } catch (NumberFormatException tooGreat) {
-            // Refused like text that is not a number.
+            // Rejected like text that is not a number.
         }
         throw Problem.badRequest("invalid_parameter", name + " must be a number below 2^63");
     }

@@ -20,13 +20,11 @@ import java.util.function.Function;
  * writes for space in the store.
  *
  * @param readers runs tasks that may block
- * @param shared whether shared caches may keep the contents of documents
+ * @param shared whether shared caches may store the contents of documents
  */
 public record Endpoints(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
 
-    /**
-     * Wraps the endpoint of a read. The read begins once its data is known to be current, and is rejected otherwise.
-     */
+    /** Wraps the endpoint of a read, so that it runs after the read barrier, or is rejected if the barrier fails. */
     public Route.Endpoint current(Route.Endpoint read) {
         return exchange -> readiness
                 .documents()
@@ -41,8 +39,8 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
     }
 
     /**
-     * Runs part of a read on a reading thread, once memory for its response is available, and if the client's token has
-     * not been revoked since the last part. An exception ends the exchange.
+     * Runs part of a read on a reading thread, when memory for its response is available. An exception or a revoked
+     * token ends the exchange.
      */
     public void read(Exchange exchange, Runnable part) {
         if (!exchange.memory().room()) {
@@ -51,7 +49,7 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
         }
         readers.execute(exchange.untilEnd(() -> exchange.run(() -> {
             if (!exchange.memory().room()) {
-                // Other reads, admitted at the same time, have taken the memory.
+                // Other reads have used the memory in the meantime.
                 read(exchange, part);
                 return;
             }
@@ -61,8 +59,8 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
     }
 
     /**
-     * Runs a write to a document on the event loop, where it must not wait. While the store has no space, nothing more
-     * is read from the client. Writes of one turn of the loop share an fsync.
+     * Runs a write to a document on the event loop, when the store has space. The client's next request waits until
+     * then. Writes of one turn of the loop share an fsync.
      */
     public void write(Exchange exchange, DocumentName name, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
@@ -74,8 +72,8 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
     }
 
     /**
-     * Runs a write that takes long, or reads, on a reading thread. It does not wait there for space in the store,
-     * because it would hold the document's lock, and writes on the event loop would wait for that.
+     * Runs a write that takes long, or must read, on a reading thread, when the store has space. The write must not
+     * wait for space there, because it would hold the document's lock, and thus delay writes on the event loop.
      */
     public void writeApart(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
@@ -96,12 +94,12 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
         documents.onWritable(() -> loop.execute(later));
     }
 
-    /** Returns an outcome that responds to a write when it is durable. */
+    /** Returns an outcome that responds to a write when the write is durable. */
     static <T> Outcome<T> answering(Exchange exchange, Function<T, Answer> answer) {
         return new Outcome<>() {
             @Override
             public void success(T result) {
-                // Not on the store's thread, which has other callers to notify.
+                // The store's thread, which has other callers to notify, must not send the response.
                 exchange.loop().execute(() -> exchange.run(() -> exchange.answer(answer.apply(result))));
             }
 

@@ -17,15 +17,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends server-sent events with a stream's values, first the present ones, then new ones, until the stream is closed or
- * the time is over. The next values are read when the client has received the last ones. Checks and the event loop use
- * the fields in turn.
+ * Sends the values of a stream as server-sent events, first the existing values, then new ones, until the stream is
+ * closed or a time limit is reached. The next values are read when the client has received the previous ones. Checks
+ * and the event loop use the fields in turn.
  *
- * <p>An event of text ends where a character ends, because a client decodes each event by itself. Values that end
- * within a character are sent together with the value that completes it, or when the stream is closed.
+ * <p>A text event ends with a complete character, because clients decode each event separately. A value that ends
+ * within a character is sent with the value that completes the character, or when the stream is closed.
  *
- * <p>Each line of data gets its own field, wherever a client may see a line end (LF, CR or both), so no value can end
- * its event and begin another.
+ * <p>Each line of a value gets its own {@code data:} field; LF, CR, and CRLF count as line ends. A value therefore
+ * cannot end its event and begin another one.
  */
 final class EventStream extends LiveRead {
     private static final int SLICE_BYTES = 64 * 1024;
@@ -34,11 +34,11 @@ final class EventStream extends LiveRead {
     private static final byte[] FIELD = ascii("data:");
 
     private final ReadRequest request;
-    /** The id of the document that was found first; 0 before that, because ids start at 1. */
+    /** The id of the document at the first check; 0 before that check. */
     private long documentId;
 
     private long next;
-    /** Whether the last values wait for the rest of a character. */
+    /** Whether the last values are held back until a character is complete. */
     private boolean held;
 
     EventStream(ReadRequest request) {
@@ -73,8 +73,8 @@ final class EventStream extends LiveRead {
     }
 
     /**
-     * Returns the document, or null when it was deleted or replaced: the client then reconnects, and receives the
-     * reason.
+     * Returns the document, or null if it was deleted or replaced. The response then ends, and the client receives the
+     * reason when it reconnects.
      */
     private @Nullable DocumentInfo findAgain(long id) {
         DocumentInfo info = request.documents().find(request.name());
@@ -150,7 +150,7 @@ final class EventStream extends LiveRead {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Adds an event of values, as text or in base64. */
+    /** Adds an event with values, as text or in Base64. */
     private static void putData(ByteBuf out, ByteBuf values, boolean text) {
         out.writeBytes(DATA_EVENT);
         if (text) {
@@ -182,7 +182,7 @@ final class EventStream extends LiveRead {
         return found < 0 ? end : found;
     }
 
-    /** Adds a line. A client removes one space after the colon, so a line that starts with a space gets another. */
+    /** Adds a line. Clients remove one space after the colon, so a line that starts with a space gets another one. */
     private static void putField(ByteBuf out, ByteBuf values, int from, int to) {
         out.writeBytes(FIELD);
         if (to > from && values.getByte(from) == ' ') {

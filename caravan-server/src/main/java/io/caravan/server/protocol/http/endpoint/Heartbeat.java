@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Comments in an event stream, at even intervals, because most proxies end a response that has sent nothing for a
- * minute. Clients ignore them. Each write is one or more complete events, so a comment never splits an event.
+ * Sends comments in an event stream at regular intervals, because most proxies close a response that is idle for a
+ * minute. Clients ignore the comments. Other writes consist of complete events, so a comment never splits an event.
  */
 final class Heartbeat {
     private static final ByteBuf COMMENT = Unpooled.unreleasableBuffer(
@@ -19,7 +19,7 @@ final class Heartbeat {
 
     private Heartbeat() {}
 
-    /** Begins to send comments, until the exchange ends; on the event loop. */
+    /** Starts to send comments until the exchange ends. Called on the event loop. */
     static void begin(Exchange exchange, Duration interval) {
         if (interval.isZero() || exchange.over()) {
             return;

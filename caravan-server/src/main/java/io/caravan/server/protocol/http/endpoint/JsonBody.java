@@ -15,18 +15,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A body that is an object with one array of objects: <code>{"changes": [{"path": ..., ...}, ...]}</code>. A limit is
- * checked as soon as it is exceeded, before more is read.
+ * A body that is an object with one array of objects: <code>{"changes": [{"path": ..., ...}, ...]}</code>. Parsing
+ * stops when a limit is exceeded.
  */
 abstract class JsonBody<T> {
-    /** The field of an element that names its stream. */
+    /** The field with the path of the stream. */
     static final String PATH = "path";
 
     private static final int MAX_DEPTH = 8;
-    /**
-     * Longer than the name of any field. Limited because the factory caches thousands of the names it has read, known
-     * or not.
-     */
+    /** Longer than any valid field name. Limited because the factory caches thousands of names, even invalid names. */
     private static final int MAX_NAME_CHARS = 128;
 
     private static final JsonFactory JSON = JsonFactory.builder()
@@ -49,9 +46,9 @@ abstract class JsonBody<T> {
     /**
      * Creates a body that is read from this parser.
      *
-     * @param array the array's name
+     * @param array the name of the array
      * @param element the name of an element, for messages
-     * @param code the code of the refusal when the body is malformed
+     * @param code the code of the problem if the body is malformed
      */
     JsonBody(JsonParser json, String array, String element, String code) {
         this.json = json;
@@ -68,7 +65,7 @@ abstract class JsonBody<T> {
         }
     }
 
-    /** Returns the stream that a body names first. Null if it names none; the complete parse then rejects the body. */
+    /** Returns the first stream in a body, or null if there is none; the complete parse then rejects the body. */
     static @Nullable DocumentName firstName(byte[] body) {
         try (JsonParser json = parser(body)) {
             while (json.nextToken() != null) {
@@ -88,7 +85,7 @@ abstract class JsonBody<T> {
     /**
      * Reads the elements, at least one, and closes the parser.
      *
-     * @throws Problem when the body is not as described
+     * @throws Problem if the body is malformed, or exceeds a limit
      */
     final List<T> read(int most, Problem tooMany) {
         try (json) {
@@ -120,7 +117,7 @@ abstract class JsonBody<T> {
         return elements;
     }
 
-    /** Reads the fields of an element, and its end. */
+    /** Reads an element up to its end. */
     abstract T element() throws IOException;
 
     /** Returns the value of a field, which is a string. */

@@ -9,18 +9,18 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place where a list of documents continues. In a cluster of several Raft groups, a list covers one group after
- * another.
+ * The position at which a list of documents continues. In a cluster of several Raft groups, a list contains one group
+ * after another.
  *
  * @param slot a slot of the group in which the list continues
- * @param position the place in the group; 0 for its beginning
+ * @param position the position in the group; 0 for the beginning
  */
 record ListCursor(int slot, long position) {
     private static final Pattern TEXT = Pattern.compile("(?:([0-9]{1,5})-)?([0-9]{1,19})");
 
     /**
-     * Returns the cursor of a request; a list begins without one. Throws {@link Problem} when it is not from a
-     * response.
+     * Returns the cursor of a request, or the beginning of the list if there is none. Throws {@link Problem} if the
+     * cursor is invalid.
      */
     static ListCursor of(Query query) {
         String text = query.get("cursor");
@@ -36,7 +36,7 @@ record ListCursor(int slot, long position) {
                 }
             }
         } catch (NumberFormatException tooGreat) {
-            // Refused like text that is not a cursor.
+            // Rejected like text that is not a cursor.
         }
         throw Problem.badRequest("invalid_parameter", "cursor must be that of an answer");
     }
@@ -45,7 +45,7 @@ record ListCursor(int slot, long position) {
      * Returns the cursor that a client sends to continue, or null at the end of the list.
      *
      * @param cluster the cluster of this node, whose group was listed; null without a cluster
-     * @param next the place where the list of its group continues; 0 when the group was listed completely
+     * @param next the position at which the list of this group continues; 0 if it is complete
      */
     static @Nullable String text(@Nullable Cluster cluster, long next) {
         if (cluster == null || cluster.groups().size() == 1) {

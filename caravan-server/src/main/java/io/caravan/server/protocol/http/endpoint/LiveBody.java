@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A body that lists streams to follow: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */
+/** A body that lists streams to tail: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */
 final class LiveBody extends JsonBody<LiveBody.Start> {
-    /** Maximum number of streams of one connection. Each takes some hundred bytes while it is followed. */
+    /** Maximum number of streams of one connection. A stream takes several hundred bytes while it is tailed. */
     static final int MAX_STREAMS = 1_000;
 
     private final Set<DocumentName> names = new HashSet<>();
 
-    /** A stream, and the offset to start from. */
+    /** A stream, and the offset at which to start. */
     record Start(DocumentName name, Offset offset) {}
 
     private LiveBody(byte[] body) {
@@ -24,9 +24,9 @@ final class LiveBody extends JsonBody<LiveBody.Start> {
     }
 
     /**
-     * Returns the streams that a body names.
+     * Returns the streams in a body.
      *
-     * @throws Problem when it is not as described
+     * @throws Problem if the body is malformed, or exceeds a limit
      */
     static List<Start> parse(byte[] body) {
         return new LiveBody(body)

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 
-/** A read that continues as values arrive. */
+/** A read that waits for new values. */
 abstract class LiveRead {
     final Exchange exchange;
     final ChangeWait wait;
@@ -16,17 +16,17 @@ abstract class LiveRead {
     /**
      * Creates a read that has not begun.
      *
-     * @param most maximum number of documents of one check
+     * @param most maximum number of documents in one check
      */
     LiveRead(Exchange exchange, DocumentService documents, int most) {
         this.exchange = exchange;
         this.wait = new ChangeWait(exchange.loop(), most, documents::onChange, this::check, () -> {});
     }
 
-    /** Begins a check of these documents; the last check has no documents, and must finish the response. */
+    /** Begins a check of these documents. The last check has no documents, and must finish the response. */
     abstract void check(List<DocumentName> names);
 
-    /** Starts with a first check; the last one runs after {@code limit}, or when the server stops. */
+    /** Starts the first check. The last check runs after {@code limit}, or when the server stops. */
     final void start(Collection<DocumentName> names, Duration limit) {
         exchange.onDrain(wait::expire);
         exchange.atEnd(wait::close);

@@ -24,24 +24,26 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends server-sent events with the values of many streams over one connection, until all streams are closed or the
- * time is over.
+ * Sends the values of several streams as server-sent events in one response, until all streams are closed or a time
+ * limit is reached.
  *
- * <p>A check reads some of the streams that have changed, on a reading thread. The next one starts when the client has
- * received the events of the last one.
+ * <p>A check reads some of the changed streams on a reading thread. The next check starts when the client has received
+ * the events of the previous one.
  */
 final class LiveStreams extends LiveRead {
-    /** The size of events at which a check ends, and the maximum number of its streams. */
+    /** The size of events at which a check ends. */
     private static final int LOOK_BYTES = 64 * 1024;
 
+    /** The maximum number of streams in a check. */
     private static final int LOOK_STREAMS = 64;
+
     private static final byte[] DATA = ascii("event: data\ndata: ");
     private static final byte[] PROBLEM = ascii("event: problem\ndata: ");
     private static final byte[] END = ascii("\n\n");
 
     private final Endpoints endpoints;
     private final DocumentService documents;
-    /** The streams that are still followed. */
+    /** The streams that are still tailed. */
     private final Map<DocumentName, Followed> going = new LinkedHashMap<>();
 
     LiveStreams(Exchange exchange, Endpoints endpoints, List<LiveBody.Start> starts) {
@@ -55,7 +57,7 @@ final class LiveStreams extends LiveRead {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Follows the streams until their time is over, or the server stops. */
+    /** Tails the streams until the time limit, or until the server stops. */
     void start() {
         exchange.start(StreamAnswers.events());
         Heartbeat.begin(exchange, endpoints.config().heartbeat());
@@ -112,11 +114,11 @@ final class LiveStreams extends LiveRead {
         });
     }
 
-    /** A followed stream. Checks and the event loop use its fields in turn. */
+    /** A tailed stream. Checks and the event loop use its fields in turn. */
     private final class Followed {
         private final DocumentName name;
         private final Offset offset;
-        /** The id of the document that was found first; 0 before that, because ids start at 1. */
+        /** The id of the document at the first check; 0 before that check. */
         private long documentId;
 
         private long next;
@@ -128,7 +130,7 @@ final class LiveStreams extends LiveRead {
             this.offset = start.offset();
         }
 
-        /** Adds an event with the new values, or with the reason why none will follow. */
+        /** Adds an event with the new values, or with the reason why the stream ends. */
         void putEvents(ByteBuf events) {
             try {
                 putValues(events);
@@ -196,9 +198,7 @@ final class LiveStreams extends LiveRead {
         }
     }
 
-    /**
-     * Returns the values as text; null when one is not UTF-8, such as a part of a text that ends within a character.
-     */
+    /** Returns the values as text, or null if a value is not UTF-8, for example because it ends within a character. */
     private static @Nullable List<String> texts(List<byte[]> values) {
         List<String> texts = new ArrayList<>(values.size());
         try {

@@ -7,7 +7,7 @@ import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
 import java.util.List;
 
-/** A read that waits for a value, for a limited time. Only one check uses the fields at a time. */
+/** A read that waits for a value for a limited time. Only one check uses the fields at a time. */
 final class LongPoll extends LiveRead {
     private static final long UNKNOWN = -1;
 
@@ -56,7 +56,7 @@ final class LongPoll extends LiveRead {
     private Answer head(DocumentInfo info) {
         Answer head = StreamAnswers.read(info).header(StreamHeaders.CURSOR, request.nextCursor());
         if (request.offset().isNow()) {
-            // The same URL returns other values the next time.
+            // The same URL returns other values next time.
             return head.uncached();
         }
         String visibility = request.endpoints().shared() ? "public" : "private";

@@ -14,16 +14,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** Pages for operators: the layout of the store on disk, the clients, and the settings in force. */
+/** Endpoints for operators: the layout of the store on disk, checkpoints, clients, and the current settings. */
 public final class OperatorPages {
-    /** The maximum number of listed HTTP connections; the same maximum applies separately to other connections. */
+    /** The maximum number of listed connections, separately for HTTP and for the other protocols. */
     private static final int MAX_CLIENTS = 1_000;
 
     private static final Duration LAYOUT_AGE = Duration.ofSeconds(2);
 
     private final Endpoints endpoints;
     private final Supplier<Stream<ClientInfo>> httpClients;
-    /** Layouts by the number of the shard. */
+    /** The layouts by shard number. */
     private final Map<Integer, Shared<StoreLayout>> layouts = new ConcurrentHashMap<>();
 
     public OperatorPages(Endpoints endpoints, Supplier<Stream<ClientInfo>> httpClients) {
@@ -33,7 +33,7 @@ public final class OperatorPages {
 
     /**
      * Returns the layout of one of the store's shards: the log, the part of it that is not yet in the heap, and the
-     * heap by segment.
+     * segments of the heap.
      */
     public void store(Exchange exchange) {
         DocumentService documents = endpoints.readiness().documents();
@@ -61,7 +61,7 @@ public final class OperatorPages {
         endpoints.read(exchange, () -> exchange.answer(Answer.json(200, listed(others.get()))));
     }
 
-    /** Publishes a checkpoint, and responds when that is done. The durability of writes does not depend on it. */
+    /** Publishes a checkpoint, and then responds. The durability of writes does not depend on checkpoints. */
     public void checkpoint(Exchange exchange) {
         DocumentService documents = endpoints.readiness().documents();
         endpoints.read(exchange, () -> {

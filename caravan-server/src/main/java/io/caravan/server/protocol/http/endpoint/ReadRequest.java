@@ -10,7 +10,7 @@ import io.caravan.server.protocol.http.connection.Exchange;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's read of a stream, and the documents that it reads from.
+ * A client's request to read a stream.
  *
  * @param cursor the cursor from the last live response, or null
  */
@@ -33,14 +33,14 @@ record ReadRequest(
                 query.get("cursor"));
     }
 
-    /** Runs part of the read on a reading thread; see {@link Endpoints#read}. */
+    /** Runs part of the read on a reading thread, like {@link Endpoints#read}. */
     void run(Runnable part) {
         endpoints.read(exchange, part);
     }
 
     /**
-     * Returns the document, and extends its sliding expiry because it is being read. Throws {@link Problem} if it does
-     * not exist.
+     * Returns the document, and extends its sliding expiry because it is being read. Throws {@link Problem} if the
+     * document does not exist.
      */
     DocumentInfo use() {
         DocumentInfo info = find(documents, name);
@@ -48,7 +48,7 @@ record ReadRequest(
         return info;
     }
 
-    /** Returns the document if it still has this id. Throws {@link Problem} otherwise. */
+    /** Returns the document. Throws {@link Problem} if it no longer has this id. */
     DocumentInfo findAgain(long id) {
         DocumentInfo info = find(documents, name);
         if (info.id() != id) {
@@ -61,7 +61,7 @@ record ReadRequest(
         return endpoints.cursors().next(cursor);
     }
 
-    /** Returns the document of this name. Throws {@link Problem} if none exists. */
+    /** Returns the document with this name. Throws {@link Problem} if it does not exist. */
     static DocumentInfo find(DocumentService documents, DocumentName name) {
         return required(documents.find(name), name);
     }

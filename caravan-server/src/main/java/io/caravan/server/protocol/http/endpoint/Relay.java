@@ -51,26 +51,26 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Forwards requests for documents to the leader of their Raft group, and the responses back to the client, piece by
- * piece as they arrive, so that a client may use any node.
+ * Forwards requests for documents to the leader of their Raft group, and streams the responses back to the client, so
+ * that clients may use any node.
  *
  * <p>A request has a connection to itself until its response is complete; later requests reuse the connection. The
- * connection ends when another node becomes leader. While no node leads, requests wait a moment.
+ * connection is closed when another node becomes leader. While there is no leader, requests wait for a short time.
  */
 public final class Relay {
     private static final String RELAYED = "Caravan-Relayed";
     private static final int CONNECT_MILLIS = 2_000;
     private static final long LOOK_SECONDS = 1;
     /**
-     * A request is refused when it has been held for this long, or no leader has been known for this long: two
-     * elections at the default timeout.
+     * A request is rejected when it has waited for this time, or there has been no leader for this time. The time is
+     * enough for two elections at the default timeout.
      */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private static final long RETRY_MILLIS = 20;
     /**
-     * Time after which an idle connection is closed, at the next look: shorter than the time for which the leader waits
-     * for the next request by default.
+     * Time after which an idle connection is closed, at the next check. Shorter than the default idle timeout of the
+     * leader.
      */
     private static final Duration IDLE = Duration.ofSeconds(2);
     /** Maximum number of idle connections that an event loop keeps to one node. */
@@ -88,10 +88,10 @@ public final class Relay {
 
     private record Way(EventLoop loop, ClusterHost leader) {}
 
-    /** The connections of one event loop to a node. One task looks at all of them. */
+    /** The connections of one event loop to a node. One task checks all of them. */
     private static final class Pool {
         private final Set<Link> busy = new HashSet<>();
-        /** The idle connections; those that have been idle longest are first. */
+        /** The idle connections, starting with the connection that has been idle longest. */
         private final Deque<Idle> idle = new ArrayDeque<>();
 
         Pool(EventLoop loop) {
@@ -107,22 +107,22 @@ public final class Relay {
         }
     }
 
-    /** Creates a relay whose connections use this transport, as the event loops that it runs on do. */
+    /** Creates a relay. Its connections use this transport, which must be that of the event loops. */
     public Relay(Transport transport) {
         this.transport = transport;
     }
 
-    /** Returns a route that forwards requests while this node follows, and requests for documents of other groups. */
+    /** Returns a route that forwards requests to the leader if this node cannot serve them. */
     public Route around(Route route, Readiness readiness) {
         return route.with(exchange -> new Passage(exchange, route, readiness).begin());
     }
 
-    /** A request on its way to the leader, over one connection after another if necessary. */
+    /** A request that is forwarded to the leader, several times if necessary. */
     private final class Passage {
         private final Exchange exchange;
         private final Route route;
         private final Readiness readiness;
-        /** Looked up only once, because the request may be long. */
+        /** The requested Raft group, determined only once because the request may be long. */
         private @Nullable GroupView group;
 
         private @Nullable Instant begun;
@@ -138,8 +138,7 @@ public final class Relay {
             GroupView requested = group(cluster);
             boolean here = cluster == null || requested == cluster.group();
             if (exchange.request().header(RELAYED) != null && !(here && readiness.serves())) {
-                // The sender's view of the leader is outdated, or ahead of this node's: it must look up the leader
-                // again.
+                // The view of the sender or of this node is outdated. The sender must determine the leader again.
                 throw Readiness.noLeader().with(RELAYED, "refused");
             }
             if (cluster == null || requested == null || readiness.draining() || here && readiness.serves()) {
@@ -156,7 +155,7 @@ public final class Relay {
                     || cluster.now().isAfter(begun.plus(PATIENCE))) {
                 throw Readiness.noLeader();
             } else {
-                // An election ends soon, and nothing has been sent to any node.
+                // An election usually ends soon, and the request has not been sent to any node.
                 beginAgain();
             }
         }
@@ -219,8 +218,8 @@ public final class Relay {
         }
 
         /**
-         * Handles a leader that did not respond. A read, or a request that was not sent, is retried for a while: a
-         * newly elected leader accepts no requests for a moment.
+         * Handles a leader that did not respond. A read, or a request that was not sent, is retried for a limited time,
+         * because a new leader does not accept requests immediately.
          */
         void failed(Cluster cluster, boolean sent, Problem problem) {
             boolean mayHaveChanged = sent && !isRead();
@@ -268,7 +267,7 @@ public final class Relay {
             }
         }
 
-        /** Ends the connection, because the other node sends nothing without a request. */
+        /** Closes the connection, because the other node must not send anything without a request. */
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
             ReferenceCountUtil.release(message);
@@ -303,7 +302,7 @@ public final class Relay {
         private boolean interim;
         private boolean done;
 
-        /** @param pool takes the connection when the response is complete */
+        /** @param pool receives the connection when the response is complete */
         Link(Passage passage, Cluster cluster, GroupView group, ClusterHost leader, Pool pool) {
             this.pool = pool;
             this.passage = passage;
@@ -341,7 +340,7 @@ public final class Relay {
             readOn(context);
         }
 
-        /** Reads more of the response. A read waits until the replies of all connections have space, as on the leader. */
+        /** Reads more of the response. If the request is a read, first waits for memory, like the leader. */
         private void readOn(ChannelHandlerContext context) {
             if ((passage.isRead() || passage.isLive()) && !exchange.memory().room()) {
                 exchange.memory().whenRoom(exchange.untilEnd(() -> readOn(context)));
@@ -350,7 +349,7 @@ public final class Relay {
             }
         }
 
-        /** Ends a request that waits for values, because the client has ended its output or this node stops. */
+        /** Ends a request that waits for values, because the client sends no more data or this node is stopping. */
         private void endLive(ChannelHandlerContext context) {
             if (started && !done) {
                 done = true;
@@ -360,8 +359,8 @@ public final class Relay {
         }
 
         /**
-         * Checks that the leader is the same. A leader whose machine has failed sends nothing more, not even the end of
-         * the connection.
+         * Closes the connection if the leader has changed. A leader whose machine has failed does not close the
+         * connection itself.
          */
         private void lookAgain() {
             if (context != null && !group.leader().equals(Optional.of(leader))) {
@@ -447,7 +446,7 @@ public final class Relay {
             }
         }
 
-        /** Reads the next piece when the client has received the last ones. */
+        /** Reads more when the client has received most of the data so far. */
         @Override
         public void channelReadComplete(ChannelHandlerContext context) {
             exchange.whenWritable(() -> readOn(context));

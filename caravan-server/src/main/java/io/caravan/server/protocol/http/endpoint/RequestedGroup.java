@@ -9,15 +9,15 @@ import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.Route;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the Raft group that a request concerns. */
+/** Determines the Raft group of a request. */
 final class RequestedGroup {
     private RequestedGroup() {}
 
     /**
-     * Returns the group of the document that the request names first, or in which a list continues. A request without a
-     * document concerns the group of the node that received it.
+     * Returns the group of the first document that the request names, or the group in which a list continues. For other
+     * requests, returns the group of this node.
      *
-     * @throws io.caravan.server.protocol.http.codec.Problem when the name or the cursor is invalid
+     * @throws io.caravan.server.protocol.http.codec.Problem if the name or the cursor is invalid
      */
     static GroupView of(Cluster cluster, Route route, Request request) {
         if (cluster.groups().size() == 1) {

@@ -25,8 +25,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * Pages about the server: whether it is alive and ready, its statistics for people and for Prometheus, and the
- * description of its HTTP interface.
+ * Endpoints about the server: whether it is alive and ready, its statistics and metrics, and the OpenAPI description.
  */
 public final class ServerPages {
     private static final String OPEN_API = "openapi.json";
@@ -52,7 +51,7 @@ public final class ServerPages {
         exchange.answer(Answer.json(200, Map.of("status", "alive")));
     }
 
-    /** Reports whether the server is ready; if not, clients with the permission {@code ADMIN} also get the reason. */
+    /** Reports whether the server is ready. If not, clients with permission {@code ADMIN} get the detailed reason. */
     public void ready(Exchange exchange) {
         Readiness readiness = endpoints.readiness();
         Problem problem = readiness.problem(exchange.principal().may(Permission.ADMIN));
@@ -73,9 +72,7 @@ public final class ServerPages {
         exchange.answer(Answer.json(200, fields));
     }
 
-    /**
-     * Returns a summary without names and addresses, because it needs no token; the log and the metrics contain them.
-     */
+    /** Returns a summary without names and addresses, because it is available without a token. */
     private static Map<String, Object> brief(ArchiveStatus archive) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("state", archive.state().label());

@@ -8,9 +8,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A result that takes time to compute, and that all callers share. After a computation, the next one starts only when
- * twenty times its duration has passed. Any number of callers therefore cost at most a twentieth of one thread.
- * Thread-safe.
+ * A result that is expensive to compute, and that all callers share. After a computation, the next one starts only when
+ * twenty times its duration has passed. Computations therefore take at most a twentieth of the time of one thread,
+ * regardless of the number of callers. Thread-safe.
  */
 final class Shared<T> {
     private static final int REST = 20;
@@ -22,7 +22,7 @@ final class Shared<T> {
 
     private record Found<T>(T what, long untilNanos) {}
 
-    /** Shares a result for at least this time; the clock works like {@link System#nanoTime()}. */
+    /** Creates a result that is shared for at least this time. The clock works like {@link System#nanoTime()}. */
     Shared(Duration least, LongSupplier clock) {
         this.leastNanos = least.toNanos();
         this.clock = clock;

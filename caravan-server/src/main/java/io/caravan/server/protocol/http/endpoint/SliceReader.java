@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
 
 /**
  * Collects values of a document in the form of a response body: concatenated, or, for a JSON document, as elements of
- * an array. Stops after the value that makes it large enough. Used on the reading thread.
+ * an array. Stops after the value with which the slice is large enough. Used on a reading thread.
  */
 final class SliceReader implements DocumentReader {
     /** The maximum size of a slice of text in which no value ends with a complete character. */
@@ -29,7 +29,7 @@ final class SliceReader implements DocumentReader {
     private long wholeNext;
 
     /**
-     * Creates an empty slice of values from a sequence to the tail of {@code info}; {@code first} if it begins a body.
+     * Creates a slice for values from a sequence to the end of {@code info}. {@code first} is whether it begins a body.
      */
     SliceReader(DocumentInfo info, int enoughBytes, long from, boolean first) {
         this.info = info;
@@ -49,7 +49,7 @@ final class SliceReader implements DocumentReader {
         text = true;
     }
 
-    /** Reads values. Returns false when there were none, because they were trimmed or the document was deleted. */
+    /** Reads values. Returns false if there were none, because they were trimmed or the document was deleted. */
     boolean read(ReadRequest request) {
         SequenceRange rest = new SequenceRange(next, info.nextSequence());
         request.documents()
@@ -93,7 +93,7 @@ final class SliceReader implements DocumentReader {
         return wholeNext > from;
     }
 
-    /** Removes the values after the last one that ends with a complete character, which may be all of them. */
+    /** Removes the values after the last value that ends with a complete character, or all if there is none. */
     void cutToWhole() {
         bytes.writerIndex(bytes.readerIndex() + wholeBytes);
         next = wholeNext;

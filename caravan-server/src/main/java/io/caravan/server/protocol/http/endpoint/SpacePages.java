@@ -17,7 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Settings for all documents whose names start with a prefix, by the rules of {@code CARAVAN.SPACE}. */
+/** The endpoints that manage spaces, by the rules of {@code CARAVAN.SPACE}. */
 public final class SpacePages {
     /** The start of the paths of spaces. */
     public static final String PREFIX = "/v1/spaces/";
@@ -50,7 +50,7 @@ public final class SpacePages {
         });
     }
 
-    /** Creates a space, or replaces all settings of one. */
+    /** Creates a space, or replaces all settings of an existing space. */
     public void set(Exchange exchange) {
         Prefix prefix = prefix(exchange);
         SpaceSettings settings = settings(exchange.request().body());
@@ -71,7 +71,7 @@ public final class SpacePages {
         return new Problem(404, "no_space", "there is no space '" + prefix + "'");
     }
 
-    /** Responds from a reading thread, because changes of spaces wait for the store. */
+    /** Responds from a reading thread, because changes to spaces wait for the store. */
     private void answer(Exchange exchange, Function<Spaces, Answer> answer) {
         Spaces spaces = endpoints.readiness().documents().spaces();
         endpoints.read(exchange, () -> exchange.answer(answer.apply(spaces)));
@@ -82,7 +82,7 @@ public final class SpacePages {
                 StreamName.bytes(exchange.route().rest(exchange.request().path())));
     }
 
-    /** Parses an object with a number, or a word, for each setting. */
+    /** Parses an object with a number or a word for each setting. */
     private static SpaceSettings settings(byte[] body) {
         try (JsonParser json = JsonBody.parser(body)) {
             require(json.nextToken() == JsonToken.START_OBJECT);

@@ -24,14 +24,12 @@ final class StreamAnswers {
 
     private StreamAnswers() {}
 
-    /** Returns the head for a write; never cached. */
+    /** Returns the head of the uncacheable response to a write. */
     static Answer written(int status, DocumentInfo info) {
         return of(status, info).uncached();
     }
 
-    /**
-     * Adds the durability that the streams' writes reach before the response, if it differs from that of the server.
-     */
+    /** Adds the durability of a write to these streams, if it differs from the durability of the server. */
     static Answer promising(DocumentService documents, Collection<DocumentName> names, Answer answer) {
         Spaces spaces = documents.spaces();
         Promise strongest = spaces.server();
@@ -50,7 +48,7 @@ final class StreamAnswers {
                 .flag(StreamHeaders.CLOSED, info.attributes().closed());
     }
 
-    /** Returns the head for {@code HEAD}, with all metadata of the stream. */
+    /** Returns the response to {@code HEAD}, with all metadata of the stream. */
     static Answer metadata(DocumentInfo info) {
         DocumentAttributes attributes = info.attributes();
         Answer answer = written(200, info)
@@ -62,7 +60,7 @@ final class StreamAnswers {
         return answer;
     }
 
-    /** Returns the head for a read to the tail. */
+    /** Returns the head of the response to a read up to the end of the stream. */
     static Answer read(DocumentInfo info) {
         return of(200, info)
                 .header("Content-Type", info.attributes().contentType())
@@ -70,7 +68,7 @@ final class StreamAnswers {
                 .flag(StreamHeaders.UP_TO_DATE, true);
     }
 
-    /** Returns the head for server-sent events, which asks proxies not to buffer them. */
+    /** Returns the head of a response with server-sent events, which asks proxies not to buffer the events. */
     static Answer events() {
         return new Answer(200)
                 .header("Content-Type", "text/event-stream")
@@ -83,8 +81,8 @@ final class StreamAnswers {
     }
 
     /**
-     * Returns a tag that identifies a read from {@code from} to the tail. A document that is created again has another
-     * id.
+     * Returns a tag that identifies the values from {@code from} to the end. The id in the tag changes if the document
+     * is created again.
      */
     static String etag(DocumentInfo info, long from) {
         String tag = info.id() + ":" + from + ":" + info.nextSequence();

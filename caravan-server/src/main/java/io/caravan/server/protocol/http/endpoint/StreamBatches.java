@@ -19,9 +19,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
-/** Writes to several streams in one step: all changes are made, or none. */
+/** The endpoint for atomic writes to several streams. */
 public final class StreamBatches {
-    /** The name of the route of {@link #change}. */
+    /** The operation name of the route of {@link #change}. */
     public static final String OPERATION = "changeStreams";
 
     private final Endpoints endpoints;
@@ -30,9 +30,9 @@ public final class StreamBatches {
         this.endpoints = endpoints;
     }
 
-    /** Makes the changes in the body, in their order, as one write. */
+    /** Makes the changes in the body, in order, as one write. */
     public void change(Exchange exchange) {
-        // Parsing takes time, as does validating JSON.
+        // Parsing and the validation of JSON may take long.
         endpoints.writeApart(exchange, documents -> {
             List<StreamChange> changes = BatchBody.parse(
                     exchange.request().body(), endpoints.config().maxBatchBytes());

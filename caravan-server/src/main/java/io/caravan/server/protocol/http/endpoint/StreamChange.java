@@ -22,7 +22,7 @@ sealed interface StreamChange {
     /**
      * Appends to an existing stream.
      *
-     * @param sequence required sequence of the first value, if given
+     * @param sequence the sequence that the first value must get, if given
      */
     record Append(DocumentName name, List<byte[]> values, OptionalLong sequence) implements StreamChange {
         @Override

@@ -14,14 +14,12 @@ import io.caravan.server.security.Permission;
 import java.util.List;
 import java.util.Set;
 
-/**
- * Reads streams: {@code GET} from an offset, to the tail or as values arrive, of one stream or many; and {@code HEAD}.
- */
+/** The endpoints that read one stream, tail one or several streams, or describe a stream. */
 public final class StreamReads {
-    /** The name of the route of {@link #follow}. */
+    /** The operation name of the route of {@link #follow}. */
     public static final String FOLLOW = "followStreams";
 
-    /** Approximate memory of a followed stream in addition to its name. */
+    /** Approximate memory of a tailed stream in addition to its name. */
     private static final int FOLLOWED_BYTES = 512;
 
     private final Endpoints endpoints;
@@ -53,7 +51,7 @@ public final class StreamReads {
                 longPoll ? endpoints.config().longPoll() : endpoints.config().eventStream());
     }
 
-    /** Sends the values of the streams that the body names, as they arrive. */
+    /** Tails the streams that the body names. */
     public void follow(Exchange exchange) {
         // A long body takes time to parse.
         endpoints.read(exchange, () -> {
@@ -69,7 +67,7 @@ public final class StreamReads {
         });
     }
 
-    /** Reserves memory while streams are followed. */
+    /** Reserves memory for the streams until the exchange ends, and releases the body. */
     private static void take(Exchange exchange, List<LiveBody.Start> starts) {
         long bytes = 0;
         for (LiveBody.Start start : starts) {
@@ -99,8 +97,7 @@ public final class StreamReads {
             head.uncached();
         } else {
             String etag = StreamAnswers.etag(info, from);
-            // The read extends to the tail, which moves, so caches must revalidate. That is cheap when nothing has
-            // changed.
+            // New values change the response, so caches must revalidate it, which is cheap if nothing has changed.
             head.header("Cache-Control", "no-cache").header("ETag", etag);
             if (request.exchange().request().hasTag(etag)) {
                 request.exchange()
@@ -113,7 +110,7 @@ public final class StreamReads {
         new Transfer(request, info, from, head).read();
     }
 
-    /** Describes a stream: its attributes and its tail. Does not extend a sliding expiry. */
+    /** Returns the attributes and the offsets of a stream. Does not extend a sliding expiry. */
     public void describe(Exchange exchange) {
         DocumentName name = exchange.documentName();
         DocumentService documents = endpoints.readiness().documents();

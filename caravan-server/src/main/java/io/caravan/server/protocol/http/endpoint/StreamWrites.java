@@ -32,7 +32,7 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Writes to streams: {@code PUT} creates one, {@code POST} appends, closes and trims, {@code DELETE} deletes. */
+/** The endpoints that create, append to, close, trim, and delete streams. */
 public final class StreamWrites {
     /** The maximum number of bytes that the store writes for a JSON message in addition to its bytes. */
     public static final int MESSAGE_OVERHEAD_BYTES = 47;
@@ -51,7 +51,7 @@ public final class StreamWrites {
         this.endpoints = endpoints;
     }
 
-    /** Creates a stream, optionally as a fork of another, unless it already exists as requested. */
+    /** Creates a stream, optionally as a fork, unless the stream already exists as requested. */
     public void create(Exchange exchange) {
         Request request = exchange.request();
         DocumentName name = exchange.documentName();
@@ -66,7 +66,7 @@ public final class StreamWrites {
         }
         String contentType = request.contentType();
         boolean closed = request.flag(StreamHeaders.CLOSED);
-        // Splitting JSON takes time, and a fork may have to read.
+        // Splitting JSON may take long, and a fork may have to read values.
         endpoints.writeApart(exchange, documents -> {
             List<byte[]> values = values(name, contentType, request.body());
             documents.create(
@@ -118,8 +118,8 @@ public final class StreamWrites {
     }
 
     /**
-     * Returns an absolute URL, as the protocol requires, if the request came directly from the client. Otherwise a
-     * proxy hides the scheme, host and prefix of the client's own address, so the reference is relative to that.
+     * Returns an absolute URL, as the protocol requires, or a relative URL if the request came through a proxy. The
+     * proxy hides the scheme, host, and prefix that the client uses.
      */
     private static String location(Exchange exchange) {
         Request request = exchange.request();
@@ -131,7 +131,7 @@ public final class StreamWrites {
                 : exchange.scheme() + "://" + host + path;
     }
 
-    /** Appends the body, closes the stream, or, with the parameter {@code trim}, trims the oldest values. */
+    /** Appends the body, closes the stream, or trims the oldest values if there is a parameter {@code trim}. */
     public void append(Exchange exchange) {
         Request request = exchange.request();
         String trimTo = request.query().get(TRIM);
@@ -190,8 +190,8 @@ public final class StreamWrites {
     }
 
     /**
-     * Splits a JSON body into messages, which must fit in one write because either all or none of them are appended. A
-     * single message always fits, because its length has its own limit.
+     * Splits a JSON body into messages, which must fit into one write because the append is atomic. A single message
+     * always fits, because its length has its own limit.
      */
     private List<byte[]> messages(DocumentName name, byte[] body) {
         long maxBatchBytes = endpoints.config().maxBatchBytes();
@@ -213,8 +213,8 @@ public final class StreamWrites {
     }
 
     /**
-     * Trims the values before an offset, which is an extension of the protocol. The method is {@code POST} and not
-     * {@code DELETE}, so that a request that loses its parameter on the way is refused and deletes nothing.
+     * Trims the values before an offset, which is an extension of the protocol. The method is {@code POST}, because a
+     * {@code DELETE} request that lost its parameter on the way would delete the stream.
      */
     private void trim(Exchange exchange, String to) {
         exchange.operation("trimStream");

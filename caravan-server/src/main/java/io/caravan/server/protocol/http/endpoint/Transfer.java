@@ -6,11 +6,11 @@ import io.caravan.server.protocol.http.connection.Exchange;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Sends a document's values in slices, from a sequence to the tail as of the start. The next slice is read when the
- * client has read the last one; no thread waits for that.
+ * Sends a document's values in slices, from a sequence to the end that the document had when the transfer started. The
+ * next slice is read when the client has received most of the previous one; no thread waits.
  *
- * <p>If the values are trimmed or the document is deleted during the transfer, the connection is closed, which an HTTP
- * client detects as an error. The reading thread and the event loop use the fields in turn.
+ * <p>If the values are trimmed or the document is deleted during the transfer, the connection is closed, which HTTP
+ * clients detect as an error. The reading thread and the event loop use the fields in turn.
  */
 final class Transfer {
     private static final int SLICE_BYTES = 128 * 1024;
@@ -22,7 +22,7 @@ final class Transfer {
     private long next;
     private boolean begun;
 
-    /** Creates a transfer of the values from a sequence to the tail of {@code info}. */
+    /** Creates a transfer of the values from a sequence to the end of {@code info}. */
     Transfer(ReadRequest request, DocumentInfo info, long from, Answer head) {
         this.request = request;
         this.exchange = request.exchange();

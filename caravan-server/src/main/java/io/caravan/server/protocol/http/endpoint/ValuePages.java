@@ -17,13 +17,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Returns values one by one, byte for byte. A read of a stream instead concatenates values that are not JSON. */
+/** The endpoint that returns separate values, whereas a read of a stream concatenates values that are not JSON. */
 public final class ValuePages {
     private static final int DEFAULT_LIMIT = 50;
     private static final int MAX_LIMIT = 1_000;
-    /** The number of bytes returned of a longer value, unless the client requests complete values. */
+    /** The length to which values are truncated, unless the client requests complete values. */
     private static final int SHOWN_BYTES = 64 * 1024;
-    /** The size at which a page ends: its last value is the one that reaches it. */
+    /** The size of returned values at which a page ends. */
     private static final int PAGE_BYTES = 256 * 1024;
 
     private final Endpoints endpoints;
@@ -32,7 +32,7 @@ public final class ValuePages {
         this.endpoints = endpoints;
     }
 
-    /** Returns a page of values, or, with {@code raw}, the bytes of one. */
+    /** Returns a page of values, or, with the parameter {@code raw}, the bytes of one value. */
     public void values(Exchange exchange) {
         Query query = exchange.request().query();
         DocumentName name = exchange.documentName();

@@ -7,19 +7,19 @@ import java.util.Locale;
 
 /** The words of a request: the command's name and its arguments. */
 public final class Command implements Request {
-    /** Maximum number of bytes of a word that an error repeats, as in Redis. */
+    /** Maximum number of bytes of a word in an error, as in Redis. */
     private static final int SHORT_CHARS = 128;
-    /** Maximum length of a command or keyword. */
+    /** Maximum length of a command name or keyword. */
     private static final int MAX_KEYWORD_BYTES = 32;
-    /** Length of the longest number: its sign and digits. */
+    /** Length of the longest number: sign and digits. */
     private static final int MAX_NUMBER_BYTES = 20;
 
     private final byte[][] words;
 
     /**
-     * Creates a command of these words, which are not copied.
+     * Creates a command.
      *
-     * @param words one or more
+     * @param words one or more words, which are not copied
      */
     public Command(byte[]... words) {
         this.words = words;
@@ -42,13 +42,13 @@ public final class Command implements Request {
         return new String(words[index], StandardCharsets.UTF_8);
     }
 
-    /** Returns the word as text, cut to a length that fits an error. */
+    /** Returns the word as text, truncated for an error. */
     public String shortText(int index) {
         byte[] word = words[index];
         return new String(word, 0, Math.min(word.length, SHORT_CHARS), StandardCharsets.UTF_8);
     }
 
-    /** Returns the approximate memory of the words, as {@link RespLimits} counts it. */
+    /** Returns the approximate memory of the words, including {@link RespLimits#WORD_OVERHEAD_BYTES}. */
     public long bytes() {
         long bytes = 0;
         for (byte[] word : words) {
@@ -57,12 +57,12 @@ public final class Command implements Request {
         return bytes;
     }
 
-    /** Returns the word in lower case, as errors write commands. */
+    /** Returns the word in lower case and truncated, for an error. */
     public String lower(int index) {
         return shortText(index).toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the word in upper case, for comparison with keywords; cut if it is longer than any of them. */
+    /** Returns the word in upper case, for comparison with keywords. Truncates words longer than any keyword. */
     public String keyword(int index) {
         byte[] word = words[index];
         int bytes = Math.min(word.length, MAX_KEYWORD_BYTES + 1);
@@ -72,7 +72,7 @@ public final class Command implements Request {
     /**
      * Returns the word as a decimal number: ASCII digits, with an optional minus sign.
      *
-     * @throws CommandException when the word is not such a number
+     * @throws CommandException if the word is not such a number
      */
     public long number(int index) {
         byte[] word = words[index];
@@ -103,7 +103,7 @@ public final class Command implements Request {
     /**
      * Returns the word as a decimal number of zero or more.
      *
-     * @throws CommandException when the word is not such a number
+     * @throws CommandException if the word is not such a number
      */
     public long count(int index) {
         long number = number(index);
@@ -113,7 +113,7 @@ public final class Command implements Request {
         return number;
     }
 
-    /** Whether the word is this keyword, in any case. */
+    /** Whether the word exists and is this keyword, regardless of case. */
     public boolean is(int index, String keyword) {
         return index < words.length && keyword(index).equals(keyword);
     }

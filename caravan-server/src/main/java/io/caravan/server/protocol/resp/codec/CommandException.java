@@ -2,7 +2,7 @@ package io.caravan.server.protocol.resp.codec;
 
 import java.util.Locale;
 
-/** Reports that a command failed; the message is the prefix and text of its error reply. */
+/** Thrown if a command fails. The message is the text of the error reply, including the prefix. */
 public final class CommandException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -11,9 +11,9 @@ public final class CommandException extends RuntimeException {
     }
 
     /**
-     * Creates the exception for a command with too few words, or too many.
+     * Creates the exception for a command with too few or too many words.
      *
-     * @param name in lower case; for a subcommand, after the name of its command: {@code client|setname}
+     * @param name the command in lower case, and the subcommand if there is one: {@code client|setname}
      */
     public static CommandException wrongArity(String name) {
         return new CommandException("ERR wrong number of arguments for '" + name + "' command");
@@ -25,7 +25,7 @@ public final class CommandException extends RuntimeException {
                 + command.keyword(0).toUpperCase(Locale.ROOT) + " HELP.");
     }
 
-    /** Creates the exception for a word in a position where it has no meaning. */
+    /** Creates the exception for a syntax error in a command. */
     public static CommandException syntax() {
         return new CommandException("ERR syntax error");
     }

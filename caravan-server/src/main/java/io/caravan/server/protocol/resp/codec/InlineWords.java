@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Splits a single-line request into words at white space, as Redis does. A word may be quoted: {@code "..."} supports
- * backslash escapes, and {@code '...'} supports only {@code \'}.
+ * Splits an inline command, which is a request in one line, into words at white space, as in Redis. A word may be
+ * quoted: {@code "..."} supports backslash escapes, and {@code '...'} only {@code \'}.
  */
 final class InlineWords {
     private final byte[] line;
@@ -17,7 +17,7 @@ final class InlineWords {
         this.line = line;
     }
 
-    /** Returns an upper bound of the number of words in the line. */
+    /** Returns an upper bound on the number of words in the line. */
     static int most(byte[] line) {
         int most = 0;
         for (int i = 0; i < line.length; i++) {
@@ -28,7 +28,7 @@ final class InlineWords {
         return most;
     }
 
-    /** Returns the line's words, or null if its quotes do not match. */
+    /** Returns the words of the line, or null if its quotes are unbalanced. */
     static byte @Nullable [][] split(byte[] line) {
         InlineWords words = new InlineWords(line);
         List<byte[]> found = new ArrayList<>();
@@ -66,7 +66,7 @@ final class InlineWords {
         return word.toByteArray();
     }
 
-    /** Reads up to the closing quote, after which the word must end. */
+    /** Reads up to the closing quote. Returns false if there is none, or if the word does not end after it. */
     private boolean quoted(byte quote, ByteArrayOutputStream word) {
         while (at < line.length) {
             byte b = line[at++];

@@ -1,6 +1,6 @@
 package io.caravan.server.protocol.resp.codec;
 
-/** The versions of RESP. A connection starts with RESP 2, and changes the version with {@code HELLO}. */
+/** The versions of RESP. A connection starts with RESP 2; {@code HELLO} changes the version. */
 public enum Protocol {
     RESP2(2),
     RESP3(3);

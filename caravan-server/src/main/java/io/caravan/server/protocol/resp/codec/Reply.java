@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A reply, in the terms of RESP 3. A type that RESP 2 lacks is encoded as the nearest RESP 2 type, as in Redis. */
+/** A reply with the types of RESP 3. In RESP 2, the most similar type replaces a missing type, as in Redis. */
 public sealed interface Reply {
     /** The usual reply of a command that returns no data. */
     Reply OK = new Simple("OK");
@@ -19,7 +19,7 @@ public sealed interface Reply {
     /** Approximate memory of a reply in addition to its text or bytes. */
     int OBJECT_BYTES = 48;
 
-    /** Encodes the reply for a connection that speaks this version. */
+    /** Encodes the reply in this version of the protocol. */
     void encode(ByteBuf out, Protocol protocol);
 
     /** Returns the approximate memory of the reply, in bytes. */
@@ -27,7 +27,7 @@ public sealed interface Reply {
         return OBJECT_BYTES;
     }
 
-    /** Converts a plain value to a reply: an integer, a boolean, a text, bytes, or null. A reply stays as it is. */
+    /** Converts an integer, a boolean, a text, bytes, or null to a reply. Returns a reply unchanged. */
     static Reply of(@Nullable Object value) {
         if (value instanceof Reply reply) {
             return reply;
@@ -67,9 +67,9 @@ public sealed interface Reply {
     }
 
     /**
-     * An error: a word in capitals for programs, and a text for people. Line ends become spaces.
+     * An error. Line ends become spaces.
      *
-     * @param text the word and the text
+     * @param text a prefix in capitals, for programs, and a message for people
      */
     record Error(String text) implements Reply {
         @Override
@@ -143,7 +143,7 @@ public sealed interface Reply {
         }
     }
 
-    /** An absent value. RESP 2 has one in place of a byte string and one in place of an array. */
+    /** The null value. RESP 2 has separate nulls for byte strings and for arrays. */
     enum Null implements Reply {
         BULK("$-1\r\n"),
         ARRAY("*-1\r\n");
@@ -160,11 +160,11 @@ public sealed interface Reply {
         }
     }
 
-    /** Several replies in one. */
+    /** An array of replies. */
     record Array(List<? extends Reply> elements) implements Reply {
         public static final Array EMPTY = new Array(List.of());
 
-        /** Creates an array of plain values; see {@link Reply#of}. */
+        /** Creates an array of values, converted by {@link Reply#of}. */
         public static Array of(@Nullable Object... values) {
             return new Array(Arrays.stream(values).map(Reply::of).toList());
         }
@@ -199,9 +199,9 @@ public sealed interface Reply {
         }
     }
 
-    /** A message that no request asked for; an array in RESP 2. */
+    /** A message that is not a reply to a request; an array in RESP 2. */
     record Push(List<? extends Reply> elements) implements Reply {
-        /** Creates a push message of plain values; see {@link Reply#of}. */
+        /** Creates a push message of values, converted by {@link Reply#of}. */
         public static Push of(@Nullable Object... values) {
             return new Push(Array.of(values).elements());
         }
@@ -231,7 +231,7 @@ public sealed interface Reply {
         }
     }
 
-    /** Several replies in no order; an array in RESP 2. */
+    /** An unordered collection of replies; an array in RESP 2. */
     record Set(List<? extends Reply> elements) implements Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
@@ -246,12 +246,12 @@ public sealed interface Reply {
     }
 
     /**
-     * Replies by name; in RESP 2 an array of names, each followed by its reply.
+     * A map from names to replies; in RESP 2, an array in which each name is followed by its reply.
      *
      * @param entries in the order in which they are encoded
      */
     record Fields(Map<String, Reply> entries) implements Reply {
-        /** Creates fields of plain values, see {@link Reply#of}: each name is followed by its value. */
+        /** Creates a map from alternating names and values. {@link Reply#of} converts the values. */
         public static Fields of(@Nullable Object... namesAndValues) {
             Map<String, Reply> entries = new LinkedHashMap<>();
             for (int i = 0; i < namesAndValues.length; i += 2) {
@@ -278,9 +278,9 @@ public sealed interface Reply {
     }
 
     /**
-     * A reply in a new protocol version, which the connection speaks from this reply on.
+     * A reply in the protocol version to which its request switches the connection.
      *
-     * @param version replaces the connection's version
+     * @param version the new version
      */
     record InVersion(Protocol version, Reply reply) implements Reply {
         @Override

@@ -6,13 +6,13 @@ public sealed interface Request permits Command, Request.Refused {
     /**
      * A request to which the server replies with an error.
      *
-     * @param error the prefix and the text
-     * @param last whether the connection ends, for example after a malformed request, because the start of the next one
-     *     is unknown
+     * @param error the prefix and message of the error
+     * @param last whether the connection ends after the error, for example because the request is malformed, so that
+     *     the start of the next request is unknown
      */
     record Refused(String error, boolean last) implements Request {
 
-        /** Creates the last request of a connection. */
+        /** Creates a request that ends the connection. */
         public Refused(String error) {
             this(error, true);
         }

@@ -16,19 +16,19 @@ import org.slf4j.LoggerFactory;
 /**
  * Decodes requests: arrays of bulk strings ({@code *2\r\n$4\r\nLLEN\r\n$1\r\nk\r\n}), and lines ({@code LLEN k\r\n}).
  *
- * <p>Every length is checked against {@link RespLimits} as soon as it is read, so a hostile length allocates nothing.
- * Memory for words is allocated as they arrive, not as they are announced. A request over the limits is dropped as it
- * arrives, and a {@link Request.Refused} is passed on in its place. After the first protocol violation, the decoder
- * passes on one that ends the connection, and drops all further bytes.
+ * <p>Every length is checked against {@link RespLimits} as soon as it is read. Memory for words is allocated when they
+ * have arrived, not when their length is known. The bytes of a request over the limits are dropped as they arrive, and
+ * a {@link Request.Refused} replaces the request. After a protocol violation, the decoder passes on a
+ * {@link Request.Refused} that ends the connection, and drops all further bytes.
  *
- * <p>Requests are decoded one at a time, and only while {@link Intake#open} returns true: a decoded request takes many
- * times the memory of its bytes. Memory for words is reserved before it is allocated. Requests that must wait, or for
- * which no memory is available, remain bytes until {@link #resume}.
+ * <p>A decoded request may take many times the memory of its bytes. Requests are therefore decoded one at a time, and
+ * only while {@link Intake#open} returns true. Memory for words is reserved before it is allocated. Requests that must
+ * wait, or for which no memory is available, are held back as bytes until {@link #resume}.
  */
 public final class RequestDecoder extends ByteToMessageDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(RequestDecoder.class);
     private static final LineLimit LINES = new LineLimit();
-    /** The first word of an HTTP request with a body, and a header that every HTTP request sends before its body. */
+    /** The first word of an HTTP request with a body, and a header that precedes the body of every HTTP request. */
     private static final List<AsciiString> HTTP_WORDS = List.of(AsciiString.of("POST"), AsciiString.of("Host:"));
 
     private static final byte[][] NO_WORDS = new byte[0][];
@@ -36,13 +36,13 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     private static final String STRANGER_ARRAY = "unauthenticated multibulk length";
     private static final String INVALID_WORD = "invalid bulk length";
     private static final int FIRST_WORDS = 8;
-    /** Minimum number of bytes that one reservation requests. */
+    /** Minimum number of bytes in a reservation of memory. */
     private static final int PIECE_BYTES = 4 * 1024;
-    /** Maximum number of digits; more than any length within the limits has. */
+    /** Maximum number of digits of a length; no permitted length has as many. */
     private static final int MAX_DIGITS = 18;
 
     private static final int LINE_END_BYTES = 2;
-    /** Stands for a number whose line has not arrived completely. */
+    /** The result for a number whose line has not arrived completely. */
     private static final long INCOMPLETE = Long.MIN_VALUE;
 
     private final RespLimits limits;
@@ -50,7 +50,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
 
     private @Nullable ChannelHandlerContext context;
     private boolean heldBack;
-    /** Memory that was granted and is not used yet. */
+    /** Memory that was reserved and is not used yet. */
     private long grantedBytes;
 
     private boolean malformed;
@@ -60,24 +60,24 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     private int wordCount;
     /** Number of words of the request; 0 between requests. */
     private int wordsAnnounced;
-    /** Length of the next word, or -1 if it has not been read. */
+    /** Length of the next word, or -1 if the length has not been read. */
     private int wordBytes = -1;
 
     private long requestBytes;
-    /** The reason why the arriving request is dropped, or null if it is not. */
+    /** The reason why the arriving request is dropped, or null if the request is not dropped. */
     private @Nullable String rejection;
-    /** Bytes of an unfinished line that are known to contain no line end. */
+    /** The number of bytes of an unfinished line that were already searched for a line end. */
     private int lineScanned;
 
-    /** Controls the decoding of requests; called on the event loop. */
+    /** Controls the decoding of requests. Called on the event loop. */
     public interface Intake {
         /** Whether the next request may be decoded. */
         boolean open();
 
-        /** Whether the client has yet to authenticate; until then, its requests get little memory. */
+        /** Whether the client must still authenticate; until then, its requests may use only little memory. */
         boolean stranger();
 
-        /** Reserves memory in addition to the received bytes; returns false if no space is available now. */
+        /** Reserves memory in addition to the received bytes. Returns false if no memory is available now. */
         boolean grant(long bytes);
     }
 
@@ -92,15 +92,15 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     }
 
     /**
-     * Whether bytes that were held back, because the intake was closed or had no memory, may contain complete requests.
+     * Whether bytes are held back, because the intake was closed or had no memory. They may contain complete requests.
      */
     public boolean heldBack() {
         return heldBack;
     }
 
     /**
-     * Decodes the bytes that were held back, if the intake is open now. Must not be called while requests are passed
-     * on.
+     * Decodes the bytes that were held back, if the intake is open now. Must not be called while the decoder passes on
+     * a request.
      */
     public void resume() throws Exception {
         if (heldBack && context != null && intake.open()) {
@@ -110,8 +110,8 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     }
 
     /**
-     * Does not read from the socket while bytes are held back. Netty's implementation would, because no request was
-     * passed on.
+     * Passes the event on without reading from the socket while bytes are held back. Netty's implementation would read,
+     * because no request was passed on.
      */
     @Override
     public void channelReadComplete(ChannelHandlerContext reading) throws Exception {
@@ -131,7 +131,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         told.fireUserEventTriggered(event);
     }
 
-    /** Returns the number of bytes held for requests that have not been decoded completely. */
+    /** Returns the memory held for requests that have not been decoded completely, in bytes. */
     public long unfinishedBytes() {
         if (rejection != null) {
             return 1 + actualReadableBytes();
@@ -161,7 +161,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         }
     }
 
-    /** Decodes the next element; returns false if it needs more bytes or memory. */
+    /** Decodes the next element. Returns false if the element needs more bytes or memory. */
     private boolean step(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
         if (wordsAnnounced > 0) {
             if (wordBytes < 0) {
@@ -172,7 +172,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         return in.getByte(in.readerIndex()) == '*' ? arrayLength(in) : line(context, in, out);
     }
 
-    /** Takes memory; returns false, and holds the bytes back, if none is available. */
+    /** Reserves memory. If none is available, holds the bytes back and returns false. */
     private boolean grants(long bytes) {
         if (grantedBytes < bytes) {
             long more = Math.max(PIECE_BYTES, bytes - grantedBytes);
@@ -223,7 +223,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         return true;
     }
 
-    /** Drops the available bytes of a word; {@link #wordBytes} is then the length of the rest. */
+    /** Drops the available bytes of a word, and sets {@link #wordBytes} to the number of missing bytes. */
     private boolean dropWord(ByteBuf in, String why, List<Object> out) {
         int dropped = Math.min(wordBytes, in.readableBytes());
         in.skipBytes(dropped);
@@ -275,7 +275,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         words[wordCount++] = word;
     }
 
-    /** Reads the number of a line that starts with a type byte, or consumes nothing if the line is incomplete. */
+    /** Reads the number in a line that starts with a type byte. Reads nothing if the line is incomplete. */
     private static long number(ByteBuf in, String otherwise) {
         int start = in.readerIndex() + 1;
         int end = in.writerIndex();
@@ -331,8 +331,8 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     }
 
     /**
-     * Rejects HTTP. A web page can make a browser send a request to any port of this machine, and the server must not
-     * run its body as commands.
+     * Rejects HTTP. A web page can make a browser send an HTTP request to any port of this machine, and the server must
+     * not run the body as commands.
      */
     private static void refuseHttp(byte[] firstWord, Channel channel) {
         for (AsciiString word : HTTP_WORDS) {

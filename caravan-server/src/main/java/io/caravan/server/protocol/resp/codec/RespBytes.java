@@ -7,7 +7,7 @@ import io.netty.buffer.ByteBufUtil;
 public final class RespBytes {
     private static final int LINE_END = '\r' << Byte.SIZE | '\n';
 
-    /** Length of the longest number: type, sign, digits, and line end. */
+    /** Length of the longest line with a number: type, sign, digits, and line end. */
     private static final int MAX_NUMBER_BYTES = 1 + 1 + 19 + 2;
 
     private RespBytes() {}
@@ -22,19 +22,19 @@ public final class RespBytes {
         putLineEnd(out);
     }
 
-    /** Writes a text, which must not contain a line end, and ends the line. */
+    /** Writes a text, which must not contain a line end, and a line end. */
     static void putLine(ByteBuf out, String text) {
         ByteBufUtil.writeUtf8(out, text);
         putLineEnd(out);
     }
 
-    /** Writes a line of a type and a number in one call, because most replies are such a line. */
+    /** Writes a type and a number as a line. Uses a single write, because most replies are such lines. */
     public static void putNumber(ByteBuf out, char type, long number) {
         byte[] line = new byte[MAX_NUMBER_BYTES];
         int at = MAX_NUMBER_BYTES;
         line[--at] = '\n';
         line[--at] = '\r';
-        // Uses the negative number, which exists for every number.
+        // Every number has a negative counterpart, but Long.MIN_VALUE has no positive one.
         long rest = number < 0 ? number : -number;
         do {
             line[--at] = (byte) ('0' - rest % 10);

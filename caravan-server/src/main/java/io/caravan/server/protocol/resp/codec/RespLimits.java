@@ -3,40 +3,37 @@ package io.caravan.server.protocol.resp.codec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits for the requests of clients. A larger request is rejected before memory is allocated for it: its bytes are
- * dropped as they arrive, up to {@link #MAX_DROPPED_BYTES}. A request that is even longer ends the connection.
+ * Limits for the requests of clients. A larger request is rejected, and its bytes are dropped as they arrive. A request
+ * of more than {@link #MAX_DROPPED_BYTES} ends the connection.
  *
  * @param maxWordBytes maximum length of one word of a request
- * @param maxRequestBytes maximum length of all words of a request together, with {@value #WORD_OVERHEAD_BYTES} bytes
- *     added for each
- * @param maxPending number of requests of a connection that may wait for their replies, after which no more are read
+ * @param maxRequestBytes maximum total length of the words of a request, plus {@value #WORD_OVERHEAD_BYTES} bytes for
+ *     each word
+ * @param maxPending maximum number of requests of a connection without replies; at this limit, no more are read
  */
 public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending) {
     /** The default of {@code maxPending}. */
     public static final int DEFAULT_MAX_PENDING = 1024;
     /** Maximum number of words in a request. */
     public static final int MAX_WORDS = 1024 * 1024;
-    /** Maximum length of a single-line request. */
+    /** Maximum length of a request in one line. */
     public static final int MAX_INLINE_BYTES = 64 * 1024;
     /** Maximum number of words in a request of an unauthenticated client, if authentication is required. */
     public static final int MAX_STRANGER_WORDS = 16;
-    /** Maximum length of such a request, counted as {@code maxRequestBytes} is. */
+    /** Maximum length of a request of an unauthenticated client, counted like {@code maxRequestBytes}. */
     public static final int MAX_STRANGER_BYTES = 16 * 1024;
-    /**
-     * Approximate memory of a word in addition to its bytes: the header of its array, and its reference among the
-     * words.
-     */
+    /** Approximate memory of a word in addition to its bytes: array header and reference. */
     public static final int WORD_OVERHEAD_BYTES = 32;
     /** Approximate memory of a request in addition to its words, until the reply. */
     public static final int REQUEST_OVERHEAD_BYTES = 256;
-    /** Maximum length of a request that is dropped to its end, so that the connection can continue. */
+    /** Maximum length of a request that is dropped without ending the connection. */
     public static final int MAX_DROPPED_BYTES = 512 << 20;
 
     /**
-     * Returns the reason to reject a request, or null while it is within the limits.
+     * Returns the reason to reject a request, or null if the request is within the limits so far.
      *
-     * @param wordBytes length of its latest word
-     * @param requestBytes length of all words so far, counted as {@code maxRequestBytes} is
+     * @param wordBytes length of the latest word
+     * @param requestBytes length of all words so far, counted like {@code maxRequestBytes}
      */
     @Nullable
     String rejection(long wordBytes, long requestBytes) {
@@ -51,7 +48,7 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending)
                         + " start the server with a greater --max-value";
     }
 
-    /** Creates limits with the default number of waiting requests. */
+    /** Creates limits with {@link #DEFAULT_MAX_PENDING}. */
     public RespLimits(int maxWordBytes, long maxRequestBytes) {
         this(maxWordBytes, maxRequestBytes, DEFAULT_MAX_PENDING);
     }

@@ -1,4 +1,4 @@
-/** The RESP encoding: decodes requests within their limits, and encodes replies. Independent of documents. */
+/** The RESP encoding, which does not depend on documents: decodes requests within limits, and encodes replies. */
 @NullMarked
 package io.caravan.server.protocol.resp.codec;
 

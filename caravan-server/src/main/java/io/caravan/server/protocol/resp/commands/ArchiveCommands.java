@@ -25,7 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** Archives documents, and restores them from the archive. */
+/** The commands that archive documents, and restore them from the archive. */
 public final class ArchiveCommands {
     private final @Nullable Archiver archiver;
     private final @Nullable RestoreService restores;
@@ -33,8 +33,8 @@ public final class ArchiveCommands {
     /**
      * Creates the commands of a server.
      *
-     * @param archiver null when the server has no archive
-     * @param restores null when the server has no archive
+     * @param archiver null if the server has no archive
+     * @param restores null if the server has no archive
      */
     public ArchiveCommands(@Nullable Archiver archiver, @Nullable RestoreService restores) {
         this.archiver = archiver;
@@ -86,7 +86,7 @@ public final class ArchiveCommands {
     private Reading restore(Session session, Command command, Reading.Context context) {
         RestoreOptions options = RestoreOptions.of(command);
         if (options.generation().isPresent()) {
-            // Restoring an older generation, or a deleted document, undoes the decisions of other users.
+            // Restoring a chosen generation may undo changes by other users.
             CommandGate.require(session.principal(), Permission.ADMIN, "caravan.restore at");
         }
         RestoreService service = required(restores);
@@ -118,8 +118,8 @@ public final class ArchiveCommands {
     /**
      * The options after the name.
      *
-     * @param generation the one to restore; empty for the latest
-     * @param as the new document's name, or null
+     * @param generation the generation to restore; empty for the latest
+     * @param as the name under which to restore the document; null for its own name
      */
     private record RestoreOptions(
             OptionalLong generation, @Nullable DocumentName as) {

@@ -13,7 +13,7 @@ import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import java.util.List;
 
-/** Copies the store while it is in use. */
+/** The command that makes a backup of the store. */
 public final class BackupCommands {
     private final Backups backups;
 

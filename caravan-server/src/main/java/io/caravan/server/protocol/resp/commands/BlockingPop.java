@@ -26,25 +26,25 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes {@code BLPOP}: takes the oldest value of the first document that has one, or waits, without a thread, for
- * its turn and a value. The wait ends at its timeout, when the client disconnects, or when the server stops. It takes
- * nothing after that.
+ * Executes {@code BLPOP}: takes the oldest value of the first document that has values, or waits, without a thread, for
+ * its turn and a value. The wait ends at its timeout, when the client disconnects, or when the server stops. After
+ * that, the command takes no value.
  *
- * <p>It checks its documents when it begins, when one of them has changed, and when it becomes the first waiter for
- * one. These checks do not depend on its connection's turns, because those wait while the replies of all connections
- * are at their limit, and would delay the next waiters in the {@link PopQueues}.
+ * <p>The command checks its documents when it begins, when one of them has changed, and when it becomes the first
+ * waiter for one of them. The checks run independently of the turns of the connection. These turns pause while replies
+ * are at their limit, and would thus delay the next waiters in the {@link PopQueues}.
  */
 final class BlockingPop implements Reading {
-    /** All words except the first and the last. */
+    /** The positions of the names: all words except the first and the last. */
     static final Keys KEYS = new Keys(1, -2, 1);
     /** Approximate memory of a place in the queue for a name, in addition to the name. */
     private static final int PLACE_BYTES = 448;
     /** Maximum number of names in one command. */
     static final int MAX_NAMES = 1_024;
-    /** The reply when the connection ends, or the server no longer serves it: neither a value nor a timeout. */
+    /** The reply if the server stops or no longer leads, as opposed to a timeout. */
     private static final Reply UNBLOCKED =
             new Reply.Error("UNBLOCKED the connection ends, as the server stops or leads no longer; nothing was taken");
-    /** The reply to a client that has closed its side of the connection, but may still read. */
+    /** The reply to a client that has closed its side of the connection, but may still read replies. */
     private static final Reply CLIENT_DONE = new Reply.Error(
             "UNBLOCKED the wait ends, as the client has closed its side of the connection; nothing was taken");
     /** Format of a timeout in seconds, up to about 30 years. */
@@ -60,20 +60,20 @@ final class BlockingPop implements Reading {
     private final List<DocumentName> names;
     private final long timeoutMillis;
     private final Runnable waiter = this::wake;
-    /** Whether a check was requested that has not begun. */
+    /** Whether a requested check has not begun yet. */
     private final AtomicBoolean woken = new AtomicBoolean();
 
     private final ChangeWait wait;
 
     private long placesBytes;
-    /** The reply with which the wait ends if it takes nothing; null while it continues. */
+    /** The reply with which the wait ends without a value; null while the wait continues. */
     private volatile @Nullable Reply over;
 
-    /** The reason why an attempt was rejected; it may arrive after the attempt. */
+    /** The reason why an attempt was rejected. May be set after the attempt. */
     private volatile @Nullable RuntimeException refused;
 
     private boolean answered;
-    /** Used by the event loop. */
+    /** Whether the wait has begun. Used on the event loop. */
     private boolean begun;
 
     BlockingPop(
@@ -96,7 +96,7 @@ final class BlockingPop implements Reading {
         this.wait = new ChangeWait(loop, MAX_NAMES, documents::onChange, due -> startTurn(), this::leave);
     }
 
-    /** Returns the documents that the command names, each once. */
+    /** Returns the documents that the command names, without repetitions. */
     static List<DocumentName> names(Command command) {
         int words = command.size() - 2;
         if (words > MAX_NAMES) {
@@ -107,7 +107,7 @@ final class BlockingPop implements Reading {
         return List.copyOf(names);
     }
 
-    /** Returns the timeout of the command; 0 means that it waits forever. */
+    /** Returns the timeout of the command; 0 means no timeout. */
     static long timeoutMillis(Command command) {
         String seconds = command.shortText(command.size() - 1);
         if (!TIMEOUT.matcher(seconds).matches()) {
@@ -150,7 +150,7 @@ final class BlockingPop implements Reading {
         }
     }
 
-    /** Fetches documents that only the archive has, as a read does, up to the first document with a value. */
+    /** Fetches documents that only the archive has, as for a read, up to the first document with a value. */
     private void fetch() {
         for (DocumentName name : names) {
             if (Presence.of(documents::find, name) != null) {
@@ -159,7 +159,7 @@ final class BlockingPop implements Reading {
         }
     }
 
-    /** Checks once; returns whether the reply is or will be complete. */
+    /** Checks the documents once. Returns whether the reply is or will be complete. */
     private boolean turn() {
         boolean ends = true;
         try {
@@ -170,7 +170,7 @@ final class BlockingPop implements Reading {
         }
     }
 
-    /** Waits for the next change; on the event loop. */
+    /** Waits for the next change. Called on the event loop. */
     private void rest() {
         if (begun) {
             wait.checked(List.of());
@@ -182,7 +182,7 @@ final class BlockingPop implements Reading {
         session.onEnding(() -> giveUp(session.clientDone() ? CLIENT_DONE : UNBLOCKED));
     }
 
-    /** Returns the documents from which this command may take. */
+    /** Returns the documents from which this command may take a value. */
     private List<DocumentName> first() {
         return queues.first(names, waiter);
     }
@@ -196,7 +196,7 @@ final class BlockingPop implements Reading {
             return true;
         }
         List<DocumentName> mine = first();
-        // A failed attempt is also a change, and would wake this command again.
+        // A failed attempt would also count as a change, and wake this command again.
         if (mine.stream().noneMatch(name -> hasValues(name) || documents.moved(name))) {
             return false;
         }
@@ -222,7 +222,7 @@ final class BlockingPop implements Reading {
         return info != null && info.count() > 0;
     }
 
-    /** Requests another check. Calls before that check begins request it only once. May be called on any thread. */
+    /** Requests another check, unless a requested check has not begun yet. Callable on any thread. */
     private void wake() {
         if (woken.compareAndSet(false, true)) {
             loop.execute(() -> {
@@ -240,7 +240,7 @@ final class BlockingPop implements Reading {
         }
     }
 
-    /** Takes a turn after the first. */
+    /** Checks the documents again, and replies if the wait is over. */
     private void goOn() {
         try {
             if (!turn()) {
@@ -257,13 +257,13 @@ final class BlockingPop implements Reading {
         context.wake().run();
     }
 
-    /** Prevents further attempts, and ends the wait; on the event loop. */
+    /** Prevents further attempts, and ends the wait. Called on the event loop. */
     private void giveUp(Reply end) {
         over = end;
         wait.expire();
     }
 
-    /** Leaves the queues, so that the next waiters get their turn; on the event loop. */
+    /** Leaves the queues, so that the next waiters get their turn. Called on the event loop. */
     private void leave() {
         session.onEnding(null);
         session.memory().giveWait(placesBytes);
@@ -279,9 +279,7 @@ final class BlockingPop implements Reading {
             this.mine = mine;
         }
 
-        /**
-         * Takes a value; returns whether it did. Called again when the value was lacking, or other writes came first.
-         */
+        /** Takes a value if there is one, and returns whether it did. May be called several times for one attempt. */
         boolean take(DocumentEdits edits) {
             boolean gone = over != null || !context.channel().isActive();
             taken = gone ? null : PopCommands.takeFirst(mine, edits);

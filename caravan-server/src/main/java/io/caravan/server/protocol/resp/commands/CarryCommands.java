@@ -32,10 +32,10 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.ToLongFunction;
 
-/** Migrates documents from one server to another, with their sequences and attributes. */
+/** The commands that copy and migrate documents between servers, with their sequences and attributes. */
 public final class CarryCommands {
     private static final int VERB_WORD = 2;
-    /** Position of the document's id, of a new document's first sequence, or of the run that holds a fence. */
+    /** Position of the document's id, of a new document's first sequence, or of the number of a fence's holder. */
     private static final int SUBJECT_WORD = 3;
 
     private static final int SEQUENCE_WORD = 4;
@@ -124,9 +124,9 @@ public final class CarryCommands {
                         : DocumentImport.begin(document, brought.attributes(), first, replaced));
     }
 
-    /** The attributes, and possibly values, in a command. */
+    /** The attributes and values in a command. */
     private record Brought(DocumentAttributes attributes, List<byte[]> values) {
-        /** Parses the rest of a command, starting with this word. */
+        /** Parses the words of a command, starting at a position. */
         static Brought from(Command command, int from, boolean mayHaveValues) {
             int at = from;
             Map<String, byte[]> given = new LinkedHashMap<>();
@@ -168,7 +168,7 @@ public final class CarryCommands {
         return change(command, document -> DocumentImport.end(document, id, next));
     }
 
-    /** Deletes the imported document that has an id. */
+    /** Deletes the imported document with this id. */
     private interface TakingBack {
         boolean taken(EditedDocument document, long id);
     }

@@ -24,7 +24,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Lists, names, and closes connections ({@code CLIENT}). */
+/** The subcommands of {@code CLIENT}, which list, name, and close connections. */
 public final class ClientCommands {
     /** Maximum number of connections in the reply to {@code CLIENT LIST}. */
     static final int MAX_LISTED = 1_000;
@@ -63,9 +63,9 @@ public final class ClientCommands {
     }
 
     /**
-     * Returns the name if it fits a line of {@code CLIENT LIST}.
+     * Returns the name if {@code CLIENT LIST} can show it.
      *
-     * @throws CommandException when it does not
+     * @throws CommandException if the name is too long or contains spaces or special characters
      */
     static String checkedName(String name) {
         if (!isPlain(name)) {
@@ -93,7 +93,7 @@ public final class ClientCommands {
         return Reply.OK;
     }
 
-    /** Checks the argument only, because the server neither evicts clients nor ages keys. */
+    /** Only checks the argument, because the server evicts neither clients nor keys. */
     private static Reply onOrOff(Session session, Command command) {
         if (!command.is(2, "ON") && !command.is(2, "OFF")) {
             throw CommandException.syntax();
@@ -107,7 +107,7 @@ public final class ClientCommands {
                 chosen(command).limit(MAX_LISTED).map(ClientCommands::describe).collect(Collectors.joining()));
     }
 
-    /** Closes the connections that match all filters; the client's own connection is closed after the reply. */
+    /** Closes the connections that match all filters. Closes the client's own connection after the reply. */
     private Reply kill(Session session, Command command) {
         CommandGate.require(session.principal(), Permission.ADMIN, "client|kill");
         if (command.size() == 3) {
@@ -155,7 +155,7 @@ public final class ClientCommands {
         return each -> each.id() == id;
     }
 
-    /** Returns the user's name; empty if it is unknown. */
+    /** Returns the name of the user; empty if unknown. */
     private static String user(Session session) {
         Principal principal = session.principal();
         return principal == null ? "" : principal.name();
@@ -206,7 +206,7 @@ public final class ClientCommands {
                 session.commands());
     }
 
-    /** Returns the information about a connection for operators. */
+    /** Describes a connection for operators. */
     public static ClientInfo info(Session session) {
         return new ClientInfo(
                 "resp",

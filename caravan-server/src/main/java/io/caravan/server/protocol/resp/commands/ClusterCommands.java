@@ -32,8 +32,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Redis's cluster commands, with which clients find the leaders, and commands that transfer leadership or change the
- * cluster's nodes.
+ * The cluster commands of Redis, with which clients find the leaders, and the commands that transfer leadership or
+ * change the nodes of the cluster.
  */
 public final class ClusterCommands {
     private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5);
@@ -58,7 +58,7 @@ public final class ClusterCommands {
                 .add("SLOTS", "", 0, 0, (session, command) -> slots());
     }
 
-    /** Returns the commands of a server that is part of this cluster; none without a cluster. */
+    /** Returns the commands, or none if the server is not part of a cluster. */
     public static List<CommandSpec> all(@Nullable Cluster cluster, DocumentService documents) {
         if (cluster == null) {
             return List.of();
@@ -154,7 +154,7 @@ public final class ClusterCommands {
                 "slots", Reply.Array.of(group.slots().first(), group.slots().last()), "nodes", new Reply.Array(nodes));
     }
 
-    /** Returns a line for each node in Redis's format: id, address, flags, leader, two times, epoch, link, slots. */
+    /** Returns a line for each node, in the format of {@code CLUSTER NODES} in Redis. */
     private Reply nodes() {
         return new Reply.Verbatim(cluster.groups().stream()
                 .flatMap(group -> lines(group, group.owner()))
@@ -195,7 +195,7 @@ public final class ClusterCommands {
         return Reply.Array.of("master", cluster.committed(), new Reply.Array(replicas));
     }
 
-    /** Counts the documents of a slot. Requires the administrator's permission, because it scans all documents. */
+    /** Counts the documents of a slot. Requires administrator permission, because the count scans all documents. */
     private Reply countInSlot(Session session, Command command) {
         CommandGate.require(session.principal(), Permission.ADMIN, "cluster|countkeysinslot");
         if (!cluster.leads()) {
@@ -269,7 +269,7 @@ public final class ClusterCommands {
                 HostPort.parse(command.shortText(first + 3)));
     }
 
-    /** Starts the change on its own thread, because it may take as long as a copy of the store. */
+    /** Starts the change on its own thread, because the change may include a copy of the store. */
     private void startThread(HostsChange change, Outcome<List<String>> outcome) {
         Thread thread = new Thread(() -> make(change, outcome), "caravan-hosts");
         thread.setDaemon(true);

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The cluster's fields in {@code INFO}. */
+/** The fields about the cluster in {@code INFO}. */
 final class ClusterStatus {
     /** The time without a response after which the leader considers a follower unreachable. */
     private static final Duration SILENCE = Duration.ofSeconds(5);
@@ -84,8 +84,8 @@ final class ClusterStatus {
     }
 
     /**
-     * Whether the leader considers the node reachable. A node without known progress, as on a follower, counts as
-     * reachable.
+     * Whether the leader considers the node reachable. A node whose progress is unknown, for example because this node
+     * is a follower, counts as reachable.
      */
     static boolean reachable(Cluster cluster, ClusterHost host) {
         return cluster.progress(host)

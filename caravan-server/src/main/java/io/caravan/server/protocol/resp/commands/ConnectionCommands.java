@@ -15,12 +15,11 @@ import io.caravan.server.security.Principal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The commands about the connection itself: authentication, the protocol version, and closing it. */
+/** The commands about the connection itself, for example to authenticate or to close it. */
 public final class ConnectionCommands {
 
     private final ServerStatus status;
 
-    /** Creates the commands of a server with this status. */
     public ConnectionCommands(ServerStatus status) {
         this.status = status;
     }
@@ -62,8 +61,8 @@ public final class ConnectionCommands {
     }
 
     /**
-     * Ends the connection if the client selects a database other than 0. Otherwise, the client might continue in
-     * database 0, among the names of other users.
+     * Ends the connection if the client selects a database other than 0. Otherwise, a client that ignores the error
+     * would use the documents of database 0.
      */
     private static Reply select(Session session, Command command) {
         if (command.number(1) != 0) {
@@ -108,7 +107,7 @@ public final class ConnectionCommands {
         return principal;
     }
 
-    /** Applies all options of {@code HELLO}, or none. */
+    /** Applies all options of {@code HELLO}, or none of them. */
     private Reply hello(Session session, Command command) {
         Protocol version = command.size() == 1 ? session.protocol() : version(command);
         Principal principal = session.principal();

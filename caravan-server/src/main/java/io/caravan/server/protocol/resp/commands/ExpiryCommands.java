@@ -14,7 +14,7 @@ import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import java.time.InstantSource;
 import java.util.List;
 
-/** The commands for expiry; see {@link Presence} for documents without values. */
+/** The expiry commands. {@link Presence} explains the treatment of documents without values. */
 public final class ExpiryCommands {
     private static final long NO_DOCUMENT = -2;
     private static final long NO_EXPIRY = -1;
@@ -74,7 +74,7 @@ public final class ExpiryCommands {
         return new Reply.Number(1);
     }
 
-    /** Returns when the document expires unless it is used before; {@link #NEVER} if it does not expire. */
+    /** Returns the time at which the document expires if it is not used before; {@link #NEVER} without an expiry. */
     private long deadlineMillis(DocumentInfo info) {
         return documents.deadlineMillis(info).orElse(NEVER);
     }
@@ -102,21 +102,20 @@ public final class ExpiryCommands {
     }
 
     /**
-     * The condition for a new expiry: the options of {@code EXPIRE}. In comparisons, a document without an expiry
-     * counts as one that expires after all others.
+     * The condition for a new expiry, from the options of {@code EXPIRE}. A missing expiry counts as the latest.
      *
-     * @param absent {@code NX}: only when the document has no expiry
-     * @param present {@code XX}: only when it has one
-     * @param later {@code GT}: only when the new one is later
-     * @param earlier {@code LT}: only when the new one is earlier
+     * @param absent {@code NX}: only if the document has no expiry
+     * @param present {@code XX}: only if the document has an expiry
+     * @param later {@code GT}: only if the new expiry is later
+     * @param earlier {@code LT}: only if the new expiry is earlier
      */
     private record ExpiryCondition(boolean absent, boolean present, boolean later, boolean earlier) {
         private static final int FIRST_OPTION_WORD = 3;
 
         /**
-         * Parses the condition from a command's words.
+         * Parses the options of a command.
          *
-         * @throws CommandException when they are unknown or contradict each other
+         * @throws CommandException if an option is unknown, or options contradict each other
          */
         static ExpiryCondition of(Command command) {
             boolean absent = false;

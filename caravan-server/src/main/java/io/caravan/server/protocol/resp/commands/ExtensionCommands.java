@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** Caravan's own commands, which address values by their stable sequences, unlike Redis's list commands. */
+/** Caravan's commands for values, which are addressed by sequences that trims do not change. */
 public final class ExtensionCommands {
     private static final int SEQUENCE_WORD = 3;
 
@@ -57,7 +57,7 @@ public final class ExtensionCommands {
         });
     }
 
-    /** Returns the first retained sequence, or the next sequence if no value is left; null if no document exists. */
+    /** Trims a document. The reply is its first sequence, or null if the document does not exist. */
     private Change trim(Session session, Command command) {
         requireKeyword(command, "TO");
         long first = command.count(SEQUENCE_WORD);

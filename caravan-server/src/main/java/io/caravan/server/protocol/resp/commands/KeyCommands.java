@@ -22,9 +22,9 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Redis's commands about entire documents; see {@link Presence} for documents without values. */
+/** The Redis commands for entire documents. {@link Presence} explains the treatment of documents without values. */
 public final class KeyCommands {
-    /** Maximum number of documents in one command: all of them are locked together. */
+    /** Maximum number of documents in one command, which locks all of them together. */
     static final int MAX_NAMES = 16 * 1024;
 
     /** Approximate memory of a document in addition to its name. */
@@ -62,9 +62,7 @@ public final class KeyCommands {
         return new Change(names, edits -> new Reply.Number(delete(names, edits)));
     }
 
-    /**
-     * Deletes the documents and returns how many of them held values. A document that is named twice is deleted once.
-     */
+    /** Deletes the documents, and returns the number of documents that had values. Counts a repeated name once. */
     private static long delete(List<DocumentName> names, DocumentEdits edits) {
         long held = 0;
         for (DocumentName name : names) {
@@ -86,8 +84,8 @@ public final class KeyCommands {
     }
 
     /**
-     * Counts existing documents ({@code EXISTS}). A turn looks up a limited number of names, because each may have to
-     * be fetched from the archive, and other reads also need threads.
+     * Counts existing documents ({@code EXISTS}). A turn looks up a limited number of names, because other reads also
+     * need threads, and each document may have to be fetched from the archive.
      */
     static final class Counting implements Reading {
         /** Maximum number of names looked up in one turn. */
@@ -133,7 +131,7 @@ public final class KeyCommands {
         return command.wordsFrom(1).stream().map(DocumentName::of).toList();
     }
 
-    /** Returns the number of bytes of the values, which are on disk, plus the memory of the document. */
+    /** Returns the size of the values, which are on disk, plus the memory that the document uses. */
     private Reply usage(Command command) {
         if (command.size() == 4 || command.size() == 5 && !command.is(3, "SAMPLES")) {
             throw CommandException.syntax();
@@ -144,7 +142,7 @@ public final class KeyCommands {
                 info -> new Reply.Number(documents.bytes(DocumentName.of(name), info) + name.length + DOCUMENT_BYTES));
     }
 
-    /** Returns Redis's name for a list of many elements. */
+    /** Returns the name of the encoding of long lists in Redis. */
     private Reply encoding(Command command) {
         return ofExisting(command, info -> Reply.Bulk.of("quicklist"));
     }

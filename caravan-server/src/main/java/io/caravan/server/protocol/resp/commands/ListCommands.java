@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Redis's list commands over documents; see {@link Presence} for documents without values. */
+/** The list commands of Redis. {@link Presence} explains the treatment of documents without values. */
 public final class ListCommands {
     private final DocumentService documents;
 
@@ -108,11 +108,11 @@ public final class ListCommands {
     }
 
     /**
-     * A range of a list as in Redis: the positions of the first and the last element, both included. They count from 0,
-     * or from the end if negative (-1 is the last element). A range that exceeds the list is cut to it.
+     * A range of positions in a list, as in Redis. Positions count from 0, or, if negative, from the end (-1 is the
+     * last value). Positions outside of the list are ignored.
      *
-     * @param start the first element
-     * @param stop the last element
+     * @param start the first position
+     * @param stop the last position, inclusive
      */
     record IndexRange(long start, long stop) {
         private static final int START_WORD = 2;
@@ -134,7 +134,7 @@ public final class ListCommands {
             return within(info.firstSequence(), info.nextSequence());
         }
 
-        /** Returns the sequences of the range in a list that spans these sequences. */
+        /** Returns the sequences of the range in a list with these sequences. */
         SequenceRange within(long firstSequence, long nextSequence) {
             long length = nextSequence - firstSequence;
             long first = first(length);
@@ -145,10 +145,9 @@ public final class ListCommands {
         }
 
         /**
-         * Returns the number of elements at the head of a list of this length that lie outside the range. If the range
-         * is empty, that is all of them.
+         * Returns the number of values to trim from the head of a list of this length, so that only the range remains.
          *
-         * @throws CommandException when elements at the tail would have to be removed
+         * @throws CommandException if values at the tail would have to be removed
          */
         long headTrim(long length) {
             long first = first(length);

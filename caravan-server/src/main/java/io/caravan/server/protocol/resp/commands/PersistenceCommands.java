@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Requests checkpoints, and reports durability. An acknowledged write needs neither: it has the store's durability.
+ * The commands that request checkpoints and report durability. Acknowledged writes are durable without these commands.
  */
 public final class PersistenceCommands {
     private static final Logger LOG = LoggerFactory.getLogger(PersistenceCommands.class);
@@ -85,9 +85,7 @@ public final class PersistenceCommands {
         }
     }
 
-    /**
-     * Replies without waiting: the reply follows those of earlier writes, which a majority has acknowledged by then.
-     */
+    /** Replies without waiting. The reply follows the replies to earlier writes, which a majority has acknowledged. */
     private Reply replicas(Session session, Command command) {
         command.count(1);
         command.count(2);
@@ -95,7 +93,7 @@ public final class PersistenceCommands {
         return new Reply.Number(cluster == null ? 0 : cluster.replicasOfAChange());
     }
 
-    /** Waits until the earlier writes have the store's durability, as their own replies did. */
+    /** Waits until earlier writes have reached the durability of the store. */
     private Reply disks(Session session, Command command) {
         long local = command.count(1);
         command.count(2);

@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** Redis's commands that remove a list's oldest values. One write reads a value and removes it. */
+/** The Redis commands that remove the oldest values of a list. A single write reads and removes the values. */
 public final class PopCommands {
     private final DocumentService documents;
     private final Executor readers;
@@ -31,7 +31,7 @@ public final class PopCommands {
     /**
      * Creates the commands for these documents.
      *
-     * @param readers runs commands that continue after a wait
+     * @param readers runs the checks of waiting commands
      * @param maxBytes maximum memory of the values of one write
      */
     public PopCommands(DocumentService documents, Executor readers, long maxBytes) {
@@ -54,7 +54,7 @@ public final class PopCommands {
                         .takeInTurns(this::popOrWait));
     }
 
-    /** Returns the number of names that clients wait for; a name counts once for each client. */
+    /** Returns the number of names for which clients wait. A name counts once for each command. */
     public int waiting() {
         return queues.places();
     }
@@ -88,9 +88,7 @@ public final class PopCommands {
         return new BlockingPop(documents, queues, readers, maxBytes, session, command, context);
     }
 
-    /**
-     * Removes the oldest value of the first of these documents that has one; returns its name and the value, or null.
-     */
+    /** Removes the oldest value of the first document that has values. Returns the name and the value, or null. */
     static @Nullable Reply takeFirst(Collection<DocumentName> names, DocumentEdits edits) {
         for (DocumentName name : names) {
             EditedDocument document = edits.document(name);

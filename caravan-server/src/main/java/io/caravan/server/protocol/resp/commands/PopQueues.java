@@ -11,11 +11,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The waiters for values of each document, in order of arrival. Only the first waiter in a document's queue may take
- * from the document. A waiter that becomes the first is woken. Thread-safe.
+ * The queues of waiters for the values of each document, in order of arrival. Only the first waiter in a queue may take
+ * values of the document. A waiter that becomes the first is woken. Thread-safe.
  */
 final class PopQueues {
-    /** Maximum number of names that all clients together may wait for; a name counts once for each client. */
+    /** Maximum number of names for which all clients together may wait. A name counts once for each waiter. */
     static final int MAX_PLACES = 65_536;
 
     private final Map<DocumentName, LinkedHashSet<Runnable>> queues = new HashMap<>();
@@ -24,8 +24,8 @@ final class PopQueues {
     /**
      * Adds a waiter to the end of the queue of each of these names.
      *
-     * @param waiter runs, on any thread, when the waiter becomes the first of a queue in which it was not the first
-     * @throws CommandException when too few places are left; the waiter then joins no queue
+     * @param waiter runs, on any thread, when another waiter leaves and this waiter becomes the first of a queue
+     * @throws CommandException if {@link #MAX_PLACES} would be exceeded; the waiter then joins no queue
      */
     synchronized void join(Collection<DocumentName> names, Runnable waiter) {
         if (places + names.size() > MAX_PLACES) {
@@ -41,7 +41,7 @@ final class PopQueues {
         return places;
     }
 
-    /** Returns those of the names in whose queues the waiter is first. */
+    /** Returns the names in whose queues the waiter is the first. */
     synchronized List<DocumentName> first(Collection<DocumentName> names, Runnable waiter) {
         return names.stream().filter(name -> first(name) == waiter).toList();
     }
@@ -51,7 +51,7 @@ final class PopQueues {
         return queue == null ? null : queue.iterator().next();
     }
 
-    /** Removes the waiter from the queues that it is in, and wakes each of the next waiters once. */
+    /** Removes the waiter from the queues of these names, and wakes each waiter that becomes the first of a queue. */
     void leave(Collection<DocumentName> names, Runnable waiter) {
         Set<Runnable> next = new LinkedHashSet<>();
         synchronized (this) {

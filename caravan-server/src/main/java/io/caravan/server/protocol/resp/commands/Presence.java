@@ -8,22 +8,22 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Determines which documents exist for Redis's commands. In Redis, a list without elements does not exist. In Caravan,
- * a document remains when its last value is trimmed, and some documents never had a value. They keep their sequences
- * and their attributes for clients that use those.
+ * Determines which documents exist for Redis commands. In Redis, a list without values does not exist. In Caravan, a
+ * document without values can exist, with its sequences and attributes: its last value was trimmed, or it never had a
+ * value.
  *
- * <p>For Redis's commands, such documents do not exist: {@code EXISTS} returns 0, {@code TYPE} returns none,
- * {@code EXPIRE} does nothing, and {@code DEL} deletes them but does not count them. A deleted document that is kept
- * for its forks does not exist either.
+ * <p>For Redis commands, such a document does not exist: {@code EXISTS} returns 0, {@code TYPE} returns none,
+ * {@code EXPIRE} does nothing, and {@code DEL} deletes the document but does not count it. A deleted document that is
+ * kept for its forks does not exist either.
  *
- * <p>The commands that list documents ({@code SCAN} without {@code TYPE}, {@code KEYS}, {@code DBSIZE}) and Caravan's
- * own commands include documents without values, so that no document is hidden.
+ * <p>{@code SCAN} without {@code TYPE}, {@code KEYS}, {@code DBSIZE}, and Caravan's own commands include documents
+ * without values, so that no document is hidden.
  */
 final class Presence {
 
     private Presence() {}
 
-    /** Returns the document after the changes so far, or null if it does not exist for Redis. */
+    /** Returns the document after the changes so far, or null if it does not exist for Redis commands. */
     static @Nullable DocumentInfo of(EditedDocument document) {
         DocumentInfo info = existing(document);
         return info == null || info.count() == 0 ? null : info;
@@ -45,7 +45,7 @@ final class Presence {
         throw refused;
     }
 
-    /** Returns the document, or null if it does not exist for Redis. */
+    /** Returns the document, or null if it does not exist for Redis commands. */
     static @Nullable DocumentInfo of(Function<DocumentName, @Nullable DocumentInfo> documents, DocumentName name) {
         try {
             DocumentInfo info = documents.apply(name);
@@ -56,8 +56,8 @@ final class Presence {
     }
 
     /**
-     * Trims values for a Redis command. If none is left, the key no longer exists for Redis, so its expiry is also
-     * removed. Otherwise, the next value would begin a list with an expiry that no client has set.
+     * Trims values for a Redis command. If no value is left, the document no longer exists for Redis commands, so its
+     * expiry is also removed. Otherwise, a list that begins with the next value would have the old expiry.
      */
     static void trim(EditedDocument document, DocumentInfo before, long firstKept) {
         document.trimTo(firstKept);

@@ -22,9 +22,7 @@ import java.util.function.BiPredicate;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The commands for messages to subscribers. A channel has the name of a document, and requires the same permissions.
- */
+/** The publish/subscribe commands. Channels have names like documents, and require the same permissions. */
 public final class PubSubCommands {
     private static final Way<DocumentName> BY_NAME = new Way<>(
             "", DocumentName::of, DocumentName::toBytes, Subscriber::add, Subscriber::remove, Subscriber::names);
@@ -33,7 +31,6 @@ public final class PubSubCommands {
 
     private PubSubCommands() {}
 
-    /** Returns the commands for these channels. */
     public static List<CommandSpec> all(Channels channels) {
         return List.of(
                 pubsub("SUBSCRIBE", -2, "Listens to channels.")
@@ -48,7 +45,7 @@ public final class PubSubCommands {
                         .immediate(BY_PATTERN::unsubscribe),
                 pubsub("PUBLISH", 3, "Sends a message to those who listen to a channel.")
                         .access(Access.WRITE)
-                        // Compares the channel with all patterns, which would delay the clients of an event loop.
+                        // Matching the channel against all patterns would delay the clients of an event loop.
                         .waiting((session, command) -> publish(channels, session, command)));
     }
 
@@ -56,7 +53,7 @@ public final class PubSubCommands {
      * A way to select channels: by name or by pattern.
      *
      * @param <T> the type of a name or pattern
-     * @param prefix the beginning of the names of its commands and replies
+     * @param prefix the beginning of the names of the commands and replies
      */
     private record Way<T>(
             String prefix,
@@ -66,7 +63,7 @@ public final class PubSubCommands {
             BiConsumer<Subscriber, T> remove,
             Function<Subscriber, Collection<T>> all) {
 
-        /** Subscribes to all channels that the command names, or to none. */
+        /** Subscribes to all channels or patterns of the command, or to none. */
         Reply subscribe(Session session, Command command) {
             Subscriber subscriber = session.subscriptions();
             List<Reply> replies = new ArrayList<>();

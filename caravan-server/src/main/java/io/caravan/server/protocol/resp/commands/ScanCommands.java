@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Lists the documents that the user may read, with or without values; {@code DBSIZE} counts all documents. */
+/** The commands that list the documents that the user may read, and {@code DBSIZE}, which counts all documents. */
 public final class ScanCommands {
     private static final int USUAL_COUNT = 10;
     private static final int MAX_COUNT = 10_000;
@@ -60,7 +60,8 @@ public final class ScanCommands {
     }
 
     /**
-     * The options of {@code SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]}; the last of a repeated option counts.
+     * The options of {@code SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]}. If an option is repeated, the last one
+     * applies.
      *
      * @param count maximum number of documents to scan
      * @param match selects documents by name
@@ -107,8 +108,7 @@ public final class ScanCommands {
     }
 
     /**
-     * Returns a page of names ({@code SCAN}). Scans a limited number of documents in a turn, as {@link KeysReading}
-     * does.
+     * Returns a page of names ({@code SCAN}). A turn scans a limited number of documents, as in {@link KeysReading}.
      */
     static final class ScanReading implements Reading {
         private final DocumentService documents;
@@ -154,8 +154,8 @@ public final class ScanCommands {
 
     /**
      * Returns the names of all documents that match a pattern ({@code KEYS}). A turn scans a limited number of
-     * documents, so that other reads get threads in between, and a disconnected client costs at most one turn. The
-     * names found so far count as its reply. Between turns, it waits for space as all reads do.
+     * documents, so that other reads get threads, and the scan ends soon after the client disconnects. The names found
+     * so far count as memory of the reply.
      */
     static final class KeysReading implements Reading {
         /** Maximum number of names in the reply. */

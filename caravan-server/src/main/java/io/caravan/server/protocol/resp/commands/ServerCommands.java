@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
 /** The commands about the server: {@code INFO}, {@code CONFIG}, {@code MODULE}, and {@code COMMAND}. */
 public final class ServerCommands {
     private static final Logger LOG = LoggerFactory.getLogger(ServerCommands.class);
-    /** Maximum number of patterns in one CONFIG GET, which runs on the event loop. */
+    /** Maximum number of patterns in one {@code CONFIG GET}, which runs on the event loop. */
     private static final int MAX_PATTERNS = 64;
 
     private final ServerStatus status;
@@ -44,7 +44,7 @@ public final class ServerCommands {
     /**
      * Creates the commands of a server.
      *
-     * @param specs all commands, by name in upper case; filled later, because it includes these commands
+     * @param specs all commands, including these, by name in upper case; may be filled later
      */
     public ServerCommands(ServerStatus status, Map<String, CommandSpec> specs) {
         this.status = status;
@@ -78,7 +78,7 @@ public final class ServerCommands {
         return Reply.OK;
     }
 
-    /** Returns all sections, or the named ones; a section that does not exist is empty, as in Redis. */
+    /** Returns all sections or the named ones. Ignores the names of missing sections, as in Redis. */
     private Reply info(Session session, Command command) {
         List<String> wanted = new ArrayList<>();
         for (int i = 1; i < command.size(); i++) {
@@ -100,7 +100,7 @@ public final class ServerCommands {
                 (name, value) -> text.append(name).append(':').append(value).append("\r\n"));
     }
 
-    /** Returns those of the few Redis settings that match the patterns. */
+    /** Returns the settings whose names match a pattern. */
     private Reply settings(Session session, Command command) {
         Map<String, Reply> found = new LinkedHashMap<>();
         if (command.size() - 2 > MAX_PATTERNS) {
@@ -144,9 +144,7 @@ public final class ServerCommands {
         return new Reply.Array(found);
     }
 
-    /**
-     * Limits the number of names: more names than commands would only repeat some, and the event loop builds the reply.
-     */
+    /** Limits the number of names to the number of commands, because the event loop builds the reply. */
     private void checkNames(Command command) {
         int most = specs.size();
         if (command.size() - 2 > most) {

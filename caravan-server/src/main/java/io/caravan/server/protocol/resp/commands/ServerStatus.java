@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The statistics and settings that {@code INFO} and {@code CONFIG GET} return. */
 public final class ServerStatus {
-    /** The version of Redis that the RESP replies resemble, for clients that check it. */
+    /** The version of Redis with compatible replies, for clients that check the version. */
     private static final String REDIS_VERSION = "7.0.0";
 
     private final long startedNanos = System.nanoTime();
@@ -46,9 +46,9 @@ public final class ServerStatus {
      * Creates the status from these components.
      *
      * @param maxValueBytes maximum length of a value
-     * @param archiver null when the server has no archive
-     * @param cluster null when the server is not part of a cluster
-     * @param httpPort 0 when the server does not listen for HTTP
+     * @param archiver null if the server has no archive
+     * @param cluster null if the server is not part of a cluster
+     * @param httpPort 0 if the server does not listen for HTTP
      */
     public ServerStatus(
             DocumentService documents,
@@ -71,17 +71,17 @@ public final class ServerStatus {
         this.httpPort = httpPort;
     }
 
-    /** Returns the cluster that the server is part of; null without one. */
+    /** Returns the cluster of the server, or null without a cluster. */
     public @Nullable Cluster cluster() {
         return cluster;
     }
 
-    /** Returns Redis's name for the mode of a server: without a cluster, or as part of one. */
+    /** Returns the mode of the server, as named in Redis. */
     public String mode() {
         return cluster == null ? "standalone" : "cluster";
     }
 
-    /** Returns Redis's name for the role of a server: one that accepts writes, or a follower. */
+    /** Returns the role of the server, as named in Redis. */
     public String role() {
         return follows() ? "slave" : "master";
     }
@@ -113,8 +113,8 @@ public final class ServerStatus {
     }
 
     /**
-     * Returns sections of named statistics, as in Redis's {@code INFO}. Statistics about other users' documents, or
-     * about the machine, are for administrators only.
+     * Returns sections of named statistics, as in {@code INFO} of Redis. Only administrators see statistics about other
+     * users' documents and about the machine.
      */
     public Map<String, Map<String, Object>> sections(@Nullable Principal reader) {
         boolean all = reader != null && reader.may(Permission.ADMIN);

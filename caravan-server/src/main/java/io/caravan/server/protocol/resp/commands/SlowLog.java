@@ -18,11 +18,11 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The most recent slow commands ({@code SLOWLOG}), timed from the request to its reply. Thread-safe. */
+/** The most recent slow commands ({@code SLOWLOG}), with the time from request to reply. Thread-safe. */
 public final class SlowLog {
     /** Minimum time of a slow command. */
     static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-    /** Maximum number of entries; the oldest is removed first. */
+    /** Maximum number of entries. The oldest entry is removed first. */
     static final int MAX_ENTRIES = 128;
     /** Maximum number of words of an entry, as in Redis. */
     private static final int MAX_WORDS = 32;
@@ -55,8 +55,8 @@ public final class SlowLog {
     }
 
     /**
-     * Records a finished command if it was slow. Does not record blocking commands, because their clients ask them to
-     * wait.
+     * Records a finished command if it was slow. Does not record blocking commands, because clients choose their
+     * waiting times.
      */
     public void done(Session session, CommandSpec spec, Command command, long nanos) {
         if (nanos < SLOW_NANOS || spec.flags().contains("blocking")) {

@@ -19,7 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Manages the settings for all documents whose names start with a prefix. */
+/** The command that manages spaces. */
 public final class SpaceCommands {
     private final DocumentService documents;
     private final Subcommands subcommands;

@@ -22,9 +22,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes {@code CARAVAN.READ}: returns the values starting at a sequence. With {@code BLOCK}, it waits for them while
- * none exist. A wait occupies no thread. It ends with the first value, when the document is closed, at its timeout,
- * when the client disconnects, or when the server stops.
+ * Executes {@code CARAVAN.READ}: returns the values starting at a sequence. With {@code BLOCK}, the command waits,
+ * without a thread, if there are no values yet. The wait ends with the first value, when the document is closed, at the
+ * timeout, when the client disconnects, or when the server stops.
  */
 final class TailRead implements Reading {
     private final DocumentService documents;
@@ -38,7 +38,7 @@ final class TailRead implements Reading {
     private @Nullable ValueStream stream;
     private boolean endsClosed;
     private long documentId;
-    /** Created when the first check has found nothing to return. */
+    /** The wait for the first value; null if the command has not begun to wait. */
     private @Nullable ChangeWait wait;
 
     private boolean lastCheck;
@@ -73,7 +73,7 @@ final class TailRead implements Reading {
         return answered || !inVain && Objects.requireNonNull(stream).proceed();
     }
 
-    /** Waits for the next change; on the event loop. */
+    /** Waits for the next change. Called on the event loop. */
     private void rest() {
         if (wait != null) {
             wait.checked(List.of());
@@ -89,7 +89,7 @@ final class TailRead implements Reading {
         context.wake().run();
     }
 
-    /** Checks the document: completes the reply, creates a stream of the values, or, if it must wait, does neither. */
+    /** Checks the document. Completes the reply, creates a stream of the values, or does neither in order to wait. */
     private boolean answered() {
         context.checkStillKnown();
         DocumentInfo info = documents.find(name);
@@ -139,9 +139,7 @@ final class TailRead implements Reading {
         return new SequenceRange(from, to);
     }
 
-    /**
-     * Writes {@code [next sequence, [[sequence, value], ...], at the end of a closed document, id of the document]}.
-     */
+    /** Writes {@code [next sequence, [[sequence, value], ...], whether no value can follow, document id]}. */
     private static final class Format implements ValueStream.Format {
         private final Protocol protocol;
         private final long from;
@@ -153,7 +151,7 @@ final class TailRead implements Reading {
          *
          * @param from the requested sequence
          * @param atEnd whether no further value can follow; called after the last value
-         * @param documentId also called after the last value
+         * @param documentId returns the id of the document; called after the last value
          */
         Format(Protocol protocol, long from, BooleanSupplier atEnd, LongSupplier documentId) {
             this.protocol = protocol;
@@ -187,12 +185,12 @@ final class TailRead implements Reading {
      *
      * @param from the first sequence to read, or {@link #LATEST}
      * @param count maximum number of values
-     * @param blockMillis time to wait for the first value; 0 does not wait
+     * @param blockMillis maximum time to wait for the first value; 0 to reply immediately
      */
     private record Options(long from, long count, long blockMillis) {
         /** Stands for {@code $}: the sequence that the next value will get. */
         static final long LATEST = -1;
-        /** Maximum wait, so that none lasts forever; clients repeat the request. */
+        /** Maximum wait, so that no wait lasts forever. Clients repeat the request. */
         static final long MAX_BLOCK_MILLIS = 3_600_000;
 
         private static final int FROM_WORD = 3;

@@ -12,7 +12,7 @@ import io.caravan.server.protocol.resp.dispatch.Transaction;
 import io.caravan.server.protocol.resp.dispatch.Transaction.Budget;
 import java.util.List;
 
-/** The commands for transactions, which combine commands into one write. */
+/** The commands for transactions, which combine several commands into one write. */
 public final class TransactionCommands {
     private final RespLimits limits;
     private final Budget budget;
@@ -28,8 +28,7 @@ public final class TransactionCommands {
                 transactions("EXEC", 1, "Runs the commands of the transaction, all or none.")
                         .commit((session, command) -> {
                             Transaction transaction = current(session, "EXEC");
-                            // The queued commands are now one request, and take memory until that request has its
-                            // reply.
+                            // From now on, the memory of the queued commands counts as that of this request.
                             session.memory().hold(transaction.heldBytes());
                             session.transaction(null);
                             return transaction.change();

@@ -20,10 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Replies with any number of values of a document, and holds only a few of them in memory at a time.
+ * Sends a reply with any number of values of a document, and holds only a few of them in memory at a time.
  *
- * <p>A turn on a reading thread reads up to {@value #TURN_BYTES} bytes, which go to the event loop in chunks. Then it
- * releases the thread. The next turn continues when no more than {@value #TURN_BYTES} bytes are on their way to the
+ * <p>A turn on a reading thread reads about {@value #TURN_BYTES} bytes, passes them to the event loop in chunks, and
+ * releases the thread. The next turn begins when at most {@value #TURN_BYTES} bytes are waiting to be written to the
  * socket.
  *
  * <p>A slow client therefore occupies no thread, and pins no values in the store. If values are trimmed or deleted
@@ -34,7 +34,7 @@ public final class ValueStream implements Reading, DocumentReader {
     private static final int FIRST_PIECE_BYTES = 4 * 1024;
     private static final int PIECE_BYTES = 128 * 1024;
     private static final int TURN_BYTES = 512 * 1024;
-    /** Upper bound of the bytes before and after a value. */
+    /** Upper bound on the number of bytes before and after a value. */
     private static final int AROUND_VALUE_BYTES = 64;
 
     private final DocumentService documents;
@@ -44,7 +44,7 @@ public final class ValueStream implements Reading, DocumentReader {
     private final Reading.Context context;
     private final Channel channel;
 
-    // Used by the turns.
+    // Used only by the turns.
     private boolean begun;
     private long documentId;
     private long next;
@@ -53,11 +53,11 @@ public final class ValueStream implements Reading, DocumentReader {
     private @Nullable ByteBuf piece;
     private boolean sent;
 
-    // Used by the event loop.
+    // Used only by the event loop.
     private long onTheirWay;
     private boolean waiting;
 
-    /** Writes the bytes before each value, and before and after all of them. */
+    /** Writes the bytes before each value, and before and after all values. */
     interface Format {
         /** Formats the values as an array. */
         Format VALUES = new Format() {
@@ -73,17 +73,17 @@ public final class ValueStream implements Reading, DocumentReader {
         /** Writes the bytes before all values. */
         void begin(ByteBuf out, long count);
 
-        /** Writes the bytes before one value, which are only a few. */
+        /** Writes the few bytes before one value. */
         void beforeValue(ByteBuf out, long sequence);
 
-        /** Writes the bytes after all values, which are only a few. */
+        /** Writes the few bytes after all values. */
         default void end(ByteBuf out) {}
     }
 
     /**
      * Creates a stream of the values that {@code choice} selects in the first turn.
      *
-     * @param choice selects the sequences; an exception becomes the reply
+     * @param choice selects the sequences; an exception becomes the error reply
      */
     ValueStream(
             DocumentService documents,
@@ -168,7 +168,7 @@ public final class ValueStream implements Reading, DocumentReader {
         return turnBytes < TURN_BYTES && channel.isActive();
     }
 
-    /** Writes as much of the value as fits the chunk. */
+    /** Writes as much of the value as fits into the chunk. */
     private void put(ByteBuffer value) {
         ByteBuf out = room();
         int fits = PIECE_BYTES - out.writerIndex();
@@ -180,7 +180,7 @@ public final class ValueStream implements Reading, DocumentReader {
         }
     }
 
-    /** Returns the chunk to write to, which has space for at least a few bytes. */
+    /** Returns the current chunk, or a new one if the current chunk is almost full. */
     private ByteBuf room() {
         if (piece != null && piece.writerIndex() > PIECE_BYTES - AROUND_VALUE_BYTES) {
             send(piece, () -> {});

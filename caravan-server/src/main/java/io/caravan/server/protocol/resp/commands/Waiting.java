@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Starts a long operation, and replies when it is complete. No reading thread waits for it. */
+/** Starts a long operation, and replies when the operation is complete. Occupies no thread in between. */
 final class Waiting<T> implements Reading, Outcome<T> {
     private final Consumer<Outcome<T>> start;
     private final Function<T, Reply> describe;

@@ -7,7 +7,7 @@ import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The operation of a command. Its kind determines where it runs and how it replies. */
+/** The operation of a command. Its type determines the threads on which it runs. */
 public sealed interface Action {
 
     /** Replies immediately, on the event loop. */
@@ -16,29 +16,29 @@ public sealed interface Action {
         Reply run(Session session, Command command);
     }
 
-    /** Writes to documents: applied immediately on the event loop, and acknowledged once the write is durable. */
+    /** Writes to documents. The write is applied immediately, and acknowledged when it is durable. */
     @FunctionalInterface
     non-sealed interface Write extends Action {
         /**
-         * Parses the command without access to documents. An exception becomes the reply. Called once for each command,
-         * when the store has space.
+         * Parses the command without access to documents. An exception becomes the error reply. Called once for each
+         * command, when the store has space.
          */
         Change prepare(Session session, Command command);
     }
 
-    /** Reads from the store on a reading thread, and replies in one step. */
+    /** Reads from the store on a reading thread, in one turn. */
     @FunctionalInterface
     non-sealed interface Read extends Action {
         Reply run(Session session, Command command);
     }
 
-    /** Reads from the store on reading threads, in several turns if it must wait. */
+    /** Reads from the store on reading threads, in several turns if the read must wait. */
     @FunctionalInterface
     non-sealed interface Stream extends Action {
         Reading start(Session session, Command command, Reading.Context context);
     }
 
-    /** A read of documents' state without their values, in the store or in a transaction. */
+    /** A read of the state of documents without their values, in the store or in a transaction. */
     @FunctionalInterface
     interface Lookup {
         /**

@@ -9,11 +9,11 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * A command's write to documents. It is atomic, by itself or together with others in a transaction.
+ * A command's write to documents. It is atomic, by itself or together with the other writes of a transaction.
  *
- * @param names the documents that it reads and changes
- * @param edit makes the changes within a write that is open for at least these documents, and returns the reply. It may
- *     be called several times, of which the last counts
+ * @param names the documents that the command reads and changes
+ * @param edit makes the changes within a write to at least these documents, and returns the reply. May be called
+ *     several times; only the last call takes effect
  */
 public record Change(Collection<DocumentName> names, Function<DocumentEdits, Reply> edit) {
 

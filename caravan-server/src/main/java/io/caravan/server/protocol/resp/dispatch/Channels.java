@@ -11,15 +11,15 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The subscribers of each channel, by its name or by a pattern. A message goes to the subscribers at the time when it
- * is published; it is neither stored nor durable. Thread-safe.
+ * The subscribers of channels and patterns. A message is sent to the clients that are subscribed when it is published,
+ * and is not stored. Thread-safe.
  */
 public final class Channels {
-    /** Maximum number of subscriptions of all clients together; each subscriber of a channel or pattern counts. */
+    /** Maximum number of subscriptions to channels and patterns, of all clients together. */
     static final int MAX_SUBSCRIPTIONS = 262_144;
     /**
-     * Maximum length of all different patterns together, in bytes. Each message's channel is compared with each of them
-     * on a reading thread, which takes up to this times the length of the channel.
+     * Maximum total length of all different patterns, in bytes. Limits the time for which a reading thread matches the
+     * channel of a message against all patterns.
      */
     static final int MAX_PATTERN_BYTES = 16 * 1024;
 
@@ -32,7 +32,7 @@ public final class Channels {
     /**
      * Adds a subscriber that has not subscribed to this channel yet.
      *
-     * @throws CommandException when all clients together have the maximum number of subscriptions
+     * @throws CommandException if all clients together have the maximum number of subscriptions
      */
     void add(DocumentName channel, Subscriber subscriber) {
         count(subscriptions, 1, MAX_SUBSCRIPTIONS, "channels and patterns");
@@ -42,8 +42,8 @@ public final class Channels {
     /**
      * Adds a subscriber that has not subscribed to this pattern yet.
      *
-     * @throws CommandException when all clients together have the maximum number of subscriptions, or length of
-     *     patterns
+     * @throws CommandException if all clients together have the maximum number of subscriptions, or the maximum length
+     *     of patterns
      */
     void add(Glob pattern, Subscriber subscriber) {
         count(subscriptions, 1, MAX_SUBSCRIPTIONS, "channels and patterns");
@@ -82,13 +82,11 @@ public final class Channels {
         return all.isEmpty() ? null : all;
     }
 
-    /** Removes a subscriber of this channel. */
     void remove(DocumentName channel, Subscriber subscriber) {
         subscriptions.decrementAndGet();
         listeners.computeIfPresent(channel, (name, all) -> without(all, subscriber));
     }
 
-    /** Removes a subscriber of this pattern. */
     void remove(Glob pattern, Subscriber subscriber) {
         subscriptions.decrementAndGet();
         patternListeners.computeIfPresent(pattern, (same, all) -> {
@@ -100,10 +98,7 @@ public final class Channels {
         });
     }
 
-    /**
-     * Sends a message to its subscribers and returns the number of times it was sent: once for each matching
-     * subscription.
-     */
+    /** Sends a message to its subscribers, once for each matching subscription. Returns the number of messages sent. */
     public int publish(DocumentName channel, byte[] message) {
         byte[] name = channel.toBytes();
         Set<Subscriber> byName = listeners.getOrDefault(channel, Set.of());
@@ -130,12 +125,12 @@ public final class Channels {
         return receivers;
     }
 
-    /** Returns the number of subscriptions, as {@link #MAX_SUBSCRIPTIONS} counts them. */
+    /** Returns the number of subscriptions of all clients together. */
     public int subscriptions() {
         return subscriptions.get();
     }
 
-    /** Returns the number of connections closed because they were too far behind. */
+    /** Returns the number of connections closed because their clients were too far behind. */
     public long closed() {
         return closed.sum();
     }

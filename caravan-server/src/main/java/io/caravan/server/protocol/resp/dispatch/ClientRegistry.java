@@ -13,7 +13,7 @@ public final class ClientRegistry {
     private final ConcurrentNavigableMap<Long, Session> sessions = new ConcurrentSkipListMap<>();
     private final Map<Session, Runnable> closers = new ConcurrentHashMap<>();
 
-    /** Returns a number for a new connection. */
+    /** Returns a unique number for a new connection. */
     public long newId() {
         return lastId.incrementAndGet();
     }
@@ -21,7 +21,7 @@ public final class ClientRegistry {
     /**
      * Adds a session.
      *
-     * @param closer closes its connection, on any thread
+     * @param closer closes the connection, on any thread
      */
     public void add(Session session, Runnable closer) {
         closers.put(session, closer);
@@ -39,8 +39,8 @@ public final class ClientRegistry {
     }
 
     /**
-     * Returns the sessions, oldest first. The result may or may not include connections that open or close during its
-     * use.
+     * Returns the sessions, oldest first. The result may or may not include connections that open or close while it is
+     * used.
      */
     public Collection<Session> all() {
         return sessions.values();

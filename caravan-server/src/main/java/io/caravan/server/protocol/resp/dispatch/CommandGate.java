@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Rejects commands before they run: those that do not exist, have the wrong number of words, or are not permitted. */
+/** Rejects commands that do not exist, have the wrong number of words, or are not permitted. */
 public final class CommandGate {
     private static final String UNKNOWN_USER = "NOAUTH Authentication required.";
 
@@ -21,7 +21,7 @@ public final class CommandGate {
     private CommandGate() {}
 
     /**
-     * Returns the error that replies to the command, or null if it may run.
+     * Returns the error with which to reject the command, or null if the command may run.
      *
      * @param spec the command's spec, or null if the command does not exist
      */
@@ -67,9 +67,9 @@ public final class CommandGate {
     }
 
     /**
-     * Checks the client again before more data is sent, because its secret may have been revoked since the last check.
+     * Checks again, before more data is sent, that the client's secret has not been revoked.
      *
-     * @throws CommandException when it was revoked
+     * @throws CommandException if the secret was revoked
      */
     static void requireStillKnown(@Nullable Principal principal) {
         if (principal != null && principal.revoked()) {
@@ -78,9 +78,9 @@ public final class CommandGate {
     }
 
     /**
-     * Checks a permission that applies to no particular document.
+     * Checks a permission that is not specific to a document.
      *
-     * @throws CommandException when the client lacks it
+     * @throws CommandException if the client lacks the permission
      */
     public static void require(@Nullable Principal principal, Permission permission, String command) {
         if (principal == null || !principal.may(permission)) {
@@ -92,7 +92,7 @@ public final class CommandGate {
     /**
      * Checks a permission on a document.
      *
-     * @throws CommandException when the client lacks it
+     * @throws CommandException if the client lacks the permission
      */
     public static void require(@Nullable Principal principal, Permission permission, DocumentName document) {
         if (principal == null || !principal.may(permission, document)) {
@@ -102,9 +102,9 @@ public final class CommandGate {
     }
 
     /**
-     * Checks a permission on all documents that a pattern can match, according to the pattern's fixed beginning.
+     * Checks a permission on all documents whose names start with the fixed beginning of a pattern.
      *
-     * @throws CommandException when the client lacks it for some of them
+     * @throws CommandException if the client lacks the permission for any of them
      */
     static void requireAll(@Nullable Principal principal, Permission permission, Glob pattern) {
         if (principal == null || !principal.mayAll(permission, pattern.beginning())) {

@@ -12,18 +12,18 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command of the table, with the properties that Redis's {@code COMMAND} returns.
+ * A command, with the properties that {@code COMMAND} returns in Redis.
  *
- * @param name in upper case
+ * @param name the name in upper case
  * @param arity number of words, including the name; if negative, the minimum number, negated
- * @param summary a short description of its effect
- * @param group Redis's group of the command
- * @param flags Redis's command flags
+ * @param summary a short description of the effect
+ * @param group the command group, as in Redis
+ * @param flags the command flags, as in Redis
  * @param keys the words that are document names
- * @param access the permissions that its user needs
- * @param atOnce whether it runs immediately even within a transaction, instead of becoming part of it
- * @param action its operation
- * @param queued its operation in a transaction; null if a transaction cannot contain it
+ * @param access the permissions that the command requires
+ * @param atOnce whether the command is never queued, but runs immediately even within a transaction
+ * @param action the operation
+ * @param queued the operation in a transaction; null if the command cannot be queued
  */
 public record CommandSpec(
         String name,
@@ -37,11 +37,11 @@ public record CommandSpec(
         Action action,
         Action.@Nullable Write queued) {
 
-    /** The access that the user of a command needs to each of the documents that it names. */
+    /** The permissions that a command requires for each document that it names. */
     public enum Access {
-        /** None: an unauthenticated client may run the command. */
+        /** No permission; even an unauthenticated client may run the command. */
         FREE,
-        /** None, but the client must be authenticated. */
+        /** No permission, but the client must be authenticated. */
         KNOWN,
         READ(Permission.READ),
         WRITE(Permission.WRITE),
@@ -62,16 +62,16 @@ public record CommandSpec(
     /**
      * Positions of the words that are document names.
      *
-     * @param first the first one, 0 if the command has none
-     * @param last the last one; -1 is the last word
-     * @param step the distance from one to the next
+     * @param first position of the first name; 0 if there are no names
+     * @param last position of the last name; -1 is the last word
+     * @param step distance between two names
      */
     public record Keys(int first, int last, int step) {
         public static final Keys NONE = new Keys(0, 0, 0);
         public static final Keys FIRST = new Keys(1, 1, 1);
         public static final Keys ALL = new Keys(1, -1, 1);
 
-        /** Returns the names among a command's words. */
+        /** Returns the document names among the words of a command. */
         public List<byte[]> of(Command command) {
             List<byte[]> names = new ArrayList<>();
             int end = last < 0 ? command.size() + last : Math.min(last, command.size() - 1);
@@ -83,9 +83,9 @@ public record CommandSpec(
     }
 
     /**
-     * Starts the spec of a command that works on lists, or on documents of any type.
+     * Starts the spec of a command about the values of documents.
      *
-     * @param flags words, separated by spaces
+     * @param flags the flags, separated by spaces
      */
     public static Builder list(String name, int arity, Keys keys, String flags, String summary) {
         return new Builder(name, arity, keys, flags, summary, "list");
@@ -111,14 +111,14 @@ public record CommandSpec(
         return new Builder(name, arity, Keys.NONE, "noscript loading stale fast", summary, "transactions").atOnce();
     }
 
-    /** Starts the spec of a command about messages. */
+    /** Starts the spec of a publish/subscribe command. */
     public static Builder pubsub(String name, int arity, String summary) {
         return new Builder(name, arity, Keys.NONE, "pubsub noscript loading stale", summary, "pubsub");
     }
 
     /**
-     * Whether the reply to the command may reveal the contents of documents without a write. Such a command passes the
-     * {@link io.caravan.server.document.ReadBarrier} before it runs on a reading thread.
+     * Whether the reply may reveal the contents of documents. On a reading thread, such a command runs only after it
+     * has passed the {@link io.caravan.server.document.ReadBarrier}.
      */
     public boolean looks() {
         return flags.contains("readonly")
@@ -142,7 +142,7 @@ public record CommandSpec(
         return name.toLowerCase(Locale.ROOT);
     }
 
-    /** Returns the command's element of the reply to {@code COMMAND}. */
+    /** Returns the description of the command in the reply to {@code COMMAND}. */
     public Reply describe() {
         return Reply.Array.of(
                 lowerName(),
@@ -153,12 +153,12 @@ public record CommandSpec(
                 keys.step());
     }
 
-    /** Returns the command's entry in the reply to {@code COMMAND DOCS}. */
+    /** Returns the description of the command in the reply to {@code COMMAND DOCS}. */
     public Reply document() {
         return Reply.Fields.of("summary", summary, "since", "0.1.0", "group", group);
     }
 
-    /** Builds a spec; the last call sets the command's operation. */
+    /** Builds a spec. The call that sets the operation completes it. */
     public static final class Builder {
         private final String name;
         private final int arity;
@@ -181,10 +181,7 @@ public record CommandSpec(
             }
         }
 
-        /**
-         * Sets the required access. The default is the access that suits the operation, or else any authenticated
-         * client.
-         */
+        /** Sets the required access. The default depends on the type of the operation. */
         public Builder access(Access needed) {
             access = needed;
             return this;
@@ -195,7 +192,7 @@ public record CommandSpec(
             return this;
         }
 
-        /** Sets the operation of a read in a transaction, where it sees the writes before it. */
+        /** Sets the operation in a transaction. A read in a transaction sees the earlier writes of the transaction. */
         public Builder inTransaction(Action.Write prepare) {
             queued = prepare;
             return this;
@@ -206,8 +203,8 @@ public record CommandSpec(
         }
 
         /**
-         * Completes the spec with a write that requires no access by default, such as {@code EXEC}, whose commands were
-         * checked before.
+         * Completes the spec with a write that requires no permission by default. For {@code EXEC}, permissions are
+         * checked when commands are queued.
          */
         public CommandSpec commit(Action.Write action) {
             return build(action);
@@ -225,17 +222,17 @@ public record CommandSpec(
             return build("readonly", Access.READ, action);
         }
 
-        /** Completes the spec with a write that reads values and removes them. */
+        /** Completes the spec with a write that returns values and removes them. */
         public CommandSpec take(Action.Write action) {
             return inTransaction(action).build("write", Access.READ_AND_WRITE, action);
         }
 
-        /** Completes the spec with an operation like {@link #take}, in several turns, outside of a transaction. */
+        /** Completes the spec with an operation like {@link #take}, in several turns except within a transaction. */
         public CommandSpec takeInTurns(Action.Stream action) {
             return build("write", Access.READ_AND_WRITE, action);
         }
 
-        /** Completes the spec with a read of documents' state, also within a transaction. */
+        /** Completes the spec with a read of the state of documents, which can be queued. */
         public CommandSpec lookup(DocumentService documents, Action.Lookup lookup) {
             return inTransaction((session, command) -> new Change(
                             keys.of(command).stream().map(DocumentName::of).toList(),
@@ -245,14 +242,14 @@ public record CommandSpec(
         }
 
         /**
-         * Completes the spec with an operation that runs on a reading thread because it may wait, and that needs no
-         * access to documents.
+         * Completes the spec with an operation that may wait and therefore runs on a reading thread, and that requires
+         * no permission by default.
          */
         public CommandSpec waiting(Action.Read action) {
             return build(action);
         }
 
-        /** Completes the spec with an operation like {@link #waiting}, in several turns. */
+        /** Completes the spec with an operation like {@link #waiting} in several turns. */
         public CommandSpec waitingInTurns(Action.Stream action) {
             return build(action);
         }

@@ -7,22 +7,22 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pattern with Redis's syntax: {@code *} matches any bytes, {@code ?} one byte, {@code [a-c]} one byte of a set,
- * {@code [^a-c]} one byte outside of it, and a backslash removes the special meaning of the next byte. A match takes
- * one step for each byte of the text and 64 elements of the pattern, for any pattern. Immutable.
+ * A pattern with the syntax of Redis: {@code *} matches any bytes, {@code ?} one byte, {@code [a-c]} one byte of a set,
+ * {@code [^a-c]} one byte outside of the set, and a backslash escapes the next byte. Every match takes one step for
+ * each byte of the text and each 64 elements of the pattern. Immutable.
  */
 public final class Glob {
-    /** Maximum length, enough for any name with a backslash before each byte. */
+    /** Maximum length; enough for any document name with a backslash before each byte. */
     private static final int MAX_BYTES = 4096;
 
     private final byte[] pattern;
-    /** Created for the first match. */
+    /** Created when the pattern is first matched. */
     private volatile @Nullable Automaton automaton;
 
     /**
      * Creates a pattern from bytes, which are not copied and must not change.
      *
-     * @throws CommandException when it is longer than any useful pattern
+     * @throws CommandException if the pattern is too long
      */
     public Glob(byte[] pattern) {
         if (pattern.length > MAX_BYTES) {
@@ -42,12 +42,13 @@ public final class Glob {
     }
 
     /**
-     * The pattern's elements without its stars, as bits. A bit is set while the text so far matches the elements before
-     * it. Each byte of the text advances all bits at once.
+     * A nondeterministic finite automaton, whose states are bits: one for each element of the pattern except stars, and
+     * one for the end. A bit is set if the text so far matches all elements before it. Each byte of the text advances
+     * all states at once.
      */
     private final class Automaton {
         private final int elements;
-        /** For each byte, the elements that match it; null if only elements of {@link #any} do. */
+        /** The elements that match a byte, by byte, without those in {@link #any}; null if there are none. */
         private final @Nullable long[][] byByte = new long[256][];
         /** The elements that match any byte. */
         private final long[] any;
@@ -72,7 +73,7 @@ public final class Glob {
             }
         }
 
-        /** Returns an empty set of bits: one for each element, and one for the end. */
+        /** Returns an empty bit set. */
         private long[] bits() {
             return new long[elements / Long.SIZE + 1];
         }
@@ -132,7 +133,7 @@ public final class Glob {
             return (reached[elements / Long.SIZE] >>> elements & 1) != 0;
         }
 
-        /** Advances by one byte; returns false if no match is possible any more. */
+        /** Advances by one byte. Returns false if no match is possible any more. */
         private boolean step(long[] reached, long @Nullable [] ofByte) {
             long carried = 0;
             long left = 0;
@@ -147,17 +148,16 @@ public final class Glob {
         }
     }
 
-    /** Returns the pattern's length in bytes. */
+    /** Returns the length of the pattern in bytes. */
     int length() {
         return pattern.length;
     }
 
-    /** Returns a copy of the pattern. */
     public byte[] toBytes() {
         return pattern.clone();
     }
 
-    /** Returns the common prefix of all matches: the pattern up to its first element that is not one fixed byte. */
+    /** Returns the fixed beginning of the pattern, with which every match starts. */
     byte[] beginning() {
         ByteArrayOutputStream beginning = new ByteArrayOutputStream(pattern.length);
         for (int in = 0; in < pattern.length && "*?[".indexOf(pattern[in]) < 0; in = next(in)) {
@@ -166,29 +166,22 @@ public final class Glob {
         return beginning.toByteArray();
     }
 
-    /**
-     * Returns the position itself, or, if it holds a backslash, that of the byte after it; in a set or outside of one.
-     */
+    /** Returns the next position if there is a backslash at the given one, and the given position otherwise. */
     private int escaped(int in) {
         return pattern[in] == '\\' && in + 1 < pattern.length ? in + 1 : in;
     }
 
-    /** Returns the position of the first byte of a set, after the sign that negates it. */
+    /** Returns the position of the first byte of a set, after the negation sign if there is one. */
     private int firstOfSet(int open) {
         return open + 1 < pattern.length && pattern[open + 1] == '^' ? open + 2 : open + 1;
     }
 
-    /**
-     * Returns the position of the last byte of the range that begins at a position in a set; one byte is also a range.
-     */
+    /** Returns the position of the last byte of a range in a set. A single byte is also a range. */
     private int lastOfRange(int first) {
         return first + 2 < pattern.length && pattern[first + 1] == '-' ? escaped(first + 2) : first;
     }
 
-    /**
-     * Returns the position of the element after the one at a position. An unclosed set ends with the pattern, as in
-     * Redis.
-     */
+    /** Returns the position of the next element. An unclosed set ends with the pattern, as in Redis. */
     private int next(int in) {
         if (pattern[in] == '\\') {
             return Math.min(in + 2, pattern.length);

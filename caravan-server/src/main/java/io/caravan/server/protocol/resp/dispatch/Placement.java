@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * href="https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/">cluster specification</a>.
  */
 public final class Placement {
-    /** Groups of commands that concern the connection or the node itself, and run on every node. */
+    /** Command groups that concern only the connection or the node. Their commands run on every node. */
     private static final Set<String> OWN_GROUPS = Set.of("connection", "transactions", "pubsub");
 
     private static final Set<String> OWN =
@@ -25,12 +25,12 @@ public final class Placement {
 
     private final @Nullable Cluster cluster;
 
-    /** Creates a placement; without a cluster, every command runs here. */
+    /** Creates a placement. Without a cluster, every command runs on this server. */
     public Placement(@Nullable Cluster cluster) {
         this.cluster = cluster;
     }
 
-    /** Returns the error for a command that cannot run here, such as a redirect to the leader; null if it can. */
+    /** Returns an error, such as a redirect to the leader, if the command cannot run on this node; null otherwise. */
     public Reply.@Nullable Error refuse(CommandSpec spec, Command command) {
         if (cluster == null) {
             return null;
@@ -50,7 +50,7 @@ public final class Placement {
         return group == cluster.group() && cluster.leads() ? null : elsewhere(group, slot);
     }
 
-    /** Whether this node belongs to a cluster and does not lead. */
+    /** Whether this node belongs to a cluster and is not the leader. */
     public boolean elsewhere() {
         return cluster != null && !cluster.leads();
     }

@@ -14,11 +14,11 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consecutive reads of one connection, which run in order on reading threads, with one handover for all of them. A read
- * that waits releases its thread; the reads after it also wait, so that no later write overtakes them.
+ * Consecutive reads of one connection, which are handed to a reading thread together and run in order. A read that
+ * waits releases its thread, and the later reads wait for it.
  *
- * <p>The batch releases its thread after a while, for other batches. It also does so when the client, or all clients
- * together, have enough replies to receive.
+ * <p>The batch also releases its thread after a time limit, so that other batches can run, and when the replies of the
+ * client, or of all clients together, use too much memory.
  */
 public final class ReadBatch implements Runnable {
     /** Maximum time that a batch occupies a thread, unless a single read takes longer. */
@@ -46,8 +46,8 @@ public final class ReadBatch implements Runnable {
      * Creates an empty batch.
      *
      * @param replies receives the replies
-     * @param paused runs on the event loop when the batch is finished, or must be started again once more replies have
-     *     space
+     * @param paused runs on the event loop when the batch is finished, or must be started again when there is space for
+     *     replies
      */
     public ReadBatch(Channel channel, Session session, Executor readers, ReplyQueue replies, Runnable paused) {
         this.channel = channel;
@@ -60,20 +60,20 @@ public final class ReadBatch implements Runnable {
     /**
      * Adds a read, before the batch begins.
      *
-     * @param looks whether it must not return stale data
-     * @param blocks whether it may wait for as long as its client wants
+     * @param looks whether the read must not return stale data
+     * @param blocks whether the read may wait for as long as its client wants
      */
     public void add(Action action, Command command, PendingReply place, boolean looks, boolean blocks) {
         steps.add(new Step(action, command, place, looks, blocks));
     }
 
-    /** Returns how many nanoseconds a blocking step has waited since its last turn; 0 if none waits. On any thread. */
+    /** Returns the nanoseconds for which a blocking step has waited, or 0 if none waits. Callable on any thread. */
     public long waitingNanos() {
         long since = waitingSince;
         return since == 0 ? 0 : System.nanoTime() - since;
     }
 
-    /** Starts the batch once its data is known not to be stale; rejects reads of documents if it may be. */
+    /** Starts the batch after the barrier. If the barrier fails, the batch rejects all reads of documents. */
     public void begin(ReadBarrier barrier) {
         if (steps.stream().anyMatch(Step::looks)) {
             barrier.pass(this::start, this::refuse);
@@ -91,12 +91,12 @@ public final class ReadBatch implements Runnable {
         return steps.size();
     }
 
-    /** Whether all reads are done; call this only while no thread runs the batch. */
+    /** Whether all reads are done. Call this only while no thread runs the batch. */
     public boolean finished() {
         return next == steps.size();
     }
 
-    /** Continues the batch on a reading thread; may be called on any thread. */
+    /** Starts or continues the batch on a reading thread. Callable on any thread. */
     public void start() {
         try {
             readers.execute(this);
@@ -110,7 +110,7 @@ public final class ReadBatch implements Runnable {
     public void run() {
         long start = System.nanoTime();
         boolean waiting = false;
-        // Other batches, admitted at the same time, may have taken the space since.
+        // Other batches may have used the space since this batch was admitted.
         boolean over = !replies.memory().room();
         try {
             while (!waiting && !over && !finished() && channel.isActive()) {
@@ -125,15 +125,13 @@ public final class ReadBatch implements Runnable {
         }
     }
 
-    /**
-     * Runs a step; returns false if it waits. Another thread may then run the batch, so this one must not touch it.
-     */
+    /** Runs a step. Returns false if it waits; another thread may then run the batch, so this one must not use it. */
     private boolean run(Step step) {
         try {
             if (refusal != null && step.looks()) {
                 step.place().complete(Errors.reply(refusal));
             } else if (step.action() instanceof Action.Read read) {
-                // The reads before it may have waited for a long time.
+                // Earlier reads may have waited for a long time.
                 CommandGate.requireStillKnown(session.principal());
                 step.place().complete(read.run(session, step.command()));
             } else if (!proceed((Action.Stream) step.action(), step)) {
@@ -142,7 +140,7 @@ public final class ReadBatch implements Runnable {
         } catch (RuntimeException problem) {
             step.place().complete(Errors.reply(problem));
         } catch (Error broken) {
-            // The step has no reply, so all later replies would wait for it.
+            // All later replies would wait for the reply to this step.
             channel.close();
             throw broken;
         }

@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 public interface Reading {
 
     /**
-     * Takes a turn. An exception becomes the reply, if the reply is not complete.
+     * Takes a turn. An exception becomes the error reply, unless the reply is complete.
      *
-     * @return true when the reply is complete or will be without another turn; false when another thread will run
-     *     {@link Context#wake()}, or already has, and the turn must do nothing more
+     * @return true if no other turn is needed; false if a thread will run {@link Context#wake()}, or already has, so
+     *     that this turn must do nothing more
      */
     boolean proceed();
 
@@ -25,16 +25,16 @@ public interface Reading {
      * The parts of a connection that a {@link Reading} needs.
      *
      * @param channel the client's channel
-     * @param principal the client; null when the command requires no authentication
+     * @param principal the client; null if the client has not authenticated
      * @param place receives the reply
-     * @param wake schedules the next turn; to be run once for each turn that returned false, on any thread
+     * @param wake schedules the next turn; must be run once for each turn that returns false, on any thread
      */
     record Context(Channel channel, @Nullable Principal principal, PendingReply place, Runnable wake) {
 
         /**
-         * Checks, at the start of each turn, that the client's secret has not been revoked.
+         * Checks that the client's secret has not been revoked. Called at the start of each turn.
          *
-         * @throws CommandException when it was revoked
+         * @throws CommandException if the secret was revoked
          */
         public void checkStillKnown() {
             CommandGate.requireStillKnown(principal);

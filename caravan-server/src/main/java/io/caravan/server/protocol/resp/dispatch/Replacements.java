@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Advice for Redis commands that Caravan does not have, for their errors. */
+/** Advice for users of Redis commands that Caravan lacks, as part of the error reply. */
 final class Replacements {
-    /** Length of an error from which on it repeats no more words of an unknown command. Redis has a similar limit. */
+    /** Length at which no more words of the unknown command are added to an error, similar to Redis. */
     private static final int MAX_CHARS = 256;
 
     private static final Map<String, String> ADVICE = new HashMap<>();

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection and its client. Used on the event loop, and by the connection's reads while they run. Fields that
- * other connections see through {@link ClientRegistry} are volatile.
+ * The state of one connection. Used on the event loop, and by the connection's reads while they run. Fields that other
+ * connections read through {@link ClientRegistry} are volatile.
  */
 public final class Session {
     private final long id;
@@ -65,7 +65,7 @@ public final class Session {
         return System.nanoTime() - startedNanos;
     }
 
-    /** Returns the number of commands that have received a reply or will. */
+    /** Returns the number of requests that have started. */
     public long commands() {
         return commands.get();
     }
@@ -107,7 +107,7 @@ public final class Session {
         principal = proved;
     }
 
-    /** Whether the client must authenticate, and either has not done so or has used a secret that was revoked since. */
+    /** Whether the client must authenticate, because it has not done so or its secret was revoked. */
     public boolean stranger() {
         Principal known = principal;
         return known == null || known.revoked();
@@ -121,12 +121,12 @@ public final class Session {
         protocol = version;
     }
 
-    /** Returns the transaction that queues the commands, or null if they run by themselves. */
+    /** Returns the transaction in which commands are queued, or null if there is none. */
     public @Nullable Transaction transaction() {
         return transaction;
     }
 
-    /** Begins a transaction, or, with null, ends the current one. */
+    /** Begins a transaction, or ends the current one if the argument is null. */
     public void transaction(@Nullable Transaction begun) {
         if (transaction != null) {
             transaction.release();
@@ -134,24 +134,22 @@ public final class Session {
         transaction = begun;
     }
 
-    /** Sets the receiver of messages, when the connection begins. */
+    /** Sets the subscriptions. Called once, when the connection opens. */
     public void subscriber(Subscriber listening) {
         subscriber = listening;
     }
 
-    /** Returns the connection's subscriptions. */
     public Subscriber subscriptions() {
         return Objects.requireNonNull(subscriber, "a connection has a subscriber");
     }
 
-    /** Returns the memory of the connection. */
     public ConnectionMemory memory() {
         return subscriptions().memory();
     }
 
     /**
-     * Whether the connection has subscriptions and speaks RESP 2, in which a client cannot distinguish a reply from a
-     * message.
+     * Whether the connection has subscriptions and uses RESP 2, in which a client cannot distinguish messages from
+     * replies.
      */
     public boolean onlyListens() {
         return protocol == Protocol.RESP2 && subscriber != null && subscriber.count() > 0;
@@ -170,7 +168,7 @@ public final class Session {
         }
     }
 
-    /** Whether the connection ends after the replies to all requests so far. */
+    /** Whether the connection closes after the replies to all requests so far. */
     public boolean quitting() {
         return quitting;
     }
@@ -179,12 +177,12 @@ public final class Session {
         quitting = true;
     }
 
-    /** Whether requests may no longer wait, because the client sends no more or the server stops. */
+    /** Whether requests may no longer wait, because the client will send no more data or the server is stopping. */
     boolean ending() {
         return ending;
     }
 
-    /** Ends the connection's waits; on the event loop. */
+    /** Ends the waits of requests. Called on the event loop. */
     public void end() {
         ending = true;
         if (onEnding != null) {
@@ -192,20 +190,20 @@ public final class Session {
         }
     }
 
-    /** Ends the connection's waits because the client sends no more; on the event loop. */
+    /** Ends the waits of requests, because the client will send no more data. Called on the event loop. */
     public void endOfInput() {
         clientDone = true;
         end();
     }
 
-    /** Whether the client has signaled that it sends no more. */
+    /** Whether the client has signaled that it will send no more data. */
     public boolean clientDone() {
         return clientDone;
     }
 
     /**
-     * Sets the action that runs when the connection's waits end, or runs it now if they have ended. Replaces an earlier
-     * action.
+     * Sets the action that ends the wait of a request. Runs it immediately if waits have ended already. Replaces an
+     * earlier action.
      */
     public void onEnding(@Nullable Runnable action) {
         onEnding = action;

@@ -25,12 +25,12 @@ import org.slf4j.LoggerFactory;
 public final class Subscriber {
     private static final Logger LOG = LoggerFactory.getLogger(Subscriber.class);
 
-    /** Maximum bytes that a connection may be behind. A burst of messages to a client that keeps reading must fit. */
+    /** Maximum bytes of messages and replies that the client has not received. A burst of messages must fit. */
     static final long MAX_BEHIND_BYTES = 32 * 1024 * 1024;
 
     /** Maximum number of patterns of a connection. */
     static final int MAX_PATTERNS = 128;
-    /** Maximum length of a connection's patterns together, which is a fraction of the maximum for all connections. */
+    /** Maximum total length of a connection's patterns, which is a fraction of the maximum for all connections. */
     static final int MAX_PATTERNS_BYTES = Channels.MAX_PATTERN_BYTES / 4;
     /** Approximate memory of a channel subscription, in addition to the channel's name. */
     private static final int CHANNEL_BYTES = 448;
@@ -54,9 +54,9 @@ public final class Subscriber {
     }
 
     /**
-     * Subscribes to a channel; returns false if the connection was subscribed to it already.
+     * Subscribes to a channel. Returns false if the connection is subscribed already.
      *
-     * @throws CommandException when the user lacks the permission, or a limit is reached
+     * @throws CommandException if the user lacks the permission, or a limit is reached
      */
     public boolean add(DocumentName name) {
         CommandGate.require(session.principal(), Permission.READ, name);
@@ -74,10 +74,9 @@ public final class Subscriber {
     }
 
     /**
-     * Subscribes to all channels of a pattern; returns false if the connection was subscribed to the pattern already.
+     * Subscribes to all channels that match a pattern. Returns false if the connection is subscribed already.
      *
-     * @throws CommandException when the user may not read all channels that the pattern can match, or a limit is
-     *     reached
+     * @throws CommandException if the user may not read all channels that the pattern can match, or a limit is reached
      */
     public boolean add(Glob pattern) {
         CommandGate.requireAll(session.principal(), Permission.READ, pattern);
@@ -119,7 +118,6 @@ public final class Subscriber {
         return CHANNEL_BYTES + name.toBytes().length;
     }
 
-    /** Unsubscribes from a channel. */
     public void remove(DocumentName name) {
         if (names.remove(name)) {
             memory().giveWait(bytes(name));
@@ -127,7 +125,6 @@ public final class Subscriber {
         }
     }
 
-    /** Unsubscribes from the channels of a pattern. */
     public void remove(Glob pattern) {
         if (patterns.remove(pattern)) {
             memory().giveWait(PATTERN_BYTES);
@@ -157,7 +154,7 @@ public final class Subscriber {
     }
 
     /**
-     * Sends a message; returns false if the connection is too far behind.
+     * Sends a message. Returns false if the client is too far behind.
      *
      * @param pattern the pattern that matches the channel, or null if the subscription is by name
      */
@@ -190,7 +187,7 @@ public final class Subscriber {
         }
     }
 
-    /** Closes the connection because it is too far behind; returns false if that was done before. */
+    /** Closes the connection because the client is too far behind. Returns false if it was closed before. */
     boolean closeBehind() {
         if (!closing.compareAndSet(false, true)) {
             return false;

@@ -14,12 +14,11 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The commands between {@code MULTI} and {@code EXEC}, which become one atomic write. Reads among them see the
- * documents at that moment. The transaction is bounded in commands and in bytes, counted as {@link RespLimits} counts
- * those of a request. Used only on the event loop.
+ * The commands between {@code MULTI} and {@code EXEC}, which become one atomic write. Reads in the transaction see its
+ * earlier writes. The number of commands and their bytes, counted as in {@link RespLimits}, are limited. Used only on
+ * the event loop.
  */
 public final class Transaction {
-    /** Maximum number of commands. */
     static final int MAX_COMMANDS = 16 * 1024;
     /** Approximate memory of a command in addition to its words. */
     static final int STEP_BYTES = 256;
@@ -28,7 +27,7 @@ public final class Transaction {
     private final Budget budget;
     private final List<Step> steps = new ArrayList<>();
     private long bytes;
-    /** The bytes that the budget has counted. */
+    /** The bytes reserved from the budget. */
     private long heldBytes;
 
     private boolean spoilt;
@@ -47,12 +46,12 @@ public final class Transaction {
         release();
     }
 
-    /** Returns the memory that the budget has counted for the commands. */
+    /** Returns the memory reserved from the budget for the commands. */
     public long heldBytes() {
         return heldBytes;
     }
 
-    /** Returns the commands' bytes to the budget, because they are dropped, or their connection counts them. */
+    /** Releases the reserved memory, because the commands are dropped or the connection counts their memory. */
     void release() {
         budget.give(heldBytes);
         heldBytes = 0;
@@ -62,7 +61,7 @@ public final class Transaction {
     /**
      * Queues a command to run later.
      *
-     * @throws CommandException when it cannot be in a transaction, or exceeds the limits
+     * @throws CommandException if the command cannot be in a transaction, or a limit would be exceeded
      */
     public Reply queue(Session session, CommandSpec spec, Command command) {
         Action.Write action = spec.queued();
@@ -94,7 +93,7 @@ public final class Transaction {
     /**
      * Returns all commands as one write.
      *
-     * @throws CommandException when one of them was rejected
+     * @throws CommandException if one of the commands was rejected
      */
     public Change change() {
         if (spoilt) {
@@ -114,8 +113,8 @@ public final class Transaction {
     }
 
     /**
-     * Applies one command. Its error becomes that of the transaction and names the command; the prefix stays, because
-     * programs check it.
+     * Applies one command. If it fails, the transaction fails with the same error, to which the number and the name of
+     * the command are added. The prefix of the error does not change, because programs check it.
      */
     private static Reply apply(Step step, int number, DocumentEdits edits) {
         try {
@@ -127,11 +126,11 @@ public final class Transaction {
     }
 
     /**
-     * The memory for the commands of all connections' transactions together. It is limited because a client may delay
-     * its {@code EXEC} indefinitely. Thread-safe.
+     * Limits the memory of the transactions of all connections, because clients may delay {@code EXEC} indefinitely.
+     * Thread-safe.
      */
     public static final class Budget {
-        /** Fraction of the JVM heap that transactions may take (1/8), unless a single one may take more. */
+        /** The divisor of the JVM heap that yields the limit, unless a single transaction may take more. */
         private static final int HEAP_PART = 8;
 
         private final long limitBytes;
@@ -141,7 +140,7 @@ public final class Transaction {
             this.limitBytes = limitBytes;
         }
 
-        /** Creates the budget of this process, which suffices for at least one transaction of maximum size. */
+        /** Creates the budget of this process, which is enough for at least one transaction of maximum size. */
         public static Budget forProcess(long transactionBytes) {
             return new Budget(Math.max(transactionBytes, Runtime.getRuntime().maxMemory() / HEAP_PART));
         }
@@ -150,7 +149,7 @@ public final class Transaction {
             return limitBytes;
         }
 
-        /** Reserves bytes; returns false if fewer are available. */
+        /** Reserves bytes. Returns false if fewer are available. */
         boolean take(long bytes) {
             if (heldBytes.addAndGet(bytes) <= limitBytes) {
                 return true;

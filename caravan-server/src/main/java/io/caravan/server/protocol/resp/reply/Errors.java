@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Converts exceptions to error replies: a prefix for programs, and the exception's own message. An exception that has
- * no row in the table is logged, and reported as an internal error of the server.
+ * Converts exceptions to error replies, which consist of a prefix for programs and the message of the exception. An
+ * unexpected exception is logged, and reported as an internal error.
  */
 public final class Errors {
     private static final Logger LOG = LoggerFactory.getLogger(Errors.class);

@@ -9,19 +9,19 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place of one reply in the order of its connection's replies. The reply is completed in one call,
- * {@link #complete}, or in chunks, by {@link #add} and {@link #end}.
+ * The place of one reply in the order of its connection's replies. The reply is completed by one call of
+ * {@link #complete}, or in chunks by {@link #add} and {@link #end}.
  *
- * <p>Only the event loop uses the fields, but the completing thread writes {@code reply} and {@code heldBytes} before it
- * passes this object on.
+ * <p>Only the event loop uses the fields, except that the completing thread writes {@code reply} and {@code heldBytes}
+ * before it passes this object to the event loop.
  */
 public final class PendingReply implements Outcome<Reply> {
     private final ReplyQueue queue;
-    /** The protocol version that the connection spoke when the request arrived. */
+    /** The protocol version of the connection when the request arrived. */
     final Protocol protocol;
 
     private final Observer observer;
-    /** Whether this is a message that no request asked for. */
+    /** Whether this is a message that is not a reply to a request. */
     final boolean push;
 
     private @Nullable Reply reply;
@@ -32,21 +32,21 @@ public final class PendingReply implements Outcome<Reply> {
     /** Receives the outcome of a request once, on the event loop. */
     public interface Observer {
         /**
-         * Called when the reply is complete; it is written after those before it.
+         * Called when the reply is complete. Earlier replies may still be incomplete.
          *
-         * @param reply null when it was sent in chunks
+         * @param reply null if the reply was sent in chunks
          */
         default void answered(@Nullable Reply reply) {}
 
-        /** Called when the connection has ended before the reply was complete. */
+        /** Called if the connection ends before the reply is complete. */
         default void abandoned() {}
     }
 
     /**
-     * A chunk of a reply. The memory of the connection has counted its capacity.
+     * A chunk of a reply. The connection's memory already includes its capacity.
      *
-     * @param bytes released once they are written
-     * @param gone runs on the event loop once the bytes are released
+     * @param bytes the chunk, which is released after it is written
+     * @param gone runs on the event loop after the chunk is released
      */
     public record Piece(ByteBuf bytes, Runnable gone) {
         void drop() {
@@ -62,9 +62,7 @@ public final class PendingReply implements Outcome<Reply> {
         this.push = push;
     }
 
-    /**
-     * Counts the memory that the reply will take, in place of an earlier count; on the thread that will complete it.
-     */
+    /** Sets the memory that the reply will take. Called on the thread that will complete the reply. */
     public void hold(long bytes) {
         long added = bytes - heldBytes;
         heldBytes = bytes;
@@ -75,7 +73,7 @@ public final class PendingReply implements Outcome<Reply> {
         }
     }
 
-    /** Completes the reply; on any thread, once. */
+    /** Completes the reply. Call this once, on any thread. */
     public void complete(Reply answer) {
         hold(answer.heldBytes());
         reply = answer;
@@ -92,7 +90,7 @@ public final class PendingReply implements Outcome<Reply> {
         complete(Errors.reply(problem));
     }
 
-    /** Marks the reply as done. */
+    /** Marks the reply as complete, and informs the observer. */
     void markDone() {
         if (!done) {
             done = true;

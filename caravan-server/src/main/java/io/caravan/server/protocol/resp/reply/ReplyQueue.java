@@ -14,13 +14,12 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The replies of one connection, in the order of its requests. The replies are completed in any order, but written in
- * the order of the requests, many in one write. Nothing is written while the socket's own buffer is full. Replies that
- * wait to be written count in the connection's {@linkplain #memory memory}. Used only on the event loop, except for
- * {@link #completed}.
+ * The replies of one connection. They may be completed in any order, but are written in the order of the requests, many
+ * in one write. Nothing is written while the socket's own buffer is full. Replies that wait to be written count in the
+ * connection's {@linkplain #memory memory}. Used only on the event loop, except for {@link #completed}.
  */
 public final class ReplyQueue {
-    /** Length at which a write is cut, so that the buffer does not grow with the number of replies. */
+    /** Length at which a buffer is written, so that its size does not depend on the number of replies. */
     private static final int WRITE_BYTES = 64 * 1024;
 
     private final Channel channel;
@@ -29,9 +28,9 @@ public final class ReplyQueue {
     private final BooleanSupplier inProgress;
     private final ConnectionMemory memory;
     private final Queue<PendingReply> pending = new ArrayDeque<>();
-    /** The replies that other threads, or other work of the loop, have completed. */
+    /** The replies that other threads or tasks of the loop have completed. */
     private final Queue<PendingReply> completed = new ConcurrentLinkedQueue<>();
-    /** Whether a task will take the completed replies. */
+    /** Whether a task is scheduled that will handle the completed replies. */
     private final AtomicBoolean delivers = new AtomicBoolean();
 
     private int pushes;
@@ -42,7 +41,7 @@ public final class ReplyQueue {
      * Creates an empty queue.
      *
      * @param loop the event loop of the channel
-     * @param progress runs on the event loop when replies have arrived; it calls {@link #flush()}
+     * @param progress runs on the event loop when replies were completed, and calls {@link #flush()}
      * @param inProgress returns, on the event loop, whether {@code progress} is running and will still flush
      */
     public ReplyQueue(
@@ -54,7 +53,7 @@ public final class ReplyQueue {
         this.memory = memory;
     }
 
-    /** Adds a place for the reply to the next request, in the version that the connection speaks now. */
+    /** Adds a place for the reply to the next request. The reply uses the given version of the protocol. */
     public PendingReply open(Protocol protocol, PendingReply.Observer observer) {
         PendingReply reply = new PendingReply(this, protocol, observer, false);
         pending.add(reply);
@@ -71,7 +70,6 @@ public final class ReplyQueue {
         }
     }
 
-    /** Returns the memory of the connection. */
     public ConnectionMemory memory() {
         return memory;
     }
@@ -87,8 +85,8 @@ public final class ReplyQueue {
     }
 
     /**
-     * Accepts a completed reply. If the connection's own progress completes it, that also writes it; otherwise one task
-     * writes all replies that have gathered, because a task, and a write, cost more than a reply.
+     * Accepts a completed reply. If {@code progress} is running on this thread, it will write the reply. Otherwise, one
+     * task writes all replies that were completed before it runs, because a task and a write are expensive.
      */
     void completed(PendingReply reply) {
         if (loop.inEventLoop() && inProgress.getAsBoolean()) {
@@ -101,7 +99,7 @@ public final class ReplyQueue {
         }
     }
 
-    /** Marks every reply as done before it writes any, so that they are written together. */
+    /** Marks all completed replies before any is written, so that they are written together. */
     private void deliver() {
         delivers.set(false);
         for (PendingReply reply = completed.poll(); reply != null; reply = completed.poll()) {
@@ -110,12 +108,12 @@ public final class ReplyQueue {
         progress.run();
     }
 
-    /** Continues the connection after a chunk was added or a reply has ended. */
+    /** Called when a chunk was added or a reply was ended. */
     void changed() {
         progress.run();
     }
 
-    /** Writes all replies that can be written now; returns whether the queue has become shorter. */
+    /** Writes all replies that can be written now. Returns whether the queue has become shorter. */
     public boolean flush() {
         int before = pending.size();
         boolean wrote = false;
@@ -129,7 +127,7 @@ public final class ReplyQueue {
         return pending.size() < before;
     }
 
-    /** Writes the available data of the oldest reply; returns false if it has none. */
+    /** Writes the oldest reply, or a chunk of it. Returns false if neither is available. */
     private boolean writeHead() {
         PendingReply head = pending.peek();
         if (head == null) {
@@ -140,7 +138,7 @@ public final class ReplyQueue {
             writeBuffer();
             int bytes = piece.bytes().capacity();
             channel.write(piece.bytes()).addListener(written -> piece.gone().run());
-            // From here on, the memory counts it as written data.
+            // From here on, the connection's memory counts the chunk as written data.
             memory.holdReply(-bytes);
             return true;
         }

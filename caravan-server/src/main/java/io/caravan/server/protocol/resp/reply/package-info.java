@@ -1,6 +1,4 @@
-/**
- * Replies in the order of their requests, whichever thread completes them.
- */
+/** Sends replies in the order of the requests, regardless of the order in which they are completed. */
 @NullMarked
 package io.caravan.server.protocol.resp.reply;
 
