@@ -17,7 +17,7 @@ public enum Durability {
 
     /**
      * In memory only: does not survive a crash. The store writes the data to the log soon afterwards, and a clean close
-     * loses nothing. For tests and caches.
+     * loses nothing. Suitable for tests and caches.
      */
     NONE;
 

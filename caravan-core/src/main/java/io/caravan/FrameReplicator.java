@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  */
 @FunctionalInterface
 public interface FrameReplicator {
-    /** Replicates nothing: a frame is as durable as the store's own log makes it. */
+    /** Replicates nothing. The durability of a frame depends only on the store's own log. */
     FrameReplicator LOCAL = frame -> {};
 
     /**

@@ -11,8 +11,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stores of a data directory: one store, or several {@linkplain ShardedStore shards}, each in a directory of its
- * own. Their number is fixed when the data directory is created. With one shard, this is just a {@link
+ * The stores of a data directory: one store, or several {@linkplain ShardedStore shards}, each in its own directory.
+ * The number of shards is fixed when the data directory is created. With one shard, this is just a {@link
  * DurableListStore}.
  */
 public final class Shards implements AutoCloseable {
