@@ -136,8 +136,8 @@ public final class StoreConfig {
     }
 
     /**
-     * Returns the fraction that determines when a checkpoint starts: when the log since the last checkpoint reaches
-     * this fraction of the size of that checkpoint plus the used bytes of the heap, of which at most 256 MiB count.
+     * Returns the fraction that determines when a checkpoint starts. The log since the last checkpoint may grow to this
+     * fraction of the size of that checkpoint plus the used bytes of the heap, of which at most 256 MiB count.
      */
     public double checkpointFraction() {
         return set.checkpointFraction;

@@ -8,8 +8,8 @@ import io.caravan.wal.LogBuffer;
 import java.util.Arrays;
 
 /**
- * One group commit: a frame, and the callbacks to call once it is durable. Filled under the store's lock, then owned by
- * the flusher until it is cleared.
+ * One group commit: a frame, and the callbacks to call once the frame is durable. Filled under the store's lock, then
+ * owned by the flusher until it is cleared.
  */
 final class Commit {
     private static final int FIRST_CAPACITY = 64;
@@ -130,7 +130,7 @@ final class Commit {
         level = level.orStronger(atLeast);
     }
 
-    /** Records that a flush takes the commit, after which the log ends at this position. */
+    /** Records that the flush of the commit has begun, and the end of the log once the frame is written. */
     void sealed(long logEnd, boolean force) {
         end = logEnd;
         forceAsked = force;

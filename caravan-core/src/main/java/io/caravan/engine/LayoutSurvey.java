@@ -124,7 +124,7 @@ final class LayoutSurvey {
     /** Counts the heap bytes of pinned entries. Returns the number of entries visited. */
     private int countPinned(Pin pin, int most) {
         long from = pin.from();
-        // The entries after it are in the log.
+        // The entries from this sequence on are in the log.
         long to = state.locked(() -> state.index.tenured(pin.list()));
         long end = Math.min(to, from + most);
         pinsComplete &= end == to || to <= from;

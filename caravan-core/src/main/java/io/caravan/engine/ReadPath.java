@@ -16,9 +16,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The path of a read. It notes the state of the list and pins it from the first sequence to read, then waits until the
- * last write to the list is committed. It copies regions from the index, a bounded number each time the lock is held,
- * and reads the values without the lock.
+ * Performs reads. A read records the state of the list and pins it from the first sequence to read, then waits until
+ * the last write to the list is committed. It copies regions from the index, a bounded number each time the lock is
+ * held, and reads the values without the lock.
  *
  * <p>Pinned entries are not freed, so the reader sees the list as of the pin. If a value moves from the log to the heap
  * in the meantime, its region is looked up again.
@@ -30,7 +30,7 @@ final class ReadPath {
     /** Number of lengths looked up first: most callers need only a few. */
     private static final int FIRST_LENGTHS = 8;
 
-    /** Stands for the first retained sequence. */
+    /** The start sequence that stands for the first retained sequence. */
     static final long FROM_FIRST = -1;
 
     private final StoreState state;
@@ -315,8 +315,8 @@ final class ReadPath {
     }
 
     /**
-     * Visits the lists whose creation is committed, after waiting for all writes accepted before the call, as any read
-     * does. Collects ids step by step under the lock, and passes them on without the lock.
+     * Visits the lists whose creation is committed, after waiting for all writes accepted before the call. Collects ids
+     * step by step under the lock, and passes them on without the lock.
      */
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads a store's files and decides what they mean, according to the table of {@link RecoveryCase}. If it refuses to
  * open a store, it does so before it writes anything. It never writes a value. {@code RecoveryCleanup} then removes the
- * files that the decision found to be meaningless.
+ * files that are not needed.
  */
 public final class Recovery {
     /** 8 MiB of regions, so that the index of a small store is traversed only once. */
@@ -68,8 +68,8 @@ public final class Recovery {
     }
 
     /**
-     * Whether no store exists: the directory has no files of a store, or the creation of the store was interrupted
-     * before it could store a value.
+     * Whether no store exists: the directory has no store files, or the creation of the store was interrupted before
+     * any value was written.
      */
     public boolean nothingToOpen() throws IOException {
         if (!files.checkpoints().isEmpty()) {
@@ -97,8 +97,8 @@ public final class Recovery {
     }
 
     /**
-     * Whether the only segment of a kind has anything but zeros after its first block. Its header alone proves nothing.
-     * A copy of a store may have all its values in the heap, and nothing in the log.
+     * Whether the only segment of a kind has anything but zeros after its header. Both kinds are checked, because a
+     * copy of a store may have all its values in the heap, and nothing in the log.
      */
     private boolean holdsAnything(FileNames kind) throws IOException {
         String name = kind.of(0);
@@ -246,7 +246,7 @@ public final class Recovery {
             requireEachListOnce(reader, replay.index());
             requireSegments(geometry.segmentOf(header.startLsn()));
             LogScanner.End end = scan(log, header, neededEndLsn, replay);
-            // If the last segment with frames is full, the end lies in the next one, which need not be finished.
+            // If the last segment with frames is full, the end lies in the next segment, which may be unfinished.
             long lastLsn = end.frames() > 0 ? end.last().lsn() : header.startLsn();
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
             IndexedHeap heap = rebuildFreeSpace(replay.index(), replay.freed(), heapFile);
@@ -322,7 +322,7 @@ public final class Recovery {
             try (CheckpointReader reader = new CheckpointReader(storage, number)) {
                 counted = Math.max(counted, reader.header().heapSegments());
             } catch (CorruptStoreException bad) {
-                // Reading the entire checkpoint reports this.
+                // The damage is reported when the entire checkpoint is read.
             }
         }
         return counted;
@@ -395,7 +395,7 @@ public final class Recovery {
         }
     }
 
-    /** Returns the operation that carries out the decision. */
+    /** Returns the cleanup that carries out the decision. */
     RecoveryCleanup tidying() {
         return new RecoveryCleanup(storage, files);
     }

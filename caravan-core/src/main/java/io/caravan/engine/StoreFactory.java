@@ -18,7 +18,7 @@ import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.security.SecureRandom;
 
-/** Creates a store's first files. The first checkpoint comes last: once it exists, the store exists. */
+/** Creates a store's first files. The checkpoint is created last: once it exists, the store exists. */
 final class StoreFactory {
 
     private StoreFactory() {}
