@@ -49,7 +49,7 @@ public final class Repairer {
     /**
      * Repairs the closed store in a directory.
      *
-     * @param keepDirectory a new or empty directory for the copies, outside the store's
+     * @param keepDirectory a new or empty directory for the copies, outside the store's directory
      * @throws CorruptStoreException if no cut of the log can help, because a checkpoint or the heap is damaged
      */
     public static RepairReport repair(Path directory, Path keepDirectory, VerifyReport.Progress progress)
@@ -72,7 +72,7 @@ public final class Repairer {
 
     /**
      * Reports which part of the log a repair of the closed store would cut off, and which files it would change or
-     * remove, without changing anything. It cannot determine whether the rest would then open.
+     * remove, without changing anything. Does not check whether the repaired store would open.
      */
     public static RepairReport plan(Path directory, VerifyReport.Progress progress) throws IOException {
         try (Storage storage = FileStorage.openToRead(directory)) {
