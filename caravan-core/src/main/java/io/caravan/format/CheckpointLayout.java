@@ -1,7 +1,7 @@
 package io.caravan.format;
 
 /**
- * A checkpoint file: the index at one LSN, partition by partition.
+ * The layout of a checkpoint file, which contains the index at one LSN, partition by partition.
  *
  * <pre>
  *   file header, see FileHeader                                   40 bytes
@@ -36,7 +36,8 @@ package io.caravan.format;
  * the capture LSN is already in the checkpoint.
  *
  * <p>All sections are captured at the end LSN. In files of earlier releases each partition was captured separately, the
- * last one at the end LSN. Files of format versions 2 and 3 have neither CRC nor term: their header ends earlier.
+ * last one at the end LSN. Files of format versions 2 and 3 do not have the frame's CRC and term: their header ends
+ * earlier.
  */
 public final class CheckpointLayout {
     public static final int START_LSN = FileHeader.BYTES;

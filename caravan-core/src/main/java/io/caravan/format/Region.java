@@ -20,7 +20,7 @@ public final class Region {
     private static final int POSITION_SHIFT = 26;
     private static final long IN_LOG = 1L << POSITION_SHIFT - 1;
     private static final int UNIT_SHIFT = 3;
-    /** Number of the highest bits of an LSN that a region does not contain. */
+    /** Number of high bits of an LSN that a region does not contain. */
     private static final int UNUSED_BITS = POSITION_SHIFT - UNIT_SHIFT;
 
     /** Maximum length of a value. */
