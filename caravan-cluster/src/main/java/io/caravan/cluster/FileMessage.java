@@ -68,7 +68,7 @@ final class FileMessage {
     /**
      * A reply whose checksum was correct.
      *
-     * @param body positioned after the bytes that were read
+     * @param body positioned after the bytes already read
      */
     record Reply(Kind kind, ByteBuffer body) {
         static Reply decode(ByteString message) throws IOException {

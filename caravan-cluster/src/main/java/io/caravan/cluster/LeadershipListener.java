@@ -2,7 +2,7 @@ package io.caravan.cluster;
 
 import io.caravan.DurableListStore;
 
-/** Observes whether this node leads its group. Called on one thread, one call at a time. */
+/** Is notified when this node starts or stops leading its group. Called on one thread, one call at a time. */
 public interface LeadershipListener {
     /**
      * Called when this node leads and the store accepts writes. The store contains every write that the group has ever

@@ -57,7 +57,7 @@ final class RaftLogRetention {
             for (Path file : files.toList()) {
                 Matcher name = FINISHED.matcher(file.getFileName().toString());
                 if (name.matches()) {
-                    // The size is 0 if the segment was purged just now.
+                    // The size is 0 if the segment has just been purged.
                     found.add(new Segment(
                             Long.parseLong(name.group(2)), file.toFile().length()));
                 }

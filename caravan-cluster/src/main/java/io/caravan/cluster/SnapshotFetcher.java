@@ -94,7 +94,7 @@ final class SnapshotFetcher implements AutoCloseable {
                 }
                 return reply;
             } catch (TimeoutException again) {
-                // Checks whether the node is closing.
+                // Check again whether the node is closing.
             } catch (ExecutionException failed) {
                 throw new IOException(
                         "host " + leaderId + " cannot be asked for files: " + failed.getCause(), failed.getCause());
