@@ -27,39 +27,38 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 /**
- * Conversations by name: each is a list of messages, which are JSON text.
+ * Stores conversations by name. A conversation is a list of messages, which are JSON texts.
  *
- * <p><b>In the store</b> a conversation is a document: its name, behind a prefix, is in the store's catalog (list 0), its
- * messages are the entries of a list of its own, so that a server that opens the same directory serves them under these
- * names. Ids from 1 on are the catalog's to give out; an application that keeps lists of its own in the same store gives
- * them ids below zero.
+ * <p><b>In the store,</b> a conversation is a document. Its name, after a prefix, is in the store's catalog (list 0),
+ * and its messages are the entries of its list. A server that opens the same directory serves the conversations under
+ * these names. The catalog assigns the ids from 1 on. If an application has other lists in the same store, their ids
+ * must be below zero.
  *
- * <p><b>Durable.</b> A change is one batch of the store: all of it survives a crash or none. A method that changes
- * something returns when the change is durable at the store's level, and a reader sees nothing that a crash could take
- * back.
+ * <p><b>Durability.</b> A change is one batch of the store, which survives a crash completely or not at all. A method
+ * that changes a conversation returns when the change is durable at the store's level. Reads return only durable data.
  *
- * <p><b>Threads</b> may share all of it. Changes of one conversation happen one after the other. Of two threads that
- * both read a conversation and then replace it, the second wins.
+ * <p><b>Threads.</b> Thread-safe. Changes of one conversation are made one after the other. If two threads read a
+ * conversation and then replace it, the later replacement wins.
  *
- * <p>The store's exceptions pass through: among them {@link io.caravan.ValueTooLargeException} for a message over the
- * store's {@code maxValueBytes}, or for a change over its log buffer, and {@link io.caravan.OutOfSpaceException}; what
- * was refused has changed nothing.
+ * <p>The store's exceptions are passed on, for example {@link io.caravan.OutOfSpaceException}, and {@link
+ * io.caravan.ValueTooLargeException} for a message that exceeds the store's {@code maxValueBytes} or a change that
+ * exceeds its log buffer. A rejected change has no effect.
  */
 public final class Conversations {
     private static final long CATALOG_LIST = 0;
-    /** More than threads usually write at once, so that few conversations wait for another one. */
+    /** More than the number of threads that usually write at once, so that few conversations wait for another. */
     private static final int LOCKS = 64;
-    /** Documents that are looked at under one hold of a lock of the catalog. */
+    /** Number of documents read while a lock of the catalog is held once. */
     private static final int PAGE = 1024;
 
-    /** One catalog for a store, however often it is asked for: two would give out the same ids. Guarded by itself. */
+    /** The catalog of each store; two catalogs of a store would assign the same ids. Guarded by this map. */
     private static final Map<ListStore, WeakReference<Opened>> OPENED = new WeakHashMap<>();
 
     private final Opened opened;
     private final String prefix;
     private final byte[] prefixBytes;
 
-    /** What all conversations of a store share. */
+    /** The objects that all conversations of a store share. */
     private record Opened(ListStore store, Catalog catalog, List<Lock> locks) {
         Lock lock(DocumentName name) {
             return locks.get(Math.floorMod(name.hashCode(), LOCKS));
@@ -73,12 +72,13 @@ public final class Conversations {
     }
 
     /**
-     * The conversations of a store whose names have this prefix there. Conversations with another prefix are others,
-     * though their names be the same. Reads the names of all conversations the first time.
+     * Returns the conversations of a store whose names have this prefix in the store. Conversations with the same name
+     * but different prefixes are different conversations. The first call for a store reads the names of all
+     * conversations.
      *
-     * @param store one that only this process writes; stays the caller's to close
-     * @throws IllegalStateException when the store has lists with ids from 1 on that are no conversations
-     * @throws io.caravan.CorruptStoreException when list 0 is not a catalog
+     * @param store a store to which only this process writes; the caller must close it
+     * @throws IllegalStateException if the store has lists with ids from 1 on that are not conversations
+     * @throws io.caravan.CorruptStoreException if list 0 is not a catalog
      */
     public static Conversations of(ListStore store, String prefix) {
         synchronized (OPENED) {
@@ -120,7 +120,7 @@ public final class Conversations {
         return documents;
     }
 
-    /** The names of all conversations that have messages, in no order. */
+    /** Returns the names of all conversations that have messages, in no particular order. */
     public List<String> names() {
         List<String> names = documents(opened.catalog).stream()
                 .map(NamedDocument::name)
@@ -131,19 +131,19 @@ public final class Conversations {
         return names;
     }
 
-    /** The messages of a conversation, in their order; none when there is no such conversation. */
+    /** Returns the messages of a conversation, in order; none if the conversation does not exist. */
     public List<String> messages(String conversation) {
         return transcript(name(conversation)).messages();
     }
 
     /**
-     * Replaces the messages of a conversation, which begins or, with no messages, ends by that. What is written is what
-     * was added at the end; what went from the front is trimmed. Only another change, of anything but the first message
-     * and its neighbours, writes the conversation anew.
+     * Replaces the messages of a conversation. Creates the conversation if it does not exist, and deletes it if there
+     * are no messages. Appends only messages added at the end, and trims messages removed from the front. The first
+     * message, and the messages next to it, may change as well. Any other change rewrites the conversation.
      *
-     * @param messages JSON texts; half a surrogate pair, which UTF-8 has no bytes for, is kept as its JSON escape
-     * @throws IllegalArgumentException when a message is not JSON text, or the conversation's name is empty, too long
-     *     (1,024 bytes of UTF-8 with the prefix), or not Unicode
+     * @param messages JSON texts; an unpaired surrogate, which UTF-8 cannot encode, is stored as its JSON escape
+     * @throws IllegalArgumentException if a message is blank or starts with U+001E, and is therefore not JSON text, or
+     *     if the conversation's name is empty, too long (1,024 bytes of UTF-8 with the prefix), or not valid Unicode
      */
     public void replace(String conversation, List<String> messages) {
         messages.forEach(Transcript::checkMessage);
@@ -152,7 +152,7 @@ public final class Conversations {
         change(name, messages.isEmpty() ? this::remove : changed -> save(changed, encodable));
     }
 
-    /** Deletes a conversation; nothing happens when there is none. */
+    /** Deletes a conversation. Does nothing if it does not exist. */
     public void delete(String conversation) {
         change(name(conversation), this::remove);
     }
@@ -161,7 +161,10 @@ public final class Conversations {
         CompletableFuture<Long> make(DocumentName name);
     }
 
-    /** Makes a change while nobody else changes the conversation, and waits outside of the lock until it is durable. */
+    /**
+     * Makes a change while no other thread changes the conversation. Waits without the lock until the change is
+     * durable.
+     */
     private void change(DocumentName name, Change change) {
         CompletableFuture<Long> durable;
         Lock lock = opened.lock(name);

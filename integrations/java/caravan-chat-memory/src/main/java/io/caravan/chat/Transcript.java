@@ -9,11 +9,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A conversation as its list has it.
+ * The messages of a conversation, as stored in its list.
  *
- * <p>An entry is a message, which is JSON text in UTF-8. A list is trimmed at its front only, while chat memories keep a
- * system message there and drop those behind it. So an entry may also be a <em>lead</em>, told by its first byte, with
- * which no JSON begins:
+ * <p>An entry is a message, which is JSON text in UTF-8. A list can be trimmed only at its front, but chat memories
+ * keep a system message there and remove the messages after it. An entry may therefore also be a <em>lead</em>, which
+ * is marked by a first byte with which no JSON text starts:
  *
  * <pre>
  *   0        1
@@ -22,14 +22,14 @@ import org.jspecify.annotations.Nullable;
  *   +--------+---------------------------------+
  * </pre>
  *
- * <p>The conversation is the newest lead, if there is any, and then all messages. A lead that lies in the midst of the
- * messages is so written once for each time that the messages have moved past it, not with each of them.
+ * <p>The conversation is the newest lead, if there is one, followed by all messages. A lead is written again only when
+ * it would be trimmed, not with every change.
  */
 final class Transcript {
     /** The record separator of JSON text sequences (RFC 7464). */
     private static final char LEAD = '\u001e';
 
-    /** One without messages, of a conversation that does not exist. */
+    /** The transcript of a conversation that does not exist. */
     static final Transcript EMPTY = new Transcript();
 
     private record Line(long sequence, String message) {}
@@ -41,14 +41,14 @@ final class Transcript {
     private Transcript() {}
 
     /**
-     * What makes another transcript of this one.
+     * A change from this transcript to another.
      *
-     * @param keepFrom sequence of the first entry that stays
-     * @param appended the values that come behind
+     * @param keepFrom sequence of the first entry to keep
+     * @param appended the values to append
      */
     record Change(long keepFrom, List<byte[]> appended) {}
 
-    /** Refuses what could not be told from a lead. */
+    /** Rejects a blank message, and a message that could not be distinguished from a lead. */
     static void checkMessage(String message) {
         if (message.isBlank() || message.charAt(0) == LEAD) {
             throw new IllegalArgumentException("a message must be JSON text, was '" + message + "'");
@@ -56,8 +56,8 @@ final class Transcript {
     }
 
     /**
-     * Writes each half of a surrogate pair that stands alone as its JSON escape: UTF-8 has no bytes for it. In JSON text
-     * it can only stand in a string, where the escape means the same.
+     * Replaces each unpaired surrogate, which UTF-8 cannot encode, with its JSON escape. In JSON text, a surrogate can
+     * occur only in a string, where the escape has the same meaning.
      */
     static String escaped(String message) {
         StringBuilder escaped = new StringBuilder(message.length());
@@ -71,7 +71,7 @@ final class Transcript {
         return escaped.toString();
     }
 
-    /** Reads the list, as it is durably at one moment. */
+    /** Reads the durable contents of the list at one moment. */
     static Transcript read(ListStore store, long listId) {
         Transcript transcript = new Transcript();
         store.get(listId, (sequence, value) -> {
@@ -97,8 +97,8 @@ final class Transcript {
     }
 
     /**
-     * The change that leaves these messages, at least one: what stays of the body is its longest end with which they
-     * begin, or begin behind their first.
+     * Returns the change to these messages, of which there is at least one. It keeps the longest end of the body with
+     * which the messages start, either at the first message or after it.
      */
     Change changeTo(List<String> messages) {
         int plain = kept(messages);
@@ -118,7 +118,7 @@ final class Transcript {
         return new Change(nextSequence, encode(Stream.empty(), messages));
     }
 
-    /** How many of the last messages of the body are the first of these. */
+    /** Returns how many of the last messages of the body equal the first of these messages. */
     private int kept(List<String> messages) {
         int most = Math.min(body.size(), messages.size());
         while (most > 0 && !endsWith(messages.subList(0, most))) {

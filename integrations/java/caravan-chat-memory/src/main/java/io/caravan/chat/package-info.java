@@ -1,6 +1,6 @@
 /**
- * Conversations by name, kept in an embedded store: one list for each, one entry for each message. What the memories of
- * Spring AI and LangChain4j share. {@link io.caravan.chat.Conversations} is the way in.
+ * Conversations by name, in an embedded store: one list for each conversation, one entry for each message. The chat
+ * memories for Spring AI and LangChain4j share this code. Start with {@link io.caravan.chat.Conversations}.
  */
 @NullMarked
 package io.caravan.chat;

@@ -9,11 +9,11 @@ import io.caravan.chat.Conversations;
 import java.util.List;
 
 /**
- * LangChain4j's chat memory in an embedded store. A memory is a conversation named {@code langchain4j/} and the text of
- * its id, so that 7 and "7" are the same; a message is the JSON that LangChain4j makes of it.
+ * A LangChain4j chat memory store in an embedded store. A memory is a conversation named {@code langchain4j/} and its
+ * id as text, so the ids 7 and "7" are the same. A message is stored as LangChain4j's JSON.
  *
- * <p>What has returned is durable, and a change is all or nothing. An update writes what it adds: see
- * {@link Conversations}, whose exceptions also come from here. A memory without messages is deleted. Threads may share it.
+ * <p>A change is atomic, and durable when the method returns. An update writes only what it adds: see {@link
+ * Conversations}, whose exceptions are passed on. An update without messages deletes the memory. Thread-safe.
  */
 public final class CaravanChatMemoryStore implements ChatMemoryStore {
     private static final String PREFIX = "langchain4j/";
@@ -21,9 +21,9 @@ public final class CaravanChatMemoryStore implements ChatMemoryStore {
     private final Conversations conversations;
 
     /**
-     * Keeps memories in this store, which stays the caller's to close.
+     * Creates a memory store in this store, which the caller must close.
      *
-     * @throws IllegalStateException when the store has lists with ids from 1 on that are no conversations
+     * @throws IllegalStateException if the store has lists with ids from 1 on that are not conversations
      */
     public CaravanChatMemoryStore(ListStore store) {
         conversations = Conversations.of(store, PREFIX);

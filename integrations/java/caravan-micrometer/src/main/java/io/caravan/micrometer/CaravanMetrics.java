@@ -18,21 +18,21 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * The figures of an embedded store, under the names and in the units (bytes, seconds) that Caravan's server has for them.
- * They are read from the store together, at most once a second, and may be read from any thread. Once the store is
- * closed they stay what they were; the registry keeps the store from being collected until its meters are removed.
+ * The metrics of an embedded store, with the names and units (bytes, seconds) of the metrics of Caravan's server. They
+ * are read from the store together, at most once a second. Thread-safe. Once the store is closed, the metrics keep
+ * their last values. The registry keeps the store in memory until the meters are removed.
  */
 public final class CaravanMetrics implements MeterBinder {
     private final ListStore store;
     private final Tags tags;
     private final LongSupplier clock;
 
-    /** Figures without tags: for an application with one store. */
+    /** Creates metrics without tags, for an application with one store. */
     public CaravanMetrics(ListStore store) {
         this(store, Tags.empty());
     }
 
-    /** Figures with tags, which must tell them from those of another store in the same registry. */
+    /** Creates metrics with tags, which must distinguish them from those of another store in the same registry. */
     public CaravanMetrics(ListStore store, Iterable<Tag> tags) {
         this(store, tags, System::nanoTime);
     }
@@ -80,11 +80,11 @@ public final class CaravanMetrics implements MeterBinder {
                         groups -> groups.groups().size());
     }
 
-    /** Figures of one source, which is asked anew for each. */
+    /** The metrics of one source, which is queried for each value. */
     private record Figures<T>(MeterRegistry registry, Tags tags, Supplier<T> source) {
         private static final String PREFIX = "caravan.store.";
 
-        /** A counter whose function keeps the source: the registry itself would let go of it. */
+        /** Registers a counter. Its function refers to the source, because the registry refers to it only weakly. */
         void counter(String name, String description, ToDoubleFunction<T> figure) {
             FunctionCounter.builder(PREFIX + name, source, any -> figure.applyAsDouble(source.get()))
                     .description(description)
@@ -108,7 +108,7 @@ public final class CaravanMetrics implements MeterBinder {
         }
     }
 
-    /** The store's figures, read at most once a second, so that those of one scrape belong together. */
+    /** The store's statistics, read at most once a second, so that the values of one scrape are consistent. */
     private static final class LatestStats implements Supplier<StoreStats> {
         private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 

@@ -1,4 +1,4 @@
-/** Figures of an embedded store for Micrometer: {@link io.caravan.micrometer.CaravanMetrics}. */
+/** Metrics of an embedded store for Micrometer: {@link io.caravan.micrometer.CaravanMetrics}. */
 @NullMarked
 package io.caravan.micrometer;
 

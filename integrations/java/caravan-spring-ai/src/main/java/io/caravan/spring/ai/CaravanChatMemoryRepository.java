@@ -7,12 +7,13 @@ import org.springframework.ai.chat.memory.ChatMemoryRepository;
 import org.springframework.ai.chat.messages.Message;
 
 /**
- * Spring AI's chat memory in an embedded store. A conversation is named {@code spring-ai/} and its id there; a message is
- * JSON, with its text, metadata, media, tool calls and tool responses. What JSON has no type for in the metadata comes back
- * as what JSON made of it, and a subclass of a message as its class.
+ * A Spring AI chat memory repository in an embedded store. A conversation is named {@code spring-ai/} and its id. A
+ * message is stored as JSON, with its text, metadata, media, tool calls, and tool responses. Metadata of types that
+ * JSON lacks is read back as the JSON type to which it was converted, and a message of a subclass as the standard
+ * class.
  *
- * <p>What has returned is durable, and a change is all or nothing. Saving writes what is new: see {@link Conversations},
- * whose exceptions also come from here. A conversation that is saved without messages is deleted. Threads may share it.
+ * <p>A change is atomic, and durable when the method returns. A save writes only what is new: see {@link
+ * Conversations}, whose exceptions are passed on. A save without messages deletes the conversation. Thread-safe.
  */
 public final class CaravanChatMemoryRepository implements ChatMemoryRepository {
     private static final String PREFIX = "spring-ai/";
@@ -20,9 +21,9 @@ public final class CaravanChatMemoryRepository implements ChatMemoryRepository {
     private final Conversations conversations;
 
     /**
-     * Keeps conversations in this store, which stays the caller's to close.
+     * Creates a repository that stores conversations in this store. The caller must close the store.
      *
-     * @throws IllegalStateException when the store has lists with ids from 1 on that are no conversations
+     * @throws IllegalStateException if the store has lists with ids from 1 on that are not conversations
      */
     public CaravanChatMemoryRepository(ListStore store) {
         conversations = Conversations.of(store, PREFIX);
@@ -43,7 +44,8 @@ public final class CaravanChatMemoryRepository implements ChatMemoryRepository {
     /**
      * Replaces the messages of a conversation.
      *
-     * @throws tools.jackson.core.JacksonException when a message's metadata cannot be made JSON; nothing has changed
+     * @throws tools.jackson.core.JacksonException if a message's metadata cannot be converted to JSON; nothing has
+     *     changed
      */
     @Override
     public void saveAll(String conversationId, List<Message> messages) {

@@ -23,8 +23,8 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A message as its JSON has it. The same message is always the same JSON: that tells which messages of a conversation are
- * in the store.
+ * The JSON form of a message. The same message always has the same JSON, by which a save detects the messages that are
+ * already in the store.
  */
 @JsonInclude(Include.NON_EMPTY)
 record StoredMessage(
@@ -40,9 +40,9 @@ record StoredMessage(
             .build();
 
     /**
-     * A medium, whose data are bytes, or else a URL or what else is text.
+     * A medium. Data other than a byte array, such as a URL, is stored as text.
      *
-     * @param bytes Base64 in JSON
+     * @param bytes encoded as Base64 in the JSON
      */
     @JsonInclude(Include.NON_NULL)
     record StoredMedia(
@@ -72,7 +72,7 @@ record StoredMessage(
         }
     }
 
-    /** What is empty is not in the JSON. */
+    /** Replaces missing fields with empty collections, because the JSON omits empty collections. */
     StoredMessage {
         metadata = Objects.requireNonNullElse(metadata, Map.of());
         media = Objects.requireNonNullElse(media, List.of());

@@ -1,4 +1,6 @@
-/** Spring AI's chat memory, kept in an embedded store: {@link io.caravan.spring.ai.CaravanChatMemoryRepository}. */
+/**
+ * A Spring AI chat memory repository in an embedded store: {@link io.caravan.spring.ai.CaravanChatMemoryRepository}.
+ */
 @NullMarked
 package io.caravan.spring.ai;
 

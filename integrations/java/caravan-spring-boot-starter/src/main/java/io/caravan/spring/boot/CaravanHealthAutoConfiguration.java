@@ -9,7 +9,7 @@ import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEn
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 
-/** Tells the health of the application's one store, where there is Actuator. */
+/** Reports the health of the application's store, if there is only one and Actuator is present. */
 @AutoConfiguration(after = CaravanAutoConfiguration.class)
 @ConditionalOnClass(HealthIndicator.class)
 @ConditionalOnSingleCandidate(ListStore.class)

@@ -6,19 +6,21 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * UP while the store makes durable what is written, DOWN once it has failed or is closed. A look waits for the writes
- * that are under way, as a read does.
+ * Reports UP while the store makes writes durable, and DOWN once it has failed or is closed. A check waits for the
+ * writes that are in progress.
  */
 public class CaravanHealthIndicator extends AbstractHealthIndicator {
     private final ListStore store;
 
-    /** The health of this store. */
+    /** Creates an indicator for this store. */
     public CaravanHealthIndicator(ListStore store) {
         super("the store takes no writes");
         this.store = store;
     }
 
-    /** Details are the store's name, how many lists it has, and the bytes that live values take. */
+    /**
+     * Flushes the store. The details are the store's name, the number of its lists, and the bytes of its live values.
+     */
     @Override
     protected void doHealthCheck(Health.Builder builder) {
         StoreStats stats = store.stats();

@@ -12,16 +12,16 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.util.unit.DataSize;
 
 /**
- * The settings of the store that an application embeds. {@link StoreConfig} has their ranges.
+ * The settings of the store that an application embeds. See {@link StoreConfig} for their ranges.
  *
- * @param directory The store's directory, which is created when it is missing. Must be set.
- * @param durability What has happened to a write before it is acknowledged.
- * @param flushPolicy How long writes gather before they are forced together.
- * @param flushDelay How long they gather with the flush policy 'delay', from 0 to one minute.
- * @param maxValue Greatest length of one value, to just under 32MB.
- * @param maxHeap Upper bound of the heap's files, to 2TB. Appends beyond it are refused.
- * @param checkpointFloor Least log between two checkpoints. Less shortens the log and the start after a crash, more makes
- *     checkpoints rarer.
+ * @param directory The store's directory, which is created if it is missing. Required.
+ * @param durability The durability that a write reaches before it is acknowledged.
+ * @param flushPolicy The policy for how long writes are collected before they are fsynced together.
+ * @param flushDelay The time for which writes are collected with the flush policy 'delay', from 0 to one minute.
+ * @param maxValue The maximum length of a value, up to just under 32MB.
+ * @param maxHeap The maximum size of the heap's files, up to 2TB. Further appends are rejected.
+ * @param checkpointFloor The minimum amount of log between two checkpoints. A lower value shortens the log and the
+ *     recovery after a crash; a higher value makes checkpoints rarer.
  */
 @ConfigurationProperties("caravan")
 public record CaravanProperties(
@@ -33,21 +33,22 @@ public record CaravanProperties(
         @DefaultValue("1TB") DataSize maxHeap,
         @DefaultValue("64MB") DataSize checkpointFloor) {
 
-    /** How long writes gather before they are forced together. */
+    /** The policy for how long writes are collected before they are fsynced together. */
     public enum Flush {
-        /** See {@link FlushPolicy#immediate()}. */
+        /** The policy {@link FlushPolicy#immediate()}. */
         IMMEDIATE,
-        /** See {@link FlushPolicy#adaptive()}. */
+        /** The policy {@link FlushPolicy#adaptive()}. */
         ADAPTIVE,
-        /** See {@link FlushPolicy#fixedDelay}. */
+        /** The policy {@link FlushPolicy#fixedDelay}. */
         DELAY
     }
 
     /**
-     * The store's config.
+     * Returns the store's configuration.
      *
-     * @throws InvalidConfigurationPropertyValueException when no directory is set, or values may be longer than they can be
-     * @throws IllegalArgumentException when another setting is out of its range
+     * @throws InvalidConfigurationPropertyValueException if no directory is set, or the maximum length of a value
+     *     exceeds the limit
+     * @throws IllegalArgumentException if another setting is out of its range
      */
     public StoreConfig toConfig() {
         if (directory == null) {

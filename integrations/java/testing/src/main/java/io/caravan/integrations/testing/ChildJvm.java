@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** A program in a JVM of its own, with the class path of the tests, which may be killed. */
+/** A program in its own JVM, which can be killed. It has the class path of the tests. */
 public final class ChildJvm implements AutoCloseable {
     private final Process process;
     private final BufferedReader output;
@@ -21,7 +21,7 @@ public final class ChildJvm implements AutoCloseable {
         return System.getProperty("java.class.path");
     }
 
-    /** Starts the main class of the tests' class path. */
+    /** Starts a main class from the tests' class path. */
     public static ChildJvm start(Class<?> main, String... arguments) throws IOException {
         return start(classPath(), main.getName(), arguments);
     }
@@ -39,7 +39,10 @@ public final class ChildJvm implements AutoCloseable {
                 .start());
     }
 
-    /** Waits until it has printed so many lines, and kills it with SIGKILL; returns them, and what came after. */
+    /**
+     * Waits until the program has printed this many lines, and kills it with SIGKILL. Returns these and all later
+     * lines.
+     */
     public List<String> killAfter(int lines) throws IOException {
         List<String> printed = new ArrayList<>();
         for (int i = 0; i < lines; i++) {
@@ -49,7 +52,7 @@ public final class ChildJvm implements AutoCloseable {
             }
             printed.add(line);
         }
-        // Not by the process itself, which would close its output too.
+        // Uses the process handle, because destroying the Process would also close its output.
         process.toHandle().destroyForcibly();
         printed.addAll(linesUntilClosed());
         return printed;
@@ -79,7 +82,7 @@ public final class ChildJvm implements AutoCloseable {
         return process.onExit().join().exitValue();
     }
 
-    /** Kills it, if it still runs. */
+    /** Kills the program if it is still running. */
     @Override
     public void close() {
         process.destroyForcibly();

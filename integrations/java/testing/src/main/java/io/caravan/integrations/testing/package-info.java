@@ -1,4 +1,4 @@
-/** What the tests of several integrations need. */
+/** Code that the tests of several integrations share. */
 @NullMarked
 package io.caravan.integrations.testing;
 
