@@ -112,7 +112,7 @@ public interface DurableListStore extends ListStore {
     VerifyReport verify(VerifyReport.Progress progress);
 
     /**
-     * Copies this open store to a directory while the store is in use. The copy is a complete store with exactly the
+     * Copies this store to a directory while it stays open and in use. The copy is a complete store with exactly the
      * durable state at one moment after the start of this call.
      *
      * <p>The directory's name ends with {@code .partial} until the copy is complete and durable. A failed backup leaves

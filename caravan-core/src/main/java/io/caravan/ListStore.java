@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * not change sequences. An append to the id of a deleted list starts a new list at 0. A value may be empty. A missing
  * list reads as an empty list.
  *
- * <p><b>Writes</b> are asynchronous. A write that cannot be accepted (see each method) throws, changes nothing, and
- * never calls its callback. An accepted write calls its callback exactly once:
+ * <p><b>Writes</b> are asynchronous. A write that cannot be accepted (see each method) throws an exception, changes
+ * nothing, and never calls its callback. An accepted write calls its callback exactly once:
  *
  * <ul>
  *   <li>{@code success} once the write is durable at the store's {@link Durability} level, or at the weaker level that
@@ -93,11 +93,11 @@ public interface ListStore extends AutoCloseable {
      * Opens a new store in the JVM heap, for tests and caches. It accepts and rejects the same writes as a durable
      * store with this config, and its contents are lost when it is closed.
      *
-     * <p>It takes as much memory as the durable store would take disk space: the heap segments, the log since the last
-     * checkpoint but one, and up to eight unused log segments kept for reuse. It has its own threads, and must be
-     * closed.
+     * <p>It takes as much memory as the durable store would take disk space: the heap segments, the log since the
+     * second-to-last checkpoint, and up to eight unused log segments kept for reuse. It has its own threads, and must
+     * be closed.
      *
-     * @param config the settings; their directory is never accessed, and only names the store in messages
+     * @param config the settings; the directory is not accessed, and only identifies the store in messages
      */
     static ListStore inMemory(StoreConfig config) {
         return DedicatedThread.call(

@@ -20,8 +20,7 @@ import java.util.Objects;
  * </ul>
  *
  * <p>A replica writes its own log without an fsync, because the group has the frames. After a power failure its log may
- * end earlier than before; the group supplies the missing frames. {@link #force} returns the position up to which the
- * replica does not depend on the group.
+ * end earlier than before; the group supplies the missing frames.
  *
  * <p>A leader that must become a follower again is closed and reopened. This discards the writes that it accepted but
  * the group did not commit, because these writes were only in memory. At most one thread at a time may call the methods
@@ -114,7 +113,7 @@ public final class Replica implements AutoCloseable {
     }
 
     /**
-     * Makes the replica the group's leader, which accepts writes. Call it only after every committed frame has been
+     * Makes the replica the group's leader, which accepts writes. Call this only after every committed frame has been
      * replayed.
      */
     public void lead(FrameReplicator group) {

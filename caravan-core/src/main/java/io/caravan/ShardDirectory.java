@@ -125,7 +125,6 @@ final class ShardDirectory implements AutoCloseable {
         }
     }
 
-    /** Returns the directory of a shard. */
     Path folder(int group) {
         return directory.resolve(FileNames.group(group));
     }

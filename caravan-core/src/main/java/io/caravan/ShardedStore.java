@@ -155,7 +155,7 @@ public final class ShardedStore implements ListStore {
         groupOf(id).acceptedLengths(id, more);
     }
 
-    /** Visits the lists of all shards. An id that exists in several shards is visited once for each. */
+    /** Visits the lists of all shards. An id that exists in several shards is visited once for each shard. */
     @Override
     public void forEachList(LongConsumer ids) {
         groups.forEach(group -> group.forEachList(ids));

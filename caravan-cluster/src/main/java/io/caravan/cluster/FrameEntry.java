@@ -25,7 +25,6 @@ record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
     private static final int CRC = UNUSED + Long.BYTES;
     private static final int HEAD_BYTES = CRC + Integer.BYTES;
 
-    /** Returns an entry that consists of the frame alone. */
     static FrameEntry plain(ByteBuffer frame) {
         return new FrameEntry(frame, 0);
     }

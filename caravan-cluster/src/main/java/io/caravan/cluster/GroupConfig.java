@@ -52,8 +52,8 @@ public record GroupConfig(
          */
         JOIN,
         /**
-         * A later start. Empty directories are rejected: a node that has lost acknowledged writes must not vote,
-         * because those writes may then be lost.
+         * A later start. Empty directories are rejected: a node that has lost acknowledged writes must not vote, or
+         * those writes may be lost.
          */
         AGAIN
     }

@@ -405,8 +405,8 @@ public final class GroupMember implements AutoCloseable {
     /**
      * Confirms that this node is the leader. When the future completes, the store last passed to the {@link
      * LeadershipListener} shows every write that any node of the group had acknowledged before this call. Reads of that
-     * store that begin after this are linearizable. Without the confirmation, a leader that has been replaced without
-     * noticing it could return stale data.
+     * store that begin after this are linearizable. Without this, a leader that has not noticed its replacement could
+     * return stale data.
      *
      * <p>The confirmation waits until a majority has an empty entry of the Raft log on disk. Concurrent calls share
      * that entry; its cost is about that of a write.

@@ -2,7 +2,9 @@ package io.caravan.cluster;
 
 import io.caravan.DurableListStore;
 
-/** Is notified when this node starts or stops leading its group. Called on one thread, one call at a time. */
+/**
+ * Receives notifications when this node starts or stops leading its group. Called on one thread, one call at a time.
+ */
 public interface LeadershipListener {
     /**
      * Called when this node leads and the store accepts writes. The store contains every write that the group has ever

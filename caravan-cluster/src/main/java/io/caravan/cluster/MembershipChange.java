@@ -49,7 +49,7 @@ record MembershipChange(@Nullable String leaving, @Nullable Host joining) {
                     "host " + id + " leads: hand leadership to another host first, and ask that one");
         }
         // If the leader fails during the change, the vote of the leaving node may be needed. A node that keeps running
-        // may be unable to vote then. A stopped node has its old entries, and can be started again to vote.
+        // may be unable to vote then. A stopped node can be started again to vote.
         if (reachable.test(id)) {
             throw new IllegalArgumentException(
                     "host " + id + " answered a moment ago: stop it first, and ask again some seconds later");

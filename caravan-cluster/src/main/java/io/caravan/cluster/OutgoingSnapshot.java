@@ -59,8 +59,8 @@ final class OutgoingSnapshot {
     }
 
     /**
-     * Returns the entry at which the receiver no longer needs the log since the copy: {@code last} of the first call.
-     * With {@code last} of each call, the log would be kept while the receiver lags even slightly.
+     * Returns the entry at which the receiver no longer needs the log since the copy: {@code last} of the first call. A
+     * goal that moved with {@code last} would keep the log while the receiver lags even slightly.
      */
     synchronized long goal(long last) {
         goal = goal < 0 ? last : goal;

@@ -79,8 +79,8 @@ final class RaftFrameReplicator implements FrameReplicator {
     }
 
     /**
-     * Returns the last committed frame, or null. The store writes it after it is notified, so a store that fails in
-     * between may lack it. The store has written every earlier frame.
+     * Returns the last committed frame, or null. The store writes this frame after it is notified, so a store that
+     * fails in between may lack the frame. The store has written every earlier frame.
      */
     synchronized @Nullable ByteBuffer lastCommitted() {
         return lastCommitted == null ? null : ByteBuffer.wrap(lastCommitted);

@@ -36,7 +36,6 @@ final class RaftLogRetention {
         return Math.min(MOST_SEGMENT_BYTES, keptBytes / SEGMENTS);
     }
 
-    /** A finished segment. */
     private record Segment(long lastEntry, long bytes) {}
 
     /** Returns the last entry of the segments that exceed the limit; -1 if none does. */

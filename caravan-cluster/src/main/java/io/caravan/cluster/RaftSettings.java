@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 /** The Raft configuration of a node. */
 final class RaftSettings {
     /**
-     * The maximum size of an entry: a frame and its envelope. It does not depend on the node's own buffers; otherwise a
-     * node with smaller buffers could not write, read, or forward entries that the group has committed.
+     * The maximum size of an entry: a frame and its envelope; the same on all nodes, see {@link
+     * GroupConfig#MAX_FRAME_BYTES}.
      */
     private static final SizeInBytes ENTRY = SizeInBytes.valueOf(GroupConfig.MAX_FRAME_BYTES + (1 << 20));
 

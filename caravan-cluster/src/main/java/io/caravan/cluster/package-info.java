@@ -6,7 +6,7 @@
  * RaftFrameReplicator}, which proposes each frame as one Raft entry. {@code GroupStateMachine} receives the committed
  * entries on every node: on the leader it notifies the waiting flusher, on followers it replays the frame.
  *
- * <p>{@code RaftLogPurger} purges the Raft log. A node that lacks purged entries receives the leader's files: {@code
+ * <p>A node that lacks entries that {@code RaftLogPurger} has purged receives the leader's files: {@code
  * SnapshotSender} sends them, {@code SnapshotReceiver} receives them. Raft itself (elections, its log, the network) is
  * Apache Ratis.
  */

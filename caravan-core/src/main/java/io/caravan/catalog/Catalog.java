@@ -98,13 +98,7 @@ public final class Catalog {
         return new Catalog(store, listId, grouping);
     }
 
-    /**
-     * Opens the catalog of a store with one shard.
-     *
-     * @param listId id of the catalog's list, zero or less, because ids from 1 on belong to the documents
-     * @throws CorruptStoreException if an entry is not valid
-     * @throws io.caravan.StoreVersionException if an entry has another version
-     */
+    /** Opens the catalog of a store with one shard, as {@link #open(ListStore, long, ToIntFunction)} does. */
     public static Catalog open(ListStore store, long listId) {
         if (store.groups().size() != 1) {
             throw new IllegalArgumentException("the store has groups");
@@ -217,8 +211,8 @@ public final class Catalog {
     public record Page(List<NamedDocument> documents, long next) {}
 
     /**
-     * Returns a page of all documents. Callers can visit a catalog of any size in steps of any size. A document that
-     * exists throughout is on exactly one page. Waits for no write, like {@link #list}.
+     * Returns a page of all documents. A document that exists throughout is on exactly one page. Waits for no write,
+     * like {@link #list}.
      *
      * @param cursor 0 for the first page, then {@link Page#next()}
      * @param limit maximum number of documents, 1 or more; the page may have fewer, or none

@@ -79,7 +79,10 @@ public final class CheckpointReader implements AutoCloseable {
         return file.path();
     }
 
-    /** Visits every section and piece, checking conditions 5 to 7. If it fails, discard everything visited. */
+    /**
+     * Visits every section and piece, checking conditions 5 to 7. If this throws an exception, discard everything
+     * visited.
+     */
     public void read(Visitor visitor) throws IOException {
         Tally tally = new Tally(visitor);
         sections = new CheckpointSections(file, header.partitions(), tally);

@@ -33,7 +33,6 @@ public final class CheckpointSections {
     private final int partitions;
     private final Visitor visitor;
     private final ByteBuffer window;
-    /** Position of the window in the file. */
     private long windowAt;
     /** The reason why no section is at the position checked last. */
     private String problem = "";

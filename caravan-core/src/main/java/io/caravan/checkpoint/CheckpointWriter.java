@@ -141,7 +141,7 @@ public final class CheckpointWriter implements AutoCloseable {
         return written + buffer.position();
     }
 
-    /** Completes and renames the file, durably. */
+    /** Completes and renames the file. It is durable when this returns. */
     public void publish(CheckpointHeader header) throws IOException {
         writeBuffer();
         file.write(encode(header, written), 0);

@@ -17,8 +17,7 @@ import org.slf4j.LoggerFactory;
  * the log since the last checkpoint has outgrown the bytes that a checkpoint would write, or when the log has no space
  * to grow. Between checkpoints, the checkpointer runs tasks that need the store's files to stay unchanged.
  *
- * <p>A checkpoint that fails for lack of space is retried later, because nothing depends on it. A failed fsync of the
- * log or the heap is final.
+ * <p>A checkpoint that fails for lack of space is retried later. A failed fsync of the log or the heap is final.
  */
 final class Checkpointer {
     /**
@@ -52,7 +51,6 @@ final class Checkpointer {
     private volatile long dueAtLsn;
     private boolean lastAttemptFailed;
     private long lastFailureNanos;
-    /** The pause between a failure and the next attempt. */
     private long retryNanos = RETRY_NANOS;
     /** Whether the last attempt failed only because a part of the log is unreadable. */
     private boolean unreadable;
@@ -110,7 +108,6 @@ final class Checkpointer {
         });
     }
 
-    /** A task and the future of its submitter. */
     private record Request(Engine.FileTask task, CompletableFuture<Void> done) {
         void serve() {
             try {

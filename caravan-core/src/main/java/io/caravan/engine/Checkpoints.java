@@ -21,7 +21,7 @@ import java.util.function.Consumer;
  *
  * <p>A checkpoint is the index as of one LSN, and is made in five steps:
  * <ol>
- *   <li>Note where replay will start: at the first frame that is not sealed yet.
+ *   <li>Record where replay will start: at the first frame that is not sealed yet.
  *   <li>Wait until all earlier frames are fsynced. Evacuate their survivors to the heap, and fsync the heap ({@link
  *     LogEvacuation}).
  *   <li>Freeze the index, holding the lock for a moment, and write it without the lock.
@@ -48,7 +48,7 @@ final class Checkpoints {
     private final List<Long> kept;
     private volatile CheckpointHeader newest;
     private long newestBytes;
-    /** Number of heap segments that the retained checkpoints refer to. */
+    /** Number of heap segments to which the retained checkpoints refer. */
     private int countedHeapSegments;
 
     Checkpoints(
@@ -93,7 +93,6 @@ final class Checkpoints {
         return state.locked(() -> queue.nextLsn() == newest.startLsn());
     }
 
-    /** Whether further checkpoints would free disk space or heap places. */
     boolean makeRoom() {
         return state.locked(() -> space.checkpointsMakeRoom(countedHeapSegments));
     }

@@ -52,7 +52,7 @@ final class Commit {
         return frame;
     }
 
-    /** Returns the log segment that the frame was placed in. */
+    /** Returns the log segment of the frame. */
     long segment() {
         return segment;
     }

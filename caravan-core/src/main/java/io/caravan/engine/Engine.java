@@ -262,7 +262,7 @@ public final class Engine implements DurableListStore {
         return parts.replays.replay(frame);
     }
 
-    /** Returns the size of a log segment in bytes, as fixed when the store was created. */
+    /** Returns the size of a log segment in bytes. */
     public int logSegmentBytes() {
         return parts.replays.segmentBytes();
     }

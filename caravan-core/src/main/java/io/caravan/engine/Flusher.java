@@ -251,7 +251,7 @@ final class Flusher {
         return writer.write(frame, sealed);
     }
 
-    /** Whether no replication group has the frames that the store's own log may lose. */
+    /** Whether the store's own log is the only copy of its frames. */
     private boolean alone() {
         return commitLog == FrameReplicator.LOCAL && !state.follows();
     }

@@ -44,7 +44,7 @@ final class HeapSpace {
     private @Nullable String problem;
     /** The reason why the last checkpoint failed, or null. */
     private @Nullable String checkpointProblem;
-    /** Whether a write waits for the next checkpoint, or for the one in progress. */
+    /** Whether a write waits for the next checkpoint, or for the checkpoint in progress. */
     private volatile boolean checkpointWanted;
     /** Whether a checkpoint is in progress, which pins the entries that it moves to the heap. */
     private boolean checkpointing;
@@ -114,7 +114,7 @@ final class HeapSpace {
         state.awaitRoom(mayWait);
     }
 
-    /** Whether the end of the next checkpoint, or of the one in progress, may free space or show that none is left. */
+    /** Whether the end of the next or current checkpoint may free space, or show that no space is left. */
     private boolean aCheckpointFrees(long bytes) {
         if (problem != null || checkpointProblem != null) {
             return false;
@@ -159,7 +159,6 @@ final class HeapSpace {
         reuse(region);
     }
 
-    /** Whether the heap may have another segment. */
     boolean mayGrow() {
         return (segments + 1L) * geometry.segmentBytes() <= maxHeapBytes;
     }
@@ -182,7 +181,6 @@ final class HeapSpace {
         return geometry.usableBytes() - filled[segment];
     }
 
-    /** Returns the number of bytes of all segments in use that have no disk space yet. */
     long unfilledBytes() {
         return unfilledBytes;
     }

@@ -75,7 +75,8 @@ final class LayoutSurvey {
     }
 
     /**
-     * Counts the part of a segment without disk space. It is free, and forms one hole with the free space before it.
+     * Counts the part of a segment without disk space. This part is free, and forms one hole with the free space before
+     * it.
      */
     private void countUnfilled(int segment) {
         if (segment < space.segments() && space.unfilled(segment) > 0 && !endSeen.get(segment)) {

@@ -42,7 +42,6 @@ import org.slf4j.LoggerFactory;
  * <p>Used by the checkpointer only.
  */
 final class LogEvacuation {
-    /** Maximum number of entries in a batch. */
     private static final int BATCH_ENTRIES = 1 << 14;
 
     /** Maximum number of bytes in a batch, which its last entry may exceed. */
@@ -134,8 +133,7 @@ final class LogEvacuation {
      * Moves all entries before an LSN that are retained or pinned.
      *
      * @param untilLsn the position up to which the log is fsynced
-     * @throws Unreadable if some entries in the log are unreadable; all other entries have moved, except later entries
-     *     of the same lists
+     * @throws Unreadable if some entries in the log are unreadable
      * @throws IOException if the disk or the heap has no space for them
      */
     void tenure(long untilLsn) throws IOException {
@@ -210,7 +208,7 @@ final class LogEvacuation {
         } while (next != ListIndex.NONE);
     }
 
-    /** Pins the list if it has entries to move. Returns whether it has. */
+    /** Pins the list if it has entries to move. Returns whether it was pinned. */
     private boolean pinIfYoung(int list) {
         ListIndex index = state.index;
         long from = Math.max(index.tenured(list), index.firstKept(list));

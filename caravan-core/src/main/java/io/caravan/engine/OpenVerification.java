@@ -124,7 +124,7 @@ final class OpenVerification {
         }
     }
 
-    /** Reads until the end or a fault. Returns the sequence to resume from. */
+    /** Reads until the end or a fault. Returns the sequence at which to resume. */
     private long readListFrom(long id, long from) {
         try {
             EntryStream counting = (sequence, value) -> {

@@ -6,9 +6,9 @@ import java.util.function.LongConsumer;
 
 /**
  * Heap places that trims and deletions have freed, and that must not be reused yet because the newest checkpoint still
- * refers to them. If the log loses the frame that freed them, recovery restores their entries, so the bytes must be
- * unchanged. Such a loss occurs, for example, if the last frame of the log is damaged. A place is therefore reused only
- * after a checkpoint is published that no longer refers to it.
+ * refers to them. If the log loses the frame that freed them, for example because its last frame is damaged, recovery
+ * restores their entries, so the bytes must be unchanged. A place is therefore reused only after a checkpoint is
+ * published that no longer refers to it.
  *
  * <p>A place takes one long. Neighbors that are freed one after the other share one long, and the entries of a list
  * usually are neighbors. The memory used is therefore at most the memory that the index used for the same entries.

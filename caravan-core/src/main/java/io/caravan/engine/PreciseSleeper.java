@@ -6,8 +6,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Waits precisely until an instant. Every sleep on Linux ends about 75 microseconds late, whichever API is used, so the
- * last part of a wait is a spin loop. There is no spin loop on a machine with a single core, where it would delay other
- * threads, and in waits of 20 ms or more, where the delay does not matter.
+ * last part of a wait is a spin loop. It does not spin on a machine with a single core, where that would delay other
+ * threads, or in waits of 20 ms or more, where the delay does not matter.
  */
 public final class PreciseSleeper {
     private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(100);

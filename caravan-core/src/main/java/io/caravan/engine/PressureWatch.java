@@ -5,10 +5,7 @@ import io.caravan.StoreConfig;
 import io.caravan.StoreStats.HeapUse;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Notifies a {@link HeapPressureListener} when a threshold is crossed, with hysteresis: the pressure ends only when
- * both values are 10% below their thresholds. Used by the thread that flushes.
- */
+/** Notifies a {@link HeapPressureListener}. Used by the thread that flushes. */
 final class PressureWatch {
     private static final double RELIEF = 0.9;
     /** A threshold that disables its check: it is never reached, and does not keep the pressure from ending. */

@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Creates log segments ahead of need, and removes those that no checkpoint needs any more. No other component adds or
- * removes segments, so no coordination is needed. If the disk has no space, the provisioner reports this ({@link
- * #isLogOutOfSpace()}) and retries until space is available.
+ * removes segments. If the disk has no space, the provisioner reports this ({@link #isLogOutOfSpace()}) and retries
+ * until space is available.
  */
 final class Provisioner {
     private static final Logger LOG = LoggerFactory.getLogger(Provisioner.class);

@@ -178,7 +178,7 @@ final class ReadPath {
         return bytes[0];
     }
 
-    /** Returns the state of the list including accepted writes that are not committed, without waiting. */
+    /** Returns the accepted state of the list; see {@link io.caravan.ListStore#accepted}. */
     @Nullable
     ListInfo accepted(long id) {
         Pinned pinned = pinAccepted(id);
@@ -192,10 +192,7 @@ final class ReadPath {
         }
     }
 
-    /**
-     * Visits the lengths of the retained values, oldest first, including values that are accepted but not committed,
-     * without waiting.
-     */
+    /** Visits the lengths of values; see {@link io.caravan.ListStore#acceptedLengths}. */
     void acceptedLengths(long id, IntPredicate more) {
         Pinned pinned = pinAccepted(id);
         if (pinned == null) {
@@ -347,7 +344,7 @@ final class ReadPath {
         });
     }
 
-    /** A walk through the index, which ends where it started: at the lowest hash. */
+    /** A walk through the index. At its end, the position is 0 again. */
     private final class DurableIds {
         private final long[] ids = new long[ListIndex.MAX_STEP_LISTS];
         private int count;

@@ -32,9 +32,8 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a store's files and decides what they mean, according to the table of {@link RecoveryCase}. If it refuses to
- * open a store, it does so before it writes anything. It never writes a value. {@code RecoveryCleanup} then removes the
- * files that are not needed.
+ * Reads a store's files and decides what they mean, according to the table of {@link RecoveryCase}. It writes nothing.
+ * {@code RecoveryCleanup} then removes the files that are not needed.
  */
 public final class Recovery {
     /** 8 MiB of regions, so that the index of a small store is traversed only once. */
@@ -315,7 +314,7 @@ public final class Recovery {
         }
     }
 
-    /** Returns the number of heap segments that a checkpoint refers to. Later segments have no values. */
+    /** Returns the number of heap segments to which a checkpoint refers. Later segments have no values. */
     private int countedHeapSegments() throws IOException {
         int counted = 0;
         for (long number : checkpointNumbers()) {

@@ -115,8 +115,8 @@ final class ReplayPath {
     }
 
     /**
-     * Checks that a frame received again equals the frame in the log, if the log still reaches back to it. A copied log
-     * has zeros before its first frame.
+     * Checks that a frame received again equals the frame in the log, if the log still contains it. A copied log has
+     * zeros before its first frame.
      */
     private void requireSame(ByteBuffer frame) {
         ByteBuffer own = ByteBuffer.allocate(FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -128,10 +128,10 @@ final class ReplayPath {
     }
 
     /**
-     * Checks that the frame follows the last one, at the tail or first in the next segment. The leader starts a new
-     * segment if the tail's segment lacks space for all records that the first write may need. The write may have used
-     * fewer records, because a trim that changes nothing has no record. A frame that follows an earlier frame comes too
-     * late: another frame already follows that earlier frame.
+     * Checks that the frame follows the last frame, at the tail or at the start of the next segment. The leader starts
+     * a new segment if the tail's segment lacks space for all records that the first write may need. The write may have
+     * used fewer records, because a trim that changes nothing has no record. A frame that follows an earlier frame
+     * comes too late: another frame already follows that earlier frame.
      */
     private void requireFollows(ByteBuffer frame) {
         long tail = queue.tail();

@@ -47,7 +47,7 @@ final class StoreComponents {
 
     StoreComponents(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock, Scheduler scheduler) {
         this.recovered = recovered;
-        // The parts wake each other's workers through these methods, because the workers are created last.
+        // The components wake each other's workers through these methods, because the workers are created last.
         StoreState.Wakes wakes = new StoreState.Wakes(this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner);
         state = new StoreState(config, storage, recovered, clock, scheduler, wakes);
         demand = new FlushScheduler(state, new Commit(config.logBufferBytes()));
@@ -96,8 +96,8 @@ final class StoreComponents {
         // The first append should not wait for segments; the replayed log may even end at the end of its last segment.
         provisioner.step();
         if (recovered.newest().version() < FileHeader.NEWEST_VERSION) {
-            // An earlier release may have left data only in the page cache. Only a checkpoint separates such data from
-            // durable data.
+            // An earlier release may have left log data only in the page cache. After a checkpoint, recovery does not
+            // need it.
             onCheckpointer(checkpointer::publish);
         }
         provisionerWorker.start();
@@ -144,7 +144,6 @@ final class StoreComponents {
         }
     }
 
-    /** Returns the layout on disk; see {@link io.caravan.ListStore#layout()}. */
     StoreLayout layout() {
         return new LayoutSurvey(state, space).look(provisioner, checkpointer);
     }

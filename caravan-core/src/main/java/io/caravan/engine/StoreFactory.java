@@ -61,7 +61,7 @@ final class StoreFactory {
     }
 
     /**
-     * Checks that the configured values fit in the segments. A store keeps the segment sizes that it was created with.
+     * Checks that the configured values fit in the segments. The segment sizes were fixed when the store was created.
      */
     static void checkFits(StoreConfig config, CheckpointHeader header) {
         int logBytes = config.maxValueBytes() + StoreConfig.BLOCK_BYTES;

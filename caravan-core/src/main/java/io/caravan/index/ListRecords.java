@@ -57,7 +57,6 @@ final class ListRecords {
         records.thaw();
     }
 
-    /** Creates the record of an empty list. */
     int create(long id, long birth, long first) {
         int list = records.allocate();
         set(list, ID, id);
@@ -170,7 +169,6 @@ final class ListRecords {
         return (int) get(list, PLACES) >>> COUNT_BITS & COUNT_MASK;
     }
 
-    /** Returns the number of entries in the tail chunk. */
     int tailCount(int list) {
         return (int) get(list, PLACES) & COUNT_MASK;
     }

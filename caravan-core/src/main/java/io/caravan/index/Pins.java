@@ -4,7 +4,7 @@ import java.util.Comparator;
 import java.util.NavigableSet;
 import java.util.TreeSet;
 
-/** The entries that readers have pinned, by list. Guarded by the store's lock, as the index is. */
+/** The entries that readers have pinned, by list. Guarded by the store's lock. */
 public final class Pins {
     /** A sequence after all others, which stands for no pin. */
     static final long NONE = Long.MAX_VALUE;

@@ -13,10 +13,10 @@ import io.caravan.collections.LongPages;
  *   +--------------------------+--------------+---+---------+      the free chunk of this size before it, or 0
  * </pre>
  *
- * <p>Growing and freeing never copy a region. Chunks are repeatedly halved pages. A freed chunk merges with the other
- * half of the chunk from which it was cut as soon as that half is also free. This is the buddy system (Knuth, The Art
- * of Computer Programming, volume 1, section 2.5). Entirely free pages are released, except for one. Allocating and
- * freeing take at most a dozen steps each.
+ * <p>Growing and freeing never copy a region. A chunk is a page that was halved repeatedly. A freed chunk merges with
+ * the other half of the chunk from which it was cut as soon as that half is also free. This is the buddy system (Knuth,
+ * The Art of Computer Programming, volume 1, section 2.5). Entirely free pages are released, except for one. Allocating
+ * and freeing take at most a dozen steps each.
  */
 final class RegionChunks {
     static final int NONE = 0;

@@ -103,7 +103,6 @@ public final class ContentsReader {
         }
     }
 
-    /** Reports the parts of a checkpoint. */
     private final class Sections implements CheckpointSections.Visitor {
         private final StoreFile file;
         private final ContentsVisitor visitor;

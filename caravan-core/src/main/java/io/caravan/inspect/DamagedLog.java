@@ -35,7 +35,6 @@ final class DamagedLog {
     /** A segment's file, and the segment's actual number. */
     record Segment(String name, long number) {}
 
-    /** Receives frames in order. */
     interface FrameVisitor {
         /**
          * Visits a valid frame at this index of the bytes. The LSNs of the frames rise; {@code previousFound} is the

@@ -55,7 +55,7 @@ final class ListSearch {
         return newest;
     }
 
-    /** Returns a log position near all entries. */
+    /** Returns a log position near all entries in the log; see {@link Places#of}. */
     long nearLsn() {
         return nearLsn;
     }

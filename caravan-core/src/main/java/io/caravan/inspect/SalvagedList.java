@@ -80,7 +80,6 @@ final class SalvagedList {
         }
     }
 
-    /** Replaces the place of a known entry. */
     void replace(long sequence, long region) {
         long at = sequence - first;
         for (Gap gap : gaps) {

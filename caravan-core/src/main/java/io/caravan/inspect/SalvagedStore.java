@@ -54,7 +54,7 @@ final class SalvagedStore implements AutoCloseable {
         checkpoint.endPartition();
     }
 
-    /** Writes a value. Returns its region, for the list. */
+    /** Writes a value. Returns its region. */
     long write(long id, long sequence, ByteBuffer value) throws IOException {
         int length = value.remaining();
         int bytes = EntryLayout.entryBytes(length);

@@ -28,9 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>It rebuilds the index: it takes each partition from the newest checkpoint in which the partition is intact, and
  * replays every valid frame of the log. Then it copies each entry whose checksum is right.
  *
- * <p>Values keep their sequences, unless values are missing from the middle of a list. In that case, the earlier values
- * are renumbered to close the gap, and this is reported. For example, if a list has the values 3 to 9 and value 5 is
- * lost, the values 3 and 4 become 4 and 5.
+ * <p>Values before a gap are renumbered, and this is reported; see {@link io.caravan.DurableListStore#salvage}.
  */
 public final class Salvager {
     private final Storage from;

@@ -43,7 +43,6 @@ final class DirectoryLock {
         return acquire(directory, DirectoryLock::shareFile);
     }
 
-    /** Takes the lock of a directory. */
     @FunctionalInterface
     private interface Taking {
         DirectoryLock take(Path directory) throws IOException;

@@ -29,7 +29,6 @@ final class FileMapping implements MappedFile {
     private final MappedByteBuffer memory;
     private final Unmapping unmapping;
 
-    /** Maps an entire file. */
     private interface Mapper {
         FileMapping map(FileChannel channel) throws IOException, ReflectiveOperationException;
     }

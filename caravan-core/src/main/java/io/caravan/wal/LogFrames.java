@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe.
  */
 public final class LogFrames {
-    /** The result if no such position exists. */
+    /** The result of a search that finds no position. */
     public static final long NOWHERE = -1;
 
     /**

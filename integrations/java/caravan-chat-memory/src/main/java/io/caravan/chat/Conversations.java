@@ -46,7 +46,9 @@ import java.util.stream.Stream;
  */
 public final class Conversations {
     private static final long CATALOG_LIST = 0;
-    /** More than the number of threads that usually write at once, so that few conversations wait for another. */
+    /**
+     * Number of locks: more than the threads that usually write at once, so that few conversations wait for another.
+     */
     private static final int LOCKS = 64;
     /** Number of documents read while a lock of the catalog is held once. */
     private static final int PAGE = 1024;

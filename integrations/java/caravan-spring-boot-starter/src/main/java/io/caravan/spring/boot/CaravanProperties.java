@@ -16,12 +16,12 @@ import org.springframework.util.unit.DataSize;
  *
  * @param directory The store's directory, which is created if it is missing. Required.
  * @param durability The durability that a write reaches before it is acknowledged.
- * @param flushPolicy The policy for how long writes are collected before they are fsynced together.
- * @param flushDelay The time for which writes are collected with the flush policy 'delay', from 0 to one minute.
+ * @param flushPolicy The policy that determines when writes are fsynced.
+ * @param flushDelay The delay of the flush policy 'delay', from 0 to one minute.
  * @param maxValue The maximum length of a value, up to just under 32MB.
  * @param maxHeap The maximum size of the heap's files, up to 2TB. Further appends are rejected.
- * @param checkpointFloor The minimum amount of log between two checkpoints. A lower value shortens the log and the
- *     recovery after a crash; a higher value makes checkpoints rarer.
+ * @param checkpointFloor The minimum log size between two checkpoints. A lower value shortens the log and the recovery
+ *     after a crash; a higher value makes checkpoints rarer.
  */
 @ConfigurationProperties("caravan")
 public record CaravanProperties(
@@ -33,7 +33,7 @@ public record CaravanProperties(
         @DefaultValue("1TB") DataSize maxHeap,
         @DefaultValue("64MB") DataSize checkpointFloor) {
 
-    /** The policy for how long writes are collected before they are fsynced together. */
+    /** The policy that determines when writes are fsynced. */
     public enum Flush {
         /** The policy {@link FlushPolicy#immediate()}. */
         IMMEDIATE,
