@@ -50,7 +50,6 @@ final class FileMessage {
         }
     }
 
-    /** The kind of a reply. */
     enum Kind {
         /** No chunk is ready yet; the requesting node repeats its request. */
         WAIT,

@@ -7,8 +7,7 @@
  * catalog needs.
  *
  * <p>{@link io.caravan.catalog.CatalogEntry} is the layout of an entry, and {@link io.caravan.catalog.CatalogLog} is
- * the list of entries with its rolling compaction. {@link io.caravan.catalog.DocumentTable} is a stripe, which contains
- * documents in memory.
+ * the list of entries with its rolling compaction.
  */
 @NullMarked
 package io.caravan.catalog;

@@ -15,7 +15,6 @@ public final class LongPages {
     public static final int PAGE_LONGS = 1 << PAGE_SHIFT;
 
     private static final int PAGE_MASK = PAGE_LONGS - 1;
-    /** Maximum number of pages. */
     public static final int MAX_PAGES = 1 << Integer.SIZE - 1 - PAGE_SHIFT;
 
     private static final long[] NO_PAGE = {};
@@ -36,7 +35,6 @@ public final class LongPages {
         this(MAX_PAGES);
     }
 
-    /** Creates an array with at most this many pages. */
     public LongPages(int maxPages) {
         this(maxPages, new long[4][]);
     }

@@ -52,7 +52,6 @@ final class Commit {
         return frame;
     }
 
-    /** Returns the log segment of the frame. */
     long segment() {
         return segment;
     }

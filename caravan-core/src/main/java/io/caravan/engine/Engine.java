@@ -262,7 +262,6 @@ public final class Engine implements DurableListStore {
         return parts.replays.replay(frame);
     }
 
-    /** Returns the size of a log segment in bytes. */
     public int logSegmentBytes() {
         return parts.replays.segmentBytes();
     }

@@ -203,8 +203,8 @@ final class HeapSpace {
     }
 
     /**
-     * Returns the total size of the entries that may have to move from the log, minus the free space of the heap; at
-     * least 0.
+     * Returns the total size of the entries that may have to move from the log, minus the free and freed space of the
+     * heap; at least 0.
      *
      * @param moreBytes bytes that appends may still add to the log
      */

@@ -45,13 +45,12 @@ public final class Recovery {
     private final StoreFiles files;
     private final Set<RecoveryCase> cases = EnumSet.noneOf(RecoveryCase.class);
 
-    /** Lists the directory. */
     public Recovery(Storage storage) throws IOException {
         this(storage, VerifyReport.Progress.NONE, OptionalLong.empty());
     }
 
     /**
-     * Lists the directory.
+     * Creates a recovery, and lists the directory.
      *
      * @param progress is called after each checkpoint and frame
      * @param forcedLsn the position up to which the log was fsynced, if the store is a replica

@@ -73,7 +73,6 @@ public final class CheckpointLayout {
     /** Maximum size of a section's payload, which bounds the memory that a reader allocates. */
     public static final int MAX_PAYLOAD_BYTES = 1 << 16;
 
-    /** Maximum number of partitions of an index. */
     public static final int MAX_PARTITIONS = 1024;
     /**
      * Upper limit (exclusive) of every position, sequence, and file number, so that arithmetic with them cannot

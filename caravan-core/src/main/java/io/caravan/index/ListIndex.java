@@ -120,7 +120,6 @@ public final class ListIndex {
         return list;
     }
 
-    /** Adds a region at the list's end. */
     public void append(int list, long region, long lsn) {
         int tail = records.tailChunk(list);
         int count = records.tailCount(list);
@@ -483,7 +482,6 @@ public final class ListIndex {
         return records.held(list);
     }
 
-    /** Returns the LSN of the last write to the list. */
     public long lastLsn(int list) {
         return records.lastLsn(list);
     }

@@ -13,7 +13,7 @@ import io.caravan.collections.LongPages;
  *   +--------------------------+--------------+---+---------+      the free chunk of this size before it, or 0
  * </pre>
  *
- * <p>Growing and freeing never copy a region. A chunk is a page that was halved repeatedly. A freed chunk merges with
+ * <p>Growing and freeing never copy a region. Chunks result from halving a page repeatedly. A freed chunk merges with
  * the other half of the chunk from which it was cut as soon as that half is also free. This is the buddy system (Knuth,
  * The Art of Computer Programming, volume 1, section 2.5). Entirely free pages are released, except for one. Allocating
  * and freeing take at most a dozen steps each.

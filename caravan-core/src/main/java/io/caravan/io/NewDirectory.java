@@ -108,7 +108,6 @@ public final class NewDirectory implements AutoCloseable {
         }
     }
 
-    /** Returns the storage for the directory's files. */
     public Storage storage() {
         return storage;
     }

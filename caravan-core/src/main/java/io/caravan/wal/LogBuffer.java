@@ -134,7 +134,6 @@ public final class LogBuffer {
         return memory.duplicate().position(0).limit(padded);
     }
 
-    /** Prepares the buffer for another frame. */
     public void clear() {
         memory = own;
         baseLsn = UNPLACED;

@@ -32,7 +32,6 @@ public record LogGeometry(int segmentBytes) {
         return segmentBytes / FRONT_SHARE;
     }
 
-    /** Whether a position lies in its segment's front. */
     public boolean isInFront(long lsn) {
         return offsetOf(lsn) < frontBytes();
     }

@@ -81,7 +81,6 @@ public final class LogSegments implements AutoCloseable {
         return files.containsKey(segment);
     }
 
-    /** Returns the file of an open segment. */
     public StoreFile file(long segment) {
         LogSegment found = files.get(segment);
         if (found == null) {
