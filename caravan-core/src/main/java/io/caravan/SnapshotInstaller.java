@@ -47,7 +47,7 @@ public final class SnapshotInstaller implements AutoCloseable {
     /**
      * Receives the next piece.
      *
-     * @throws IOException if the piece does not follow the previous one, or cannot be written
+     * @throws IOException if the piece does not follow the previous piece, or cannot be written
      */
     public void take(ByteBuffer piece) throws IOException {
         ByteBuffer rest = piece.slice().order(ByteOrder.LITTLE_ENDIAN);

@@ -79,7 +79,7 @@ public final class WriteBatch {
      * that is stronger than the store's has no effect.
      *
      * <p>Batches of all levels keep their order: a crash loses only the last writes, and never a write that precedes a
-     * surviving one. A batch is therefore as durable as the strongest batch acknowledged after it. It reaches full
+     * surviving write. A batch is therefore as durable as the strongest batch acknowledged after it. It reaches full
      * durability at the latest with the next checkpoint or, in a {@link Durability#SYNC} store, when {@link
      * ListStore#flush()} returns.
      *

@@ -27,7 +27,7 @@ final class AppliedIndex {
     private static final long MAGIC = 0x4B52_414D_5641_5243L;
     private static final int SUMMED_BYTES = 4 * Long.BYTES;
     private static final int BYTES = SUMMED_BYTES + Long.BYTES;
-    /** The approximate number of log bytes between two remembered entries; the index need not be exact. */
+    /** The approximate number of log bytes between two tracked entries; the index need not be exact. */
     private static final long SPACING_BYTES = 64 * 1024;
 
     /**

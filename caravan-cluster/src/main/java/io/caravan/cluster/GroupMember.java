@@ -463,8 +463,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Keeps leadership away from this node, for example during maintenance, until this is undone or the node restarts.
-     * If this node leads, or is elected again, it transfers leadership. If no other node can lead, this node leads.
+     * Prevents this node from leading, for example during maintenance, until this is undone or the node restarts. If
+     * this node leads or is elected, it transfers leadership. If no other node can lead, this node leads anyway.
      *
      * @return false if this node leads now
      */
@@ -473,7 +473,7 @@ public final class GroupMember implements AutoCloseable {
         return !info().isLeader() || now && handOver();
     }
 
-    /** Whether leadership is kept away from this node. */
+    /** Whether this node is prevented from leading. */
     public boolean drained() {
         return drained;
     }

@@ -336,8 +336,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Called when a received snapshot has replaced the store, before Raft drops its log and continues after the
-     * snapshot.
+     * Pauses the application of entries. Called when a received snapshot has replaced the store, before Raft drops its
+     * log.
      */
     @Override
     public void pause() {
@@ -494,8 +494,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Called when Raft cannot write its log. The log stays failed even if the cause goes away, for example when a full
-     * disk has space again.
+     * Leaves the group, because Raft cannot write its log. The log stays failed even if the cause goes away, for
+     * example when a full disk has space again.
      */
     @Override
     public void notifyLogFailed(Throwable cause, @Nullable LogEntryProto entry) {

@@ -7,7 +7,7 @@ import io.caravan.DurableListStore;
  */
 public interface LeadershipListener {
     /**
-     * Called when this node leads and the store accepts writes. The store contains every write that the group has ever
+     * Reports that this node leads and the store accepts writes. The store contains every write that the group has ever
      * acknowledged.
      *
      * @param store remains owned by the member; do not close it
@@ -15,8 +15,8 @@ public interface LeadershipListener {
     void leads(DurableListStore store);
 
     /**
-     * Called when this node no longer leads. The store that was passed to {@code leads} has failed or is about to be
-     * closed. Return only when it is no longer in use.
+     * Reports that this node no longer leads. The store that was passed to {@code leads} has failed or is about to be
+     * closed. Return only when that store is no longer in use.
      */
     void follows();
 }

@@ -272,7 +272,8 @@ final class Membership {
 
     /**
      * Rejects a node that is already a member, or may become one. Such a node has had files. If it voted without them,
-     * writes that it acknowledged could be lost. Queries the other nodes, which takes several seconds if none responds.
+     * writes that it acknowledged could be lost. Queries the other nodes, which takes several seconds if no node
+     * responds.
      *
      * @throws StoreDirectoryException if the node is a member
      * @throws IOException if no node of the group responds

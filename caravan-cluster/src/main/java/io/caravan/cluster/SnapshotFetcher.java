@@ -70,7 +70,7 @@ final class SnapshotFetcher implements AutoCloseable {
                 }
                 boolean piece = reply.kind() == Kind.PIECE;
                 number += piece ? 1 : 0;
-                // Requests the next chunk while this one is written.
+                // Requests the next chunk while this chunk is written.
                 asked = ask(number);
                 if (piece) {
                     progress.accept(reply.readProgress());

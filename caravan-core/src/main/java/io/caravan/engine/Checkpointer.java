@@ -125,7 +125,7 @@ final class Checkpointer {
     }
 
     /**
-     * Runs one requested task or, if none is pending, publishes a checkpoint if one is due; see {@link Worker.Step}.
+     * Runs a requested task or, if no task is pending, publishes a checkpoint if it is due; see {@link Worker.Step}.
      */
     long step() {
         Request request = state.locked(requests::poll);

@@ -262,8 +262,8 @@ final class Checkpoints {
     }
 
     /**
-     * Throws if a region refers to the log before the checkpoint's start, which will not be retained. Throws an error
-     * rather than an exception, because the store must fail while its log is still complete.
+     * Checks that no region refers to the log before the checkpoint's start, which will not be retained. Throws an
+     * error rather than an exception, because the store must fail while its log is still complete.
      */
     private void requireKept(long id, int count, long startLsn, long frozenLsn) {
         for (int i = 0; i < count; i++) {

@@ -13,7 +13,7 @@ import java.util.Arrays;
  */
 final class Commit {
     private static final int FIRST_CAPACITY = 64;
-    /** Bounds the memory of callbacks without records, such as those of trims that change nothing. */
+    /** Bound on the number of callbacks, because some have no records, such as those of trims that change nothing. */
     private static final int MAX_CALLBACKS = 1 << 18;
 
     /**

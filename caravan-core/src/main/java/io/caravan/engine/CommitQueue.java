@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Two commits that alternate: writers fill the active commit under the store's lock while a flush writes the other. A
  * flush begins by replacing the active commit with the spare commit, so a second flush cannot begin until the first
- * ends. {@link FlushScheduler} decides when a flush begins.
+ * flush ends. {@link FlushScheduler} decides when a flush begins.
  *
  * <p>The queue also tracks the tail of the log. A frame is placed just before its first record is added: after the
  * previous frame, or at the start of the next segment if the record would not fit.

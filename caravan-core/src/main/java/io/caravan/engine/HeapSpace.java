@@ -163,7 +163,7 @@ final class HeapSpace {
         return (segments + 1L) * geometry.segmentBytes() <= maxHeapBytes;
     }
 
-    /** Makes the next segment available. Its file is new, or was out of use for a while. */
+    /** Makes the next segment available. Its file is new, or was used earlier. */
     void addSegment(boolean isNew) {
         if (segments == filled.length) {
             filled = Arrays.copyOf(filled, segments + 1);

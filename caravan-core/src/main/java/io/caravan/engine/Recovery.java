@@ -87,7 +87,7 @@ public final class Recovery {
         return true;
     }
 
-    /** Returns the recovery of the store that was created because none existed. */
+    /** Returns the recovery of the store that was created because no store existed. */
     public Recovery ofCreated() throws IOException {
         Recovery recovery = new Recovery(storage, progress, forcedLsn);
         recovery.cases.addAll(cases);
@@ -327,8 +327,8 @@ public final class Recovery {
     }
 
     /**
-     * Checks that no segment is missing. Segments are added at the end and removed at the beginning, one by one, each
-     * durably before the next. Therefore no crash leaves a gap between them.
+     * Checks that no segment is missing. Segments are added at the end and removed at the beginning, one by one, and
+     * each change is durable before the next change. No crash therefore leaves a gap.
      */
     private void requireSegments(long first) {
         long expected = first;
@@ -350,8 +350,8 @@ public final class Recovery {
 
     /**
      * Checks the size and header of every segment. The header of the last segment may be invalid if this segment has no
-     * frames. Each segment is finished before the next is created. No crash changes a size, because a file is created
-     * under a temporary name.
+     * frames. Each segment is finished before the next segment is created. No crash changes a size, because a file is
+     * created under a temporary name.
      */
     private void checkSegments(LogSegments log, long first, long lastInUse) throws IOException {
         for (long segment = first; segment <= log.last(); segment++) {

@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 
 /**
  * Provides the workers, the waits, and the store ids of an engine. With {@link #THREADS}, the workers are threads. A
- * simulator runs one worker at a time, and chooses the next one by seed. It may switch whenever a worker waits, does
+ * simulator runs one worker at a time, and chooses the next worker by seed. It may switch whenever a worker waits, does
  * I/O, takes or releases a lock, wakes a worker, or reads a value that another worker has published.
  */
 public interface Scheduler {
@@ -50,8 +50,7 @@ public interface Scheduler {
     }
 
     /**
-     * Called before the read of a value that another thread may publish without a lock. A simulator may switch threads
-     * here.
+     * Marks the read of a value that another thread may publish without a lock. A simulator may switch threads here.
      */
     default void handOver() {}
 

@@ -278,7 +278,7 @@ final class StoreState {
         });
     }
 
-    /** Throws on a store thread, which must not wait for the store. */
+    /** Throws {@link IllegalStateException} on a store thread, which must not wait for the store. */
     static void checkMayWait(String what) {
         if (WorkerThread.onStoreThread()) {
             throw new IllegalStateException(what + " would wait for the store on one of its own threads; do not call it"

@@ -11,7 +11,7 @@
  * LogEvacuation} moves survivors from the log to the heap, so that older log segments are no longer needed. The {@code
  * Provisioner} creates log segments ahead of need, and {@code Recovery} rebuilds the state when a store is opened.
  *
- * <p>Lock order: the store's lock ({@code StoreState.lock}) is the only one that is held while another lock is taken
+ * <p>Lock order: the store's lock ({@code StoreState.lock}) is the only lock that is held while another lock is taken
  * ({@code LsnWatermark}'s lock never is). No I/O is done and no callback runs under the store's lock.
  */
 @NullMarked

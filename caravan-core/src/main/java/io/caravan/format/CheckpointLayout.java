@@ -35,9 +35,9 @@ package io.caravan.format;
  * <p>Replay starts at the start LSN. The log must reach the end LSN for the checkpoint to be complete. A record before
  * the capture LSN is already in the checkpoint.
  *
- * <p>All sections are captured at the end LSN. In files of earlier releases each partition was captured separately, the
- * last one at the end LSN. Files of format versions 2 and 3 do not have the frame's CRC and term: their header ends
- * earlier.
+ * <p>All sections are captured at the end LSN. In files of earlier releases, each partition was captured separately,
+ * and the last partition at the end LSN. Files of format versions 2 and 3 do not have the frame's CRC and term: their
+ * header ends earlier.
  */
 public final class CheckpointLayout {
     public static final int START_LSN = FileHeader.BYTES;

@@ -25,7 +25,7 @@ import java.nio.ByteBuffer;
  *
  * <p>A header is valid if, in this order: (1) the magic is that of the kind; (2) the CRC is right; (3) this release
  * reads the version; (4) the store id is this store's; (5) the number is that in the file's name. The offsets are the
- * same in every version, so that a release can distinguish a newer file from a damaged one.
+ * same in every version, so that a release can distinguish a newer file from a damaged file.
  */
 public final class FileHeader {
     public static final int MAGIC = 0;
@@ -48,7 +48,10 @@ public final class FileHeader {
         LOG_SEGMENT("CARAVLOG"),
         HEAP_SEGMENT("CARAVHEP"),
         CHECKPOINT("CARAVCKP"),
-        /** A file with only a header: {@code number} is the number of shards in the directory, the rest is zero. */
+        /**
+         * A file with only a header: {@code number} is the number of shards in the directory, and the other fields are
+         * zero.
+         */
         GROUPS("CARAVGRP");
 
         private final String letters;

@@ -42,7 +42,7 @@ final class SizeBins {
         }
     }
 
-    /** Returns the first bin at or after this one that has a hole, or -1. */
+    /** Returns the first bin at or after this bin that has a hole, or -1. */
     int firstFilledFrom(int bin) {
         int word = bin >>> 6;
         if (word >= filled.length) {

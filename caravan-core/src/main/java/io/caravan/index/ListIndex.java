@@ -58,7 +58,7 @@ public final class ListIndex {
     /**
      * Creates an index of limited size.
      *
-     * @param maxLists the maximum number of lists, including deleted ones until their last region is freed
+     * @param maxLists the maximum number of lists, including deleted lists until their last region is freed
      * @param maxRegionPages the maximum number of pages of 8,192 longs for the regions of entries
      */
     public ListIndex(int maxLists, int maxRegionPages) {

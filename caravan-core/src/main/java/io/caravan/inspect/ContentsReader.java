@@ -59,7 +59,7 @@ public final class ContentsReader {
                 told.end();
                 return;
             } catch (NoSuchFileException replaced) {
-                // A newer checkpoint has replaced this one.
+                // A newer checkpoint has replaced the file.
             }
         }
         throw ListSearch.tooFast(storage);
@@ -84,7 +84,7 @@ public final class ContentsReader {
             } catch (CorruptStoreException damaged) {
                 return 0;
             } catch (NoSuchFileException replaced) {
-                // A newer checkpoint has replaced this one.
+                // A newer checkpoint has replaced the file.
             }
         }
         throw ListSearch.tooFast(storage);

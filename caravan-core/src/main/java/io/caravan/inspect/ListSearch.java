@@ -88,7 +88,7 @@ final class ListSearch {
                     return index.partition(ListIndex.partitionOf(id)).get(id);
                 }
             } catch (NoSuchFileException replaced) {
-                // A newer checkpoint has replaced this one.
+                // A newer checkpoint has replaced the file.
             }
         }
         throw tooFast(storage);

@@ -28,7 +28,7 @@ final class SalvagedIndex implements RecordLayout.Visitor {
         }
     }
 
-    /** Takes a partition from a checkpoint. */
+    /** Adds a partition that was read from a checkpoint. */
     void take(int partition, long captureLsn, Map<Long, SalvagedList> found) {
         lists.set(partition, found);
         captureLsns[partition] = captureLsn;

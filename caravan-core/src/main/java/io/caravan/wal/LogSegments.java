@@ -127,8 +127,8 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Creates the segment after the last, or segment 0. Its space is allocated and filled with zeros, and its name is
-     * durable.
+     * Creates the segment after the last segment, or segment 0. Its space is allocated and filled with zeros, and its
+     * name is durable.
      */
     public void prepareNext() throws IOException {
         long segment = files.isEmpty() ? 0 : last() + 1;
@@ -147,8 +147,8 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Renames the oldest segment, which no checkpoint needs, to become the segment after the last. May be called again
-     * after a failure.
+     * Renames the oldest segment, which no checkpoint needs, to become the segment after the last segment. May be
+     * called again after a failure.
      */
     public void recycleFirst() throws IOException {
         long segment = last() + 1;
