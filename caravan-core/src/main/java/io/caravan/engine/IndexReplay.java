@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 /**
  * Rebuilds the index from a checkpoint and then from the records after its start. Skips records whose effect the
  * checkpoint already contains: those before the LSN at which their partition was captured. Replaying from any retained
- * checkpoint, any number of times, yields the same state. Values stay where they are, in the log or the heap.
+ * checkpoint, any number of times, yields the same state.
  */
 final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visitor {
     private static final int RECLAIM_ALL = Integer.MAX_VALUE;

@@ -51,7 +51,6 @@ final class ReadPath {
         this.values = new Values(heapFile, state.log, committed::position);
     }
 
-    /** The state of a list at the time of its pin. */
     private record Pinned(
             Pin pin, long id, long birth, long first, long next, long lastLsn, long held, long heldBytes) {}
 

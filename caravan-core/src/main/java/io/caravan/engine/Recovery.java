@@ -168,7 +168,6 @@ public final class Recovery {
         return recovered(replayed, good, bad, neededLogSegment);
     }
 
-    /** A checkpoint, and the state after the log was replayed onto it. */
     private record Replayed(
             CheckpointHeader header,
             long checkpointBytes,
