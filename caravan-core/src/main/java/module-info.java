@@ -1,6 +1,6 @@
-/** A durable store of append-only byte lists: the engine, to be embedded. */
+/** The embeddable storage engine: a durable store of append-only lists of byte values. */
 module io.caravan.core {
-    // To unmap deleted files at once on Java 17 to 21, see io.caravan.io.FileMapping.
+    // Used to unmap deleted files at once on Java 17 to 21; see io.caravan.io.FileMapping.
     requires jdk.unsupported;
     requires org.slf4j;
     requires static transitive org.jspecify;

@@ -1,7 +1,7 @@
 package io.caravan;
 
 /**
- * The contents of a backup of an open store.
+ * The result of a backup of an open store.
  *
  * @param lsn the LSN at which the backup's log ends: the backup contains the durable state of the store at this LSN
  * @param checkpoint number of the checkpoint on which the backup is based

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The superclass of all exceptions of a store. Each subclass stands for one kind of problem; the message states where
- * it occurred and how to proceed.
+ * the problem occurred and how to proceed.
  */
 public abstract class CaravanException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -1,10 +1,10 @@
 package io.caravan;
 
-/** Reports that bytes on disk differ from those that were written. The store was not changed. */
+/** Thrown if bytes on disk differ from those that were written. The store was not changed. */
 public final class CorruptStoreException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** Stands for an id or a sequence that does not apply. */
+    /** The id and the sequence of damage that does not belong to a single entry. */
     public static final long NOT_APPLICABLE = -1;
 
     private final String file;

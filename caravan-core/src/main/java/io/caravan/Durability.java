@@ -2,7 +2,7 @@ package io.caravan;
 
 /**
  * A level of durability that a write reaches before it is acknowledged. The levels are ordered from the strongest to
- * the weakest. Every store has a level; a {@link WriteBatch} may request a weaker one.
+ * the weakest. Every store has a level; a {@link WriteBatch} may request a weaker level.
  */
 public enum Durability {
 
@@ -17,7 +17,7 @@ public enum Durability {
 
     /**
      * In memory only: does not survive a crash. The store writes the data to the log soon afterwards, and a clean close
-     * loses nothing. For tests and caches.
+     * loses nothing. Suitable for tests and caches.
      */
     NONE;
 

@@ -56,7 +56,8 @@ public interface DurableListStore extends ListStore {
      * lock and changes nothing.
      *
      * <p>Data that another process writes during the verification is read as far as it has been written. A finding
-     * counts as a fault only if several passes repeat it, so verifying a store with faults takes several times as long.
+     * counts as a fault only if several passes repeat it, so the verification takes several times longer if there are
+     * faults.
      *
      * @throws StoreDirectoryException if the directory contains no store
      * @throws StoreIoException if the store changes faster than it can be read
@@ -80,7 +81,7 @@ public interface DurableListStore extends ListStore {
 
     /**
      * Reports which part of the log {@link #repair} would cut off, and which files it would change or remove. Changes
-     * nothing, and does not determine whether the store would open after the repair.
+     * nothing, and does not check whether the repaired store would open.
      *
      * @throws CorruptStoreException if cutting the log would not help
      */
@@ -97,7 +98,7 @@ public interface DurableListStore extends ListStore {
      * 5 is lost, the values 3 and 4 become 4 and 5.
      *
      * @param target a directory that does not exist or is empty, outside the store's directory
-     * @throws StoreDirectoryException if the target is not empty, or the directory contains no file of a store
+     * @throws StoreDirectoryException if the target is not empty, or the directory contains no store files
      * @throws StoreLockedException if the store is open
      */
     static SalvageReport salvage(Path directory, Path target, SalvageReport.Listener listener) {
@@ -111,8 +112,8 @@ public interface DurableListStore extends ListStore {
     VerifyReport verify(VerifyReport.Progress progress);
 
     /**
-     * Copies this open store to a directory while it is in use. The copy is a complete store with exactly the durable
-     * state at one moment after the start of this call.
+     * Copies this store to a directory while it stays open and in use. The copy is a complete store with exactly the
+     * durable state at one moment after the start of this call.
      *
      * <p>The directory's name ends with {@code .partial} until the copy is complete and durable. A failed backup leaves
      * no files. Writes and checkpoints continue. The store keeps the log that follows the backup's checkpoint until the

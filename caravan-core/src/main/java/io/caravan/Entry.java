@@ -1,4 +1,6 @@
 package io.caravan;
 
-/** A value of a list and its sequence. The array is not copied, so two entries are equal only if they share it. */
+/**
+ * A value of a list and its sequence. The array is not copied, so two entries are equal only if they share the array.
+ */
 public record Entry(long sequence, byte[] value) {}

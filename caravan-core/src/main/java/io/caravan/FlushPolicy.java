@@ -15,8 +15,8 @@ public sealed interface FlushPolicy {
     }
 
     /**
-     * Flushes this long after the first pending write was accepted. Flushes earlier if a buffer is full, or if a read,
-     * a call of {@code flush()}, or a writer that needs space is waiting.
+     * Flushes once this delay has passed since the first pending write was accepted; earlier if a buffer is full, or if
+     * a read, a call of {@code flush()}, or a writer that needs space is waiting.
      *
      * @param delay from 0 to one minute
      */
@@ -29,21 +29,21 @@ public sealed interface FlushPolicy {
      * lambda}, the delay is {@code sqrt(tau / lambda)}, but at most one fsync time and at most 20 ms. A lone writer
      * that waits for each acknowledgement is not delayed.
      *
-     * <p>The formula minimizes (waiting + cost of fsyncs) for Poisson arrivals. It follows the analysis of group commit
-     * by Helland, Sammer, Lyon, Carr, Garrett and Reuter, "Group Commit Timers and High Volume Transaction Systems"
-     * (1987).
+     * <p>The formula minimizes the sum of the waiting time and the cost of fsyncs for Poisson arrivals. It follows the
+     * analysis of group commit by Helland, Sammer, Lyon, Carr, Garrett and Reuter, "Group Commit Timers and High Volume
+     * Transaction Systems" (1987).
      */
     static FlushPolicy adaptive() {
         return Adaptive.INSTANCE;
     }
 
-    /** See {@link #immediate()}. */
+    /** The policy that {@link #immediate()} returns. */
     enum Immediate implements FlushPolicy {
         INSTANCE
     }
 
     /**
-     * See {@link #fixedDelay(Duration)}.
+     * The policy that {@link #fixedDelay(Duration)} returns.
      *
      * @param delayNanos from 0 to one minute
      */
@@ -62,7 +62,7 @@ public sealed interface FlushPolicy {
         }
     }
 
-    /** See {@link #adaptive()}. */
+    /** The policy that {@link #adaptive()} returns. */
     enum Adaptive implements FlushPolicy {
         INSTANCE
     }

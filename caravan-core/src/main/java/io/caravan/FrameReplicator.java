@@ -11,12 +11,12 @@ import java.nio.ByteBuffer;
  */
 @FunctionalInterface
 public interface FrameReplicator {
-    /** Replicates nothing: a frame is as durable as the store's own log makes it. */
+    /** Replicates nothing. The durability of a frame depends only on the store's own log. */
     FrameReplicator LOCAL = frame -> {};
 
     /**
-     * Commits a frame. When this returns, every later leader of the group is guaranteed to have the frame. Only then
-     * does the store write it to its own log and acknowledge its writes.
+     * Commits a frame. When this returns, every later leader of the group is guaranteed to have the frame. The store
+     * writes the frame to its own log and acknowledges its writes only after that.
      *
      * @param frame header and records, without the padding that follows them; read-only, and valid only until this
      *     returns

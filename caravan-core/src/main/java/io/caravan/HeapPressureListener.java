@@ -1,10 +1,11 @@
 package io.caravan;
 
 /**
- * Notifies an embedding server that it should write snapshots and trim its lists.
+ * Receives notifications of heap pressure, so that the application can trim its lists.
  *
- * <p>Called on a store thread when heap usage or fragmentation reaches its threshold, and again when both have fallen
- * 10% below their thresholds (hysteresis). A threshold of 1 disables that check. The listener must not block.
+ * <p>The store calls the listener on a store thread when heap usage or fragmentation reaches its threshold, and again
+ * when both have fallen 10% below their thresholds (hysteresis). A threshold of 1 disables that check. The listener
+ * must not block.
  */
 @FunctionalInterface
 public interface HeapPressureListener {

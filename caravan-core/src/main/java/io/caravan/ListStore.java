@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
  * not change sequences. An append to the id of a deleted list starts a new list at 0. A value may be empty. A missing
  * list reads as an empty list.
  *
- * <p><b>Writes</b> are asynchronous. A write that cannot be accepted (see each method) throws, changes nothing, and
- * never calls its callback. An accepted write calls its callback exactly once:
+ * <p><b>Writes</b> are asynchronous. A write that cannot be accepted (see each method) throws an exception, changes
+ * nothing, and never calls its callback. An accepted write calls its callback exactly once:
  *
  * <ul>
- *   <li>{@code success} once the write is durable at the store's {@link Durability} level, or at the weaker level
- *       that a {@linkplain WriteBatch#durability(Durability) batch requests};
+ *   <li>{@code success} once the write is durable at the store's {@link Durability} level, or at the weaker level that
+ *       a {@linkplain WriteBatch#durability(Durability) batch requests};
  *   <li>{@code failure} if the store fails first.
  * </ul>
  *
@@ -35,17 +35,17 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Callbacks</b> run on a store thread, in the order in which the store accepted the writes, and must not block.
  * On a thread of any store, every read ({@code get}, {@code getNewestFirst}, {@code read}, {@code readOne}, {@code
  * readNewestFirst}, {@code info}, {@code forEachList}), {@code flush}, {@code checkpoint}, and {@code close} throws
- * {@link IllegalStateException}, because it might wait for the thread that calls it. Writes, {@code writable}, {@code
- * onWritable}, and {@code stats} are allowed.
+ * {@link IllegalStateException}, because the method might wait for the thread that calls it. Writes, {@code writable},
+ * {@code onWritable}, and {@code stats} are allowed.
  *
  * <p><b>Futures.</b> Each kind of write also has a form that returns a future. The future completes with the argument
- * of the callback, or with the exception that the write would have thrown. Only a caller's mistakes, such as a null
- * value or a negative count, are still thrown.
+ * of the callback, or with the exception that the write would have thrown. Only exceptions for invalid arguments, such
+ * as a null value or a negative count, are still thrown.
  *
  * <p>Futures complete on {@link #futureExecutor()}, shortly after the callbacks. By default this is one thread of the
  * store, which completes all futures in the order in which the store accepted the writes; {@link
- * StoreConfig.Builder#futureExecutor} sets another executor. Stages that depend on a future may therefore read and
- * write the store, which a callback may not.
+ * StoreConfig.Builder#futureExecutor} sets another executor. Stages that depend on a future may therefore read the
+ * store, unlike a callback.
  *
  * <p>While such a stage runs on the store's thread, no other future of the store completes. The stage should be short,
  * hand longer work to the {@code Async} methods, and compose futures instead of waiting: {@code join} and {@code get}
@@ -54,10 +54,10 @@ import org.jspecify.annotations.Nullable;
  * <p>The store does not bound the number of futures whose dependent stages are pending. A writer that is faster than
  * these stages must limit itself.
  *
- * <p><b>Reads</b> return only data that has reached the durability level at which it was written. For {@link
- * Durability#NONE}, that is {@link Durability#PROCESS}. A read requests the flush of the list's last accepted write,
- * waits for it, and then sees the list as of one moment. Concurrent trims and deletes do not affect it. A thread sees
- * its own earlier writes, whether acknowledged or not.
+ * <p><b>Reads</b> return only data that has reached the durability level at which it was written. Data that was written
+ * at {@link Durability#NONE} must have reached {@link Durability#PROCESS}. A read requests the flush of the list's last
+ * accepted write, waits for it, and then sees the list as of one moment. Concurrent trims and deletes do not affect it.
+ * A thread sees its own earlier writes, whether acknowledged or not.
  *
  * <p>An {@link EntryStream} runs outside the store's locks: it may be slow, and may read and write. Its exceptions
  * propagate to the reader.
@@ -93,11 +93,11 @@ public interface ListStore extends AutoCloseable {
      * Opens a new store in the JVM heap, for tests and caches. It accepts and rejects the same writes as a durable
      * store with this config, and its contents are lost when it is closed.
      *
-     * <p>It takes as much memory as the durable store would take disk space: the heap segments, the log since the last
-     * checkpoint but one, and up to eight unused log segments kept for reuse. It has its own threads, and must be
-     * closed.
+     * <p>It takes as much memory as the durable store would take disk space: the heap segments, the log since the
+     * second-to-last checkpoint, and up to eight unused log segments kept for reuse. It has its own threads, and must
+     * be closed.
      *
-     * @param config the settings; their directory is never accessed, and only names the store in messages
+     * @param config the settings; the directory is not accessed, and only identifies the store in messages
      */
     static ListStore inMemory(StoreConfig config) {
         return DedicatedThread.call(
@@ -184,8 +184,8 @@ public interface ListStore extends AutoCloseable {
     void get(long id, long fromSequence, EntryStream stream);
 
     /**
-     * Streams the retained entries before a sequence, newest first, and then calls {@link EntryStream#finished()}. For
-     * readers that start with the latest entries and page back.
+     * Streams the retained entries before a sequence, newest first, and then calls {@link EntryStream#finished()}.
+     * Suitable for readers that start with the latest entries and page back.
      *
      * @param beforeSequence zero or more; {@link Long#MAX_VALUE} starts with the newest entry
      * @throws CorruptStoreException if an entry's bytes differ from those that were appended
@@ -239,9 +239,9 @@ public interface ListStore extends AutoCloseable {
     ListInfo info(long id);
 
     /**
-     * Returns a summary of the list that includes all accepted writes, or null if the list does not exist. For callers
-     * that decide on the next write to the list. Unlike {@link #info}, this method never waits for writes and may be
-     * called on any thread. A crash can still undo the reported writes.
+     * Returns a summary of the list that includes all accepted writes, or null if the list does not exist. Intended for
+     * callers that decide on the next write to the list. Unlike {@link #info}, this method never waits for writes and
+     * may be called on any thread. A crash can still undo the reported writes.
      */
     @Nullable
     ListInfo accepted(long id);
@@ -263,7 +263,7 @@ public interface ListStore extends AutoCloseable {
     /** Returns the current counters and gauges. */
     StoreStats stats();
 
-    /** Returns the retained entries of a list, oldest first. For lists that are known to fit in memory. */
+    /** Returns the retained entries of a list, oldest first. Suitable for lists that are known to fit in memory. */
     default List<Entry> read(long id) {
         return collected(Integer.MAX_VALUE, entries -> get(id, entries));
     }
@@ -334,8 +334,8 @@ public interface ListStore extends AutoCloseable {
 
         /**
          * Closes the group, and flushes its writes on this thread if handing them to the flusher would take longer than
-         * the fsync. For an event loop that has read from all its connections. This thread flushes only if all of the
-         * following hold:
+         * the fsync. Intended for an event loop that has read from all its connections. This thread flushes only if all
+         * of the following hold:
          *
          * <ul>
          *   <li>The writes are small (up to 16 KiB), and no other thread writes.
@@ -345,8 +345,8 @@ public interface ListStore extends AutoCloseable {
          * </ul>
          *
          * <p>During such a flush, this thread is a store thread: it calls the callbacks, and must not hold a lock that
-         * they need. Otherwise this is the same as {@link #close()}. If the fsync fails, this method does not throw;
-         * the callbacks receive the failure.
+         * they need. If a condition does not hold, this method only {@linkplain #close() closes} the group. If the
+         * fsync fails, this method does not throw; the callbacks receive the failure.
          */
         default void closeAndFlush() {
             close();
@@ -356,7 +356,7 @@ public interface ListStore extends AutoCloseable {
     /**
      * Opens a write group, which announces that several writes will follow immediately. The store may delay their flush
      * until the group is closed, so that they share one fsync. Without a group, the first write starts a flush, and the
-     * others wait for the next flush. For callers that receive several writes together, such as an event loop:
+     * others wait for the next flush. Intended for callers that receive several writes together, such as an event loop:
      *
      * <pre>{@code
      * try (ListStore.WriteGroup group = store.group()) {
@@ -373,14 +373,14 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Returns the stores that make up this store, in the order of their numbers. Except for a {@link ShardedStore},
-     * this store is the only one. Only this store may close them.
+     * Returns the stores that make up this store, in the order of their numbers. A store other than a {@link
+     * ShardedStore} returns only itself. Only this store may close the returned stores.
      */
     default List<ListStore> groups() {
         return List.of(this);
     }
 
-    /** Whether a write would probably find space now. */
+    /** Whether there is probably space for a write now. */
     boolean writable();
 
     /**

@@ -1,7 +1,7 @@
 package io.caravan;
 
 /**
- * Rejects a write that a callback makes on a store thread while the store has no space for it. Waiting on that thread
+ * Thrown if a callback writes on a store thread while the store has no space for the write. Waiting on that thread
  * would stop the store. Nothing was changed. Use {@link ListStore#tryWrite}, or check {@link ListStore#writable()}
  * first.
  */

@@ -1,8 +1,8 @@
 package io.caravan;
 
 /**
- * Rejects a write because the heap or the log has no space for it. Nothing was changed. Trims and deletes still work.
- * Appends work again once space is available, without a restart.
+ * Thrown if the heap or the log has no space for a write. Nothing was changed. Trims and deletes still work. Appends
+ * work again once space is available, without a restart.
  */
 public final class OutOfSpaceException extends CaravanException {
     private static final long serialVersionUID = 1L;

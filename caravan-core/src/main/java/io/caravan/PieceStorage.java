@@ -12,7 +12,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A storage that stores nothing. It passes all data written to its files to a sink, in pieces from which {@link
+ * A write-only storage that passes all data written to its files to a sink, in pieces from which {@link
  * SnapshotInstaller} recreates the files elsewhere. Files are written one after another, each by one thread, and never
  * read.
  *
@@ -119,7 +119,7 @@ final class PieceStorage implements Storage {
             sink.take(piece(CONTENT, position, source.remaining()).put(source).flip());
         }
 
-        /** Does nothing: the receiver fsyncs the file at its end. */
+        /** Does nothing: the receiver fsyncs the file after its last piece. */
         @Override
         public void force() {}
 

@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * The result of a repair.
  *
- * @param cutLsn the LSN from which everything was cut off; -1 if nothing was cut off
+ * @param cutLsn the LSN at which the log was cut off; -1 if it was not cut
  * @param keptFiles the copies of all files that were changed or removed, as they were before the repair
  */
 public record RepairReport(long cutLsn, List<String> keptFiles) {
@@ -14,7 +14,7 @@ public record RepairReport(long cutLsn, List<String> keptFiles) {
         keptFiles = List.copyOf(keptFiles);
     }
 
-    /** Whether nothing needed repair and nothing was changed. */
+    /** Whether the store was left unchanged because it needed no repair. */
     public boolean nothingDone() {
         return keptFiles.isEmpty();
     }

@@ -20,12 +20,11 @@ import java.util.Objects;
  * </ul>
  *
  * <p>A replica writes its own log without an fsync, because the group has the frames. After a power failure its log may
- * end earlier than before; the group supplies the missing frames. {@link #force} returns the position up to which the
- * replica does not depend on the group.
+ * end earlier than before; the group supplies the missing frames.
  *
- * <p>A leader that must follow again is closed and reopened. This discards the writes that it accepted but the group
- * did not commit, because they were only in memory. At most one thread at a time may call the methods that change the
- * replica.
+ * <p>A leader that must become a follower again is closed and reopened. This discards the writes that it accepted but
+ * the group did not commit, because these writes were only in memory. At most one thread at a time may call the methods
+ * that change the replica.
  */
 public final class Replica implements AutoCloseable {
     private final Engine engine;
@@ -65,7 +64,7 @@ public final class Replica implements AutoCloseable {
     /**
      * Verifies the closed replica in the directory, as {@link DurableListStore#verify(Path, VerifyReport.Progress)}
      * verifies a store. A gap after the fsynced part is not a fault: the log ends there, and the node receives the rest
-     * of it again.
+     * of the log again.
      *
      * @param forcedLsn as for {@link #open}
      * @throws StoreLockedException if the replica is open
@@ -97,7 +96,7 @@ public final class Replica implements AutoCloseable {
      * @param frame header and records, as passed to {@link FrameReplicator#commit}
      * @return whether the frame was new; false if the replica already had it
      * @throws FrameRefusedException if the frame cannot be replayed. Nothing was changed, unless the frame contradicts
-     *     the contents: then the store has failed
+     *     the replica's contents: in this case, the store has failed
      * @throws OutOfSpaceException if the disk has no space for the frame; try again once space is available
      * @throws StoreFailedException if the replica's files have failed; reopen the replica
      */
@@ -106,15 +105,15 @@ public final class Replica implements AutoCloseable {
     }
 
     /**
-     * Returns the size of a log segment in bytes, as fixed when the replica was created. It is the same on every node
-     * of the group.
+     * Returns the size of a log segment in bytes. The size was fixed when the replica was created, and is the same on
+     * every node of the group.
      */
     public int logSegmentBytes() {
         return engine.logSegmentBytes();
     }
 
     /**
-     * Makes the replica the group's leader, which accepts writes. Call it only after every committed frame has been
+     * Makes the replica the group's leader, which accepts writes. Call this only after every committed frame has been
      * replayed.
      */
     public void lead(FrameReplicator group) {

@@ -6,7 +6,7 @@ package io.caravan;
  * @param lists number of lists in the new store
  * @param entries number of their entries, all of which were checked
  * @param bytes total length of their values, in bytes
- * @param lostEntries number of entries known to be missing, because their bytes fail the checksum or are gone
+ * @param lostEntries number of entries known to be missing, because their bytes are lost or do not match the checksum
  * @param losses number of losses reported; 0 if everything was salvaged
  */
 public record SalvageReport(long lists, long entries, long bytes, long lostEntries, long losses) {

@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** Rejects a batch because a list's next sequence is not the expected one. Nothing was changed. */
+/** Thrown if a list's next sequence differs from the sequence that a batch expected. Nothing was changed. */
 public final class SequenceConflictException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

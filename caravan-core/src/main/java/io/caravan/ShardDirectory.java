@@ -125,12 +125,11 @@ final class ShardDirectory implements AutoCloseable {
         }
     }
 
-    /** Returns the directory of a shard. */
     Path folder(int group) {
         return directory.resolve(FileNames.group(group));
     }
 
-    /** Whether all shards were created earlier. */
+    /** Whether the existence of all shards has been recorded. */
     boolean isMade() {
         return made;
     }
@@ -154,7 +153,10 @@ final class ShardDirectory implements AutoCloseable {
         storage.forceDirectory();
     }
 
-    /** Releases the lock. Idempotent: a second call does not release a lock that another opener has taken since. */
+    /**
+     * Releases the lock. Idempotent: a second call does not release a lock that another opener has taken in the
+     * meantime.
+     */
     @Override
     public synchronized void close() throws IOException {
         if (!closed) {

@@ -155,7 +155,7 @@ public final class ShardedStore implements ListStore {
         groupOf(id).acceptedLengths(id, more);
     }
 
-    /** Visits the lists of all shards. An id that exists in several shards is visited once for each. */
+    /** Visits the lists of all shards. An id that exists in several shards is visited once for each shard. */
     @Override
     public void forEachList(LongConsumer ids) {
         groups.forEach(group -> group.forEachList(ids));
@@ -167,7 +167,7 @@ public final class ShardedStore implements ListStore {
         return GroupStats.together(groups.stream().map(ListStore::stats).toList());
     }
 
-    /** Not supported, because each shard has its own layout; see {@link #groups()}. */
+    /** Throws {@link UnsupportedOperationException}: each shard has its own layout, see {@link #groups()}. */
     @Override
     public StoreLayout layout() {
         throw new UnsupportedOperationException("each group has a layout of its own");
@@ -207,13 +207,15 @@ public final class ShardedStore implements ListStore {
                 if (action.ran) {
                     throw closed;
                 }
-                // The action finds the store closed.
+                // A shard is closed. The action runs anyway, so that its caller is notified.
                 action.run();
             }
         });
     }
 
-    /** An action whose own {@code StoreClosedException} must be distinguished from that of a shard. */
+    /**
+     * An action that records its run, so that its own {@code StoreClosedException} is not taken for that of a shard.
+     */
     private static final class Once implements Runnable {
         private final Runnable action;
         private boolean ran;
@@ -263,7 +265,7 @@ public final class ShardedStore implements ListStore {
 
     /**
      * The combined counters and gauges of several stores. Counts are sums. The percentiles of a combined histogram
-     * cannot be computed from those of the shards. They are upper bounds: the maximum over the shards.
+     * cannot be computed from those of the shards. Instead, each is an upper bound: the maximum over the shards.
      */
     private static final class GroupStats {
         private final List<StoreStats> all;

@@ -11,9 +11,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stores of a data directory: one store, or several {@linkplain ShardedStore shards}, each in a directory of its
- * own. Their number is fixed when the data directory is created. With one shard, this is just a {@link
- * DurableListStore}.
+ * The stores of a data directory: one store, or several {@linkplain ShardedStore shards}, each in its own directory.
+ * The number of shards is fixed when the data directory is created.
  */
 public final class Shards implements AutoCloseable {
     /** The maximum number of shards of a data directory. */
@@ -111,9 +110,8 @@ public final class Shards implements AutoCloseable {
     }
 
     /**
-     * Backs up the open store, one shard after another, as {@link DurableListStore#backup} does. Each shard's copy is a
-     * consistent snapshot taken at some point after this call. The snapshots of the shards are not taken at the same
-     * point.
+     * Backs up the open store, one shard after another, as {@link DurableListStore#backup} does. Each shard's copy is
+     * consistent, but the copies are not from the same moment.
      *
      * @return the report; for several shards, each number is the sum over the shards
      */

@@ -12,9 +12,9 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the files of another node's replica, as sent by {@link Replica#send}. Treats the pieces as untrusted. The
- * files form a replica only after {@link #finish()}, which does not verify them. Not thread-safe; the calling thread
- * must not be interrupted.
+ * Receives the files of another node's replica, as sent by {@link Replica#send}. Treats the pieces as untrusted input.
+ * The files form a replica only after {@link #finish()}, which does not verify the files. Not thread-safe; the calling
+ * thread must not be interrupted.
  */
 public final class SnapshotInstaller implements AutoCloseable {
     private final Storage target;
@@ -25,7 +25,7 @@ public final class SnapshotInstaller implements AutoCloseable {
     }
 
     /**
-     * Begins a copy.
+     * Begins to receive a copy.
      *
      * @param directory missing or empty
      * @throws StoreDirectoryException if the directory is not empty; its contents are not changed
@@ -47,7 +47,7 @@ public final class SnapshotInstaller implements AutoCloseable {
     /**
      * Receives the next piece.
      *
-     * @throws IOException if the piece does not follow the previous one, or cannot be written
+     * @throws IOException if the piece does not follow the previous piece, or cannot be written
      */
     public void take(ByteBuffer piece) throws IOException {
         ByteBuffer rest = piece.slice().order(ByteOrder.LITTLE_ENDIAN);

@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** Reports a call on a closed store. Open the store again to continue. */
+/** Thrown if a method of a closed store is called. To continue, open the store again. */
 public final class StoreClosedException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

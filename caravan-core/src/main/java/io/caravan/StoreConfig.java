@@ -30,7 +30,7 @@ public final class StoreConfig {
     /** Space for the headers of a frame and a record, rounded up generously. */
     private static final int FRAME_ROOM_BYTES = BLOCK_BYTES;
 
-    /** The settings, which no longer change. */
+    /** The settings; no longer modified. */
     private final Builder set;
 
     private StoreConfig(Builder builder) {
@@ -136,8 +136,8 @@ public final class StoreConfig {
     }
 
     /**
-     * Returns the size of the log since the last checkpoint at which the next checkpoint starts. It is given as a
-     * fraction of the size of the last checkpoint plus the used bytes of the heap, which count for at most 256 MiB.
+     * Returns the fraction that determines when a checkpoint starts. The log since the last checkpoint may grow to this
+     * fraction of the size of that checkpoint plus the used bytes of the heap, of which at most 256 MiB count.
      */
     public double checkpointFraction() {
         return set.checkpointFraction;
@@ -183,7 +183,7 @@ public final class StoreConfig {
             this.directory = Objects.requireNonNull(directory, "directory");
         }
 
-        /** Copies a builder, and derives the sizes that were not set from the other settings. */
+        /** Copies a builder. Sizes that were not set are derived from the other settings. */
         private Builder(Builder of) {
             directory = of.directory;
             durability = of.durability;
@@ -242,8 +242,8 @@ public final class StoreConfig {
         }
 
         /**
-         * Sets the log segment size: from 16 KiB to 1 GiB, a multiple of 4 KiB. Default 32 MiB, or more if two log
-         * buffers are larger.
+         * Sets the log segment size: from 16 KiB to 1 GiB, a multiple of 4 KiB. Default 32 MiB, or the size of two log
+         * buffers if that is larger.
          */
         public Builder logSegmentBytes(int bytes) {
             logSegmentBytes = (int) Arguments.between(bytes, 16 * KIB, GIB, "logSegmentBytes");
@@ -263,8 +263,8 @@ public final class StoreConfig {
         }
 
         /**
-         * Sets the size of the log, as a fraction, at which a checkpoint starts: above 0 and at most 1; default 1. See
-         * {@code checkpointFraction()}.
+         * Sets the fraction that determines when a checkpoint starts: above 0 and at most 1; default 1. See {@code
+         * checkpointFraction()}.
          */
         public Builder checkpointFraction(double fraction) {
             checkpointFraction = Arguments.fraction(fraction, "checkpointFraction");
@@ -286,7 +286,8 @@ public final class StoreConfig {
 
         /**
          * Sets the executor on which the futures of {@link ListStore} complete. The default is one thread of the store,
-         * which completes them in the order in which the store accepted the writes, and for which {@code close} waits.
+         * which completes the futures in the order in which the store accepted the writes. {@code close} waits for this
+         * thread.
          *
          * <p>An executor with several threads preserves no order, and {@code close} does not wait for a caller's
          * executor. If the executor rejects a completion, the future completes on a store thread.

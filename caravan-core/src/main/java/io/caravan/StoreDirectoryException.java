@@ -1,8 +1,8 @@
 package io.caravan;
 
 /**
- * Reports that a directory cannot hold this store: it is a file, is not writable, contains unknown files, or lacks a
- * file. Nothing in it was changed.
+ * Thrown if a directory cannot hold a store: it is a file, is not writable, contains unknown files, or lacks a file.
+ * Nothing in the directory was changed.
  */
 public final class StoreDirectoryException extends CaravanException {
     private static final long serialVersionUID = 1L;

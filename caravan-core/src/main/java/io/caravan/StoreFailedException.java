@@ -1,9 +1,9 @@
 package io.caravan;
 
 /**
- * Reports that a write or fsync of the store's files failed, or that an internal error left the store inconsistent.
- * This open store cannot recover from it. Writes acknowledged at {@code SYNC} are safe; the outcome of all others is
- * unknown. The cause is the first failure. Close the store, repair the disk, and open the store again.
+ * Thrown if a write or fsync of the store's files has failed, or an internal error has left the store inconsistent.
+ * Writes acknowledged at {@code SYNC} are safe; the outcome of all others is unknown. The cause is the first failure.
+ * Close the store, repair the disk, and open the store again.
  */
 public final class StoreFailedException extends CaravanException {
     private static final long serialVersionUID = 1L;

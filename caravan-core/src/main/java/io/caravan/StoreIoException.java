@@ -1,8 +1,8 @@
 package io.caravan;
 
 /**
- * Reports an error of the operating system outside the log's write path, such as a failure to open a file. The cause
- * gives the reason.
+ * Thrown if the operating system reports an error outside the log's write path, for example when a file is opened. The
+ * cause gives the reason.
  */
 public final class StoreIoException extends CaravanException {
     private static final long serialVersionUID = 1L;

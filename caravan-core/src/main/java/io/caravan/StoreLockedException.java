@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** Reports that the store is already open, in this process or another. */
+/** Thrown if the store is already open, in this process or another. */
 public final class StoreLockedException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,7 @@ package io.caravan;
 
 /**
  * Counters since the store was opened, and current gauges. Lists with an id of 0 or less are for bookkeeping, such as a
- * catalog: writes to them are counted apart, and their values are not counted.
+ * catalog: writes to them are counted separately, and their values are not counted.
  *
  * @param name the store's name, which contains its directory and durability level
  * @param appends values accepted, including those of batches; likewise for trims and deletes
@@ -20,7 +20,7 @@ package io.caravan;
  * @param recentAckNanos the same for the last five to ten seconds
  * @param lists number of lists, including those for bookkeeping
  * @param values number of values retained
- * @param heap the heap's space
+ * @param heap use of the heap's space
  * @param logBytesSinceCheckpoint approximate number of log bytes that a recovery would replay
  * @param checkpoints checkpoints published
  * @param lastCheckpointNanos duration of the last checkpoint, in nanoseconds
@@ -61,7 +61,7 @@ public record StoreStats(
      * @param max the exact maximum
      */
     public record Distribution(long count, double mean, long p50, long p90, long p99, long p999, long max) {
-        /** The distribution of no values. */
+        /** An empty distribution. */
         public static final Distribution EMPTY = new Distribution(0, 0, 0, 0, 0, 0, 0);
     }
 
@@ -76,7 +76,7 @@ public record StoreStats(
      * @param segmentBytes usable bytes of a segment: the maximum size of a hole
      */
     public record HeapUse(long totalBytes, long usedBytes, long freeBytes, long largestHoleBytes, long segmentBytes) {
-        /** The space of an empty heap. */
+        /** The space use of an empty heap. */
         public static final HeapUse EMPTY = new HeapUse(0, 0, 0, 0, 0);
 
         /**

@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** Reports that this release cannot read the format version of a file. Nothing was changed. */
+/** Thrown if this release cannot read the format version of a file. Nothing was changed. */
 public final class StoreVersionException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

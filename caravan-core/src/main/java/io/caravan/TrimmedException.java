@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** Rejects a read of entries that have been trimmed. To continue, read from {@link #firstSequence()}. */
+/** Thrown if the entries to be read have been trimmed. To continue, read from {@link #firstSequence()}. */
 public final class TrimmedException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

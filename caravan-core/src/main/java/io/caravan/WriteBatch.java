@@ -29,7 +29,7 @@ public final class WriteBatch {
     /** Deletes the list. */
     public record Delete(long id) implements Operation {}
 
-    /** Rejects the batch unless the list's next sequence is {@code nextSequence}; 0 for a missing list. */
+    /** The condition that the list's next sequence is {@code nextSequence}; 0 for a missing list. */
     public record Expectation(long id, long nextSequence) {}
 
     /** The value of {@link #flushDelayNanos()} for a batch that is flushed according to the store's policy. */
@@ -75,11 +75,11 @@ public final class WriteBatch {
     }
 
     /**
-     * Sets the durability that the batch reaches before it is acknowledged. It takes effect only if it is weaker than
-     * the store's level, which is the default.
+     * Sets the durability that the batch reaches before it is acknowledged. The default is the store's level. A level
+     * that is stronger than the store's has no effect.
      *
      * <p>Batches of all levels keep their order: a crash loses only the last writes, and never a write that precedes a
-     * surviving one. A batch is therefore as durable as the strongest batch acknowledged after it. It reaches full
+     * surviving write. A batch is therefore as durable as the strongest batch acknowledged after it. It reaches full
      * durability at the latest with the next checkpoint or, in a {@link Durability#SYNC} store, when {@link
      * ListStore#flush()} returns.
      *
@@ -96,7 +96,7 @@ public final class WriteBatch {
     }
 
     /**
-     * Sets the maximum time that the batch waits for other batches to share its flush, instead of the store's {@link
+     * Sets the maximum time that the batch waits for other batches to share its flush. Overrides the store's {@link
      * FlushPolicy}. A longer delay means fewer fsyncs and later acknowledgements.
      *
      * <p>Writes that share a flush wait for the shortest delay among them, counted from the first write. The flush

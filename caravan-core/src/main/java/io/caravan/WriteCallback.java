@@ -5,10 +5,10 @@ import java.util.concurrent.CompletableFuture;
 /**
  * Receives the outcome of a write that the store accepted, in exactly one call.
  *
- * <p>The call comes on a store thread, in the order in which writes were accepted. It must be quick and must not block.
- * It must not read, flush, checkpoint, back up or close the store, or wait for a future of a write; these calls throw
- * {@link IllegalStateException}. Waiting for the result of {@link CompletableFuture#allOf} of such futures is not
- * detected and never ends.
+ * <p>The call is made on a store thread, in the order in which writes were accepted. It must be quick and must not
+ * block. It must not read, flush, checkpoint, back up or close the store, or wait for a future of a write; these calls
+ * throw {@link IllegalStateException}. Waiting for a {@link CompletableFuture#allOf} of such futures is not detected
+ * and never ends.
  *
  * <p>Anything that the callback throws, including an {@link Error}, is logged and has no other effect.
  */

@@ -14,8 +14,9 @@ import java.util.function.Consumer;
  * The future of a write, or a future that depends on it. Completes on the store's future executor rather than on the
  * callback thread, so dependent stages may read from the store.
  *
- * <p>Waiting for the future throws on the threads that complete it or call the earlier callbacks, because the wait
- * would never end. Futures made by {@link CompletableFuture#allOf} and {@link CompletableFuture#anyOf} lack this check.
+ * <p>Waiting for the future throws {@link IllegalStateException} on store threads and on the thread that completes the
+ * futures, because the wait would never end. Futures made by {@link CompletableFuture#allOf} and {@link
+ * CompletableFuture#anyOf} lack this check.
  */
 final class WriteFuture<T> extends CompletableFuture<T> {
     private final Executor executor;

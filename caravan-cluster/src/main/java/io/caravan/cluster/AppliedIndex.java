@@ -14,12 +14,12 @@ import org.apache.ratis.statemachine.SnapshotInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The durable applied index: the last Raft entry whose effects are fsynced in the store's own files, so that the Raft
- * log up to it may be purged. It is kept in a small file that is written after the fsync. A stale file only means that
- * some frames are replayed from the Raft log.
+ * The durable applied index: a Raft entry up to which all effects are fsynced in the store's own files, so that the
+ * Raft log up to this entry may be purged. It is written to a small file after an fsync. The file may lag behind the
+ * last fsynced entry; some frames are then replayed from the Raft log.
  *
  * <p>A received snapshot is reported to Raft only when Raft installs it. If a follower reported it earlier, the leader
- * would not send InstallSnapshot again, and the follower would wait for it forever.
+ * would not send InstallSnapshot again, and the follower would wait for this message forever.
  *
  * <p>Not thread-safe, except for {@link #durable()} and the methods that Raft calls.
  */
@@ -27,10 +27,13 @@ final class AppliedIndex {
     private static final long MAGIC = 0x4B52_414D_5641_5243L;
     private static final int SUMMED_BYTES = 4 * Long.BYTES;
     private static final int BYTES = SUMMED_BYTES + Long.BYTES;
-    /** The approximate number of log bytes between two remembered entries; the index need not be exact. */
+    /** The approximate number of log bytes between two tracked entries; the index need not be exact. */
     private static final long SPACING_BYTES = 64 * 1024;
 
-    /** An entry, and the LSN at which its frame ends in the store's log. The store's own files are Raft's snapshot. */
+    /**
+     * An entry, and the LSN at which its frame ends in the store's log. Raft treats the store's own files as its
+     * snapshot.
+     */
     record Applied(TermIndex entry, long endLsn) implements SnapshotInfo {
         @Override
         public TermIndex getTermIndex() {
@@ -84,7 +87,7 @@ final class AppliedIndex {
     void applied(TermIndex entry, long endLsn) {
         Applied known = durable;
         if (known != null && entry.getIndex() <= known.entry().getIndex()) {
-            // The received snapshot contains it.
+            // The received snapshot contains this entry.
             return;
         }
         Applied last = applied.peekLast();

@@ -15,9 +15,9 @@ import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
 
 /**
  * Makes votes durable. Ratis (3.3.0) fsyncs the file with the term and the vote, and renames it, but does not fsync its
- * directory. After a power failure the old file may be back, and the node may vote twice in a term. The directory is
- * therefore fsynced before the reply to a candidate is sent. For the node's own vote, it is fsynced before the node
- * acts as the elected leader ({@link #force}).
+ * directory. After a power failure the old file may exist again, and the node may vote twice in a term. The directory
+ * is therefore fsynced before the reply to a candidate is sent. For the node's own vote, the directory is fsynced
+ * before the node acts as the elected leader ({@link #force}).
  */
 final class DurableVotes implements GrpcServices.Customizer, ServerInterceptor {
     /**

@@ -50,7 +50,6 @@ final class FileMessage {
         }
     }
 
-    /** The kind of a reply. */
     enum Kind {
         /** No chunk is ready yet; the requesting node repeats its request. */
         WAIT,
@@ -68,7 +67,7 @@ final class FileMessage {
     /**
      * A reply whose checksum was correct.
      *
-     * @param body positioned after the bytes that were read
+     * @param body positioned after the bytes already read
      */
     record Reply(Kind kind, ByteBuffer body) {
         static Reply decode(ByteString message) throws IOException {

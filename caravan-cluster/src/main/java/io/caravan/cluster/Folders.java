@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 
 /**
  * The store's directory, and the directories next to it while a received snapshot replaces the store. A complete
- * snapshot is renamed. From then on, it is the store, regardless of the old one. After a crash, {@link #recover}
- * completes the replacement or deletes the leftovers.
+ * snapshot is renamed. From then on, it is the store, even if the old store still exists. After a crash, {@link
+ * #recover} completes the replacement or deletes the leftovers.
  */
 final class Folders {
     private final Path store;
@@ -27,7 +27,7 @@ final class Folders {
         this.received = store.resolveSibling(store.getFileName() + ".received");
     }
 
-    /** Returns the directories next to the store's. */
+    /** Returns the directories next to the store's directory. */
     List<Path> beside() {
         return List.of(incoming, received);
     }
@@ -79,8 +79,8 @@ final class Folders {
     }
 
     /**
-     * Creates or replaces a file. After a crash or a failure, it has either the entire new content or its previous
-     * state.
+     * Creates or replaces a file. After a crash or a failure, the file has either the entire new content or its
+     * previous state.
      */
     static void replace(Path file, ByteBuffer content) throws IOException {
         Path temporary = file.resolveSibling(file.getFileName() + ".tmp");

@@ -8,7 +8,7 @@ import java.util.zip.CRC32C;
 
 /**
  * A frame as an entry of the Raft log. A header before the frame contains the settings that all nodes of a group share.
- * Entries of builds without the header consist of the frame alone. Numbers are little-endian.
+ * Entries of earlier builds consist of the frame alone. Numbers are little-endian.
  *
  * @param logSegmentBytes size of the leader's log segments; 0 if the entry does not record it
  */
@@ -25,7 +25,6 @@ record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
     private static final int CRC = UNUSED + Long.BYTES;
     private static final int HEAD_BYTES = CRC + Integer.BYTES;
 
-    /** Returns an entry that consists of the frame alone. */
     static FrameEntry plain(ByteBuffer frame) {
         return new FrameEntry(frame, 0);
     }
@@ -41,7 +40,7 @@ record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
      * Decodes an entry.
      *
      * @param place a description of the entry's place, for messages
-     * @throws IllegalStateException if this build cannot read it
+     * @throws IllegalStateException if this build cannot read the entry
      */
     static FrameEntry decode(String place, ByteBuffer bytes) {
         ByteBuffer entry = bytes.slice().order(ByteOrder.LITTLE_ENDIAN);

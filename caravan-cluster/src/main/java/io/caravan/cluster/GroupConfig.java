@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  * @param raftDirectory the directory of the Raft log, on a disk that keeps fsynced data
  * @param election the minimum time that a follower waits for its leader before it starts an election; the maximum is
  *     twice as long. A shorter time detects a failed leader sooner, but more often mistakes a slow leader for a failed
- *     one
+ *     leader
  * @param keptLogBytes the size of the Raft log that a node keeps for nodes that lag, at least 1 MiB. A node that lacks
- *     more when it returns receives the store's files. The part of the log that this node's own store still needs is
- *     kept in addition
+ *     more when it returns receives a snapshot. The part of the log that this node's own store still needs is kept in
+ *     addition
  * @param start whether this is the node's first start
  * @param tls the files with which nodes authenticate; null to trust every client that can reach the port
  */
@@ -52,8 +52,8 @@ public record GroupConfig(
          */
         JOIN,
         /**
-         * A later start. Empty directories are rejected: a node that has lost acknowledged writes must not vote,
-         * because those writes may then be lost.
+         * A later start. Empty directories are rejected: a node that has lost acknowledged writes must not vote, or
+         * those writes may be lost.
          */
         AGAIN
     }
@@ -64,18 +64,16 @@ public record GroupConfig(
      */
     public static final int MAX_FRAME_BYTES = 33 << 20;
 
-    /**
-     * The default: several minutes of heavy writing, and an amount that is sent faster than the files of a large store.
-     */
+    /** The default size of the kept Raft log: several minutes of heavy writing, and less to send than a large store. */
     public static final long DEFAULT_KEPT_LOG_BYTES = 4L << 30;
 
     private static final long LEAST_KEPT_LOG_BYTES = 1 << 20;
 
-    /** The default for nodes in one rack. */
+    /** The default election timeout, for nodes in one rack. */
     public static final Duration DEFAULT_ELECTION = Duration.ofSeconds(1);
 
     /**
-     * Files in PEM format. Nodes trust certificates that this authority has signed, and reject all others.
+     * The TLS files, in PEM format. Nodes trust certificates that this authority has signed, and reject all others.
      *
      * @param key the node's private key, PKCS #8
      * @param certificates the node's certificate, which contains its address, and the intermediate certificates up to

@@ -37,8 +37,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This node's membership in a group: it votes, keeps the Raft log, and has a replica of the store. Notifies the
- * listener when the store may be used. Thread-safe.
+ * This node's membership in a group. The node votes, keeps the Raft log, and has a replica of the store. The listener
+ * is notified when the store may be used. Thread-safe.
  */
 public final class GroupMember implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(GroupMember.class);
@@ -95,7 +95,7 @@ public final class GroupMember implements AutoCloseable {
 
     /**
      * Returns the nodes of a new group, which the Raft log records once the group has its first leader. A node that
-     * joins learns of the members only from the log.
+     * joins learns the members only from the log.
      */
     private static List<RaftPeer> firstHosts(GroupConfig config) {
         return Files.exists(joinedMark(config))
@@ -114,9 +114,9 @@ public final class GroupMember implements AutoCloseable {
     /**
      * Starts this node's membership. Returns before the group has a leader.
      *
-     * @throws StoreDirectoryException if the directories are empty and this is not the first start, or the reverse.
-     *     Also if they hold the files of another group or store. Also if, at its first start, this node is already a
-     *     member, or its settings differ from those of the other nodes
+     * @throws StoreDirectoryException if the directories are empty and this is not the first start, or not empty and it
+     *     is. Also if they contain files of another group or store, or if, at its first start, this node is already a
+     *     member or its settings differ from those of the other nodes
      * @throws IOException if Raft cannot read its log or listen on its address, or if the node joins and no other node
      *     responds
      */
@@ -207,7 +207,7 @@ public final class GroupMember implements AutoCloseable {
         return host.id().equals(config.self());
     }
 
-    /** Returns the directories that may exist next to the store's, while another node's files replace the store. */
+    /** Returns the directories that may exist next to the store's directory while a snapshot replaces the store. */
     public static List<Path> foldersBeside(Path store) {
         return new Folders(store).beside();
     }
@@ -291,10 +291,10 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Adds a node that was started to {@linkplain GroupConfig.Start#JOIN join}. It receives the data of the group, and
-     * votes once it has all but the last entries. Call this on the leader only. Returns when a majority has durably
-     * recorded the new member, which may take as long as copying the store. If leadership is lost before that, call it
-     * again.
+     * Adds a node that was started to {@linkplain GroupConfig.Start#JOIN join}. The node receives the data of the
+     * group, and votes once it has all but the last entries. Call this on the leader only. Returns when a majority has
+     * durably recorded the new member, which may take as long as copying the store. If leadership is lost before that,
+     * call this again.
      *
      * @throws IllegalArgumentException if a node has this id or address already, or no majority would be reachable
      * @throws IOException if the change failed or its outcome is unknown; the message states the reason
@@ -315,7 +315,7 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Replaces a stopped or lost node by a new one. This has the effect of {@link #add} and {@link #remove} in one
+     * Replaces a stopped or lost node with a new node. This has the effect of {@link #add} and {@link #remove} in one
      * step.
      */
     public void replace(String host, Host by) throws IOException {
@@ -385,8 +385,8 @@ public final class GroupMember implements AutoCloseable {
      * @param committed the approximate number of entries that the node is known to consider committed
      * @param silent the time since the leader last received anything from the node; null if this node is not the
      *     leader, and for the leader itself
-     * @param files the progress of the files that the node receives because it lags behind the retained Raft log; null
-     *     if this node knows of none. Only the leader and the receiving node know of them
+     * @param files the progress of the snapshot that the node receives because it lags behind the retained Raft log;
+     *     null if this node knows of none. Only the leader and the receiving node know of it
      */
     public record Progress(
             Host host,
@@ -403,10 +403,10 @@ public final class GroupMember implements AutoCloseable {
     public record FileProgress(long bytes, long total) {}
 
     /**
-     * Confirms that this node leads. When the future completes, the store last passed to the {@link LeadershipListener}
-     * shows every write that any node of the group had acknowledged before this call. Reads of that store that begin
-     * after this are linearizable. Without this, a leader that does not know that it was replaced could return stale
-     * data.
+     * Confirms that this node is the leader. When the future completes, the store last passed to the {@link
+     * LeadershipListener} shows every write that any node of the group had acknowledged before this call. Reads of that
+     * store that begin after this are linearizable. Without this, a leader that has not noticed its replacement could
+     * return stale data.
      *
      * <p>The confirmation waits until a majority has an empty entry of the Raft log on disk. Concurrent calls share
      * that entry; its cost is about that of a write.
@@ -441,7 +441,7 @@ public final class GroupMember implements AutoCloseable {
      * other node leads.
      *
      * @param timeout the maximum time, counted from the moment when a majority has confirmed that this node leads;
-     *     after it, the group elects a leader, which may be this node again
+     *     after this time, the group elects a leader, which may be this node again
      * @throws IOException if leadership was not transferred; the message states the reason
      */
     public void transferLeadership(String host, Duration timeout) throws IOException {
@@ -463,8 +463,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /**
-     * Keeps leadership away from this node, for example during maintenance, until this is undone or the node restarts.
-     * If this node leads, or is elected again, it transfers leadership. If no other node can lead, this node does.
+     * Prevents this node from leading, for example during maintenance, until this is undone or the node restarts. If
+     * this node leads or is elected, it transfers leadership. If no other node can lead, this node leads anyway.
      *
      * @return false if this node leads now
      */
@@ -473,7 +473,7 @@ public final class GroupMember implements AutoCloseable {
         return !info().isLeader() || now && handOver();
     }
 
-    /** Whether leadership is kept away from this node. */
+    /** Whether this node is prevented from leading. */
     public boolean drained() {
         return drained;
     }

@@ -56,7 +56,9 @@ final class GroupReplica {
         return opened;
     }
 
-    /** Rejects a store that was restored from an older copy: it lacks entries that the Raft log no longer has. */
+    /**
+     * Rejects a store that was restored from an older copy: such a store lacks entries that the Raft log no longer has.
+     */
     private void requireReached(Replica opened, Applied durable) {
         if (opened.position() < durable.endLsn()) {
             long position = opened.position();
@@ -77,9 +79,9 @@ final class GroupReplica {
     }
 
     /**
-     * Replays the frame of an entry, and returns whether the store then contains it. Retries until it does, because
-     * Raft relies on it. Returns false if the entry is skipped, as on every other node, because another committed frame
-     * has its position.
+     * Replays the frame of an entry. Retries until the store contains the frame, because Raft relies on that, and then
+     * returns true. Returns false if the entry is skipped, as on every other node, because another committed frame has
+     * its position.
      *
      * @param place a description of the entry's place, for messages
      * @throws IllegalStateException if the store cannot apply the entry, or this node is closing; no later entry may be
@@ -96,7 +98,7 @@ final class GroupReplica {
                 if (!refused.placeTaken()) {
                     throw cannotApply(place, String.valueOf(refused.getMessage()), refused);
                 }
-                // Its proposer is no longer waiting.
+                // The proposer of the frame is no longer waiting.
                 LOG.warn("{}: entry {} of the group is left out", config.self(), place, refused);
                 return false;
             } catch (OutOfSpaceException full) {
@@ -128,8 +130,8 @@ final class GroupReplica {
     }
 
     /**
-     * Creates the exception that makes this node leave. Without the frame, the node would lack acknowledged writes, and
-     * could still be elected.
+     * Creates the exception that makes this node leave the group. Without the frame, the node would lack acknowledged
+     * writes, and could still be elected.
      */
     private IllegalStateException cannotApply(String place, String why, @Nullable Throwable cause) {
         return new IllegalStateException(
@@ -203,7 +205,7 @@ final class GroupReplica {
     private void requireSound(Path received, Applied copied, long before) throws IOException {
         try {
             long position;
-            // Everything in them was fsynced, so a gap is damage.
+            // The received files were fsynced, so a gap is damage.
             try (Replica copy =
                     Replica.open(config.store().withDirectory(received), config.storeId(), Long.MAX_VALUE)) {
                 copy.force();

@@ -49,7 +49,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The Raft state machine of this node. Raft passes it the committed entries, one after another, and notifies it whether
  * this node leads. Each entry contains a frame or is empty. A follower replays the frame; on the leader, the store is
- * waiting for it.
+ * waiting for the frame to be committed.
  *
  * <p>When leadership is lost, the store is closed and reopened as a follower, which discards the writes that it
  * accepted but the group did not commit. Role changes run one at a time on a dedicated thread. Code that uses the
@@ -87,7 +87,7 @@ final class GroupStateMachine extends BaseStateMachine {
     private final AtomicReference<@Nullable Thread> leaver = new AtomicReference<>();
 
     /**
-     * Creates the state of a node that does not participate yet.
+     * Creates the state machine of a node that does not participate yet.
      *
      * @param givesWay called when this node is elected; returns whether another node has taken over leadership instead
      */
@@ -167,7 +167,7 @@ final class GroupStateMachine extends BaseStateMachine {
                 if (applied(place, entry)) {
                     return true;
                 }
-                // An entry of another leader: this node no longer leads, but has not been notified yet.
+                // This is an entry of another leader: this node no longer leads, but has not been notified yet.
                 resign("another host leads the group");
                 awaitRole();
             }
@@ -250,7 +250,7 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Handles two kinds of requests: for files, from nodes that lag behind the retained Raft log, and for {@link
+     * Handles requests for a snapshot, from nodes that lag behind the retained Raft log, and requests for {@link
      * HostFacts}, from nodes that start for the first time.
      */
     @Override
@@ -283,7 +283,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Called when this node lags behind the leader's retained Raft log, or joins. */
+    /** Receives a snapshot. Called when this node lags behind the leader's retained Raft log, or joins. */
     @Override
     public CompletableFuture<@Nullable TermIndex> notifyInstallSnapshotFromLeader(RoleInfoProto role, TermIndex first) {
         if (first.getIndex() <= 0) {
@@ -294,7 +294,7 @@ final class GroupStateMachine extends BaseStateMachine {
         return receiver.receive(ProtoUtils.toRaftPeer(leader));
     }
 
-    /** This node's store, as the source of files for other nodes, and as the target of files from them. */
+    /** This node's store, as the source of snapshots for other nodes, and as the target of received snapshots. */
     private final class OwnStore implements SnapshotSender.Source, SnapshotReceiver.Target {
         @Override
         public Replica replica() {
@@ -330,14 +330,14 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Returns the progress of sending files to a node, as far as this node knows; null if none are being sent. */
+    /** Returns the progress of the snapshot that a node receives, as far as this node knows; null if there is none. */
     GroupMember.@Nullable FileProgress files(String host) {
         return (host.equals(config.self()) ? receiver.progress() : sender.progress(host)).orElse(null);
     }
 
     /**
-     * Called when a received snapshot has replaced the store, before Raft drops its log and continues after the
-     * snapshot.
+     * Pauses the application of entries. Called when a received snapshot has replaced the store, before Raft drops its
+     * log.
      */
     @Override
     public void pause() {
@@ -346,7 +346,7 @@ final class GroupStateMachine extends BaseStateMachine {
         getLifeCycle().transition(LifeCycle.State.PAUSED);
     }
 
-    /** Called on the thread that applies entries. */
+    /** Continues after the received snapshot. Called on the thread that applies entries. */
     @Override
     public synchronized void reinitialize() {
         resumeAfter(Objects.requireNonNull(initialized(mark).durable()));
@@ -354,8 +354,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Checks, once per election timeout, whether Raft has installed a received snapshot. If the leader failed just
-     * then, and the next leader does not require a snapshot, no leader requests the installation, and this node accepts
+     * Checks, once per election timeout, whether Raft has installed a received snapshot. If the leader failed before
+     * that, and the next leader does not require a snapshot, no leader requests the installation, and this node accepts
      * no entries. After a restart, it continues from the snapshot.
      *
      * @param patience the number of checks after which the node leaves
@@ -386,7 +386,10 @@ final class GroupStateMachine extends BaseStateMachine {
         resign("leadership is lost");
     }
 
-    /** Called before this node, if it is the new leader, notifies the other nodes. */
+    /**
+     * Handles a change of the leader. If this node is the new leader, this is called before it notifies the other
+     * nodes.
+     */
     @Override
     public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
         if (leader.equals(member.getPeerId())) {
@@ -411,7 +414,7 @@ final class GroupStateMachine extends BaseStateMachine {
 
     /**
      * Ends the term whose store waits for this proposal, because the proposal failed or its outcome is unknown. A late
-     * result has no effect: its frame has been committed, or its term is over.
+     * result has no effect: the frame has been committed, or the term is over.
      */
     void proposalFailed(Proposal proposal, Throwable problem) {
         RaftFrameReplicator term = leading;
@@ -491,8 +494,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Called when Raft cannot write its log. The log stays failed even if the cause goes away, for example when a full
-     * disk has space again.
+     * Leaves the group, because Raft cannot write its log. The log stays failed even if the cause goes away, for
+     * example when a full disk has space again.
      */
     @Override
     public void notifyLogFailed(Throwable cause, @Nullable LogEntryProto entry) {
@@ -500,8 +503,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /**
-     * Ends this node's participation until it is restarted; the group considers it lost. A node whose store has lost
-     * data therefore neither leads nor votes before it has replayed that data.
+     * Ends this node's participation until it is restarted; the group considers the node lost. A node whose store has
+     * lost data therefore neither leads nor votes before it has replayed that data.
      */
     private void leave(IllegalStateException why) {
         // Closing waits for the threads that change roles and apply entries, and this thread is one of them.
@@ -514,7 +517,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Stops all retry loops and prevents new ones; Raft cannot shut down while one is running. */
+    /** Stops all retry loops and prevents new ones; Raft cannot shut down while such a loop is running. */
     void giveUp() {
         closing = true;
     }

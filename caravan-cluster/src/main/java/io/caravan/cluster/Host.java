@@ -5,9 +5,9 @@ import java.util.Objects;
 /**
  * A node of a group.
  *
- * @param id its name, unique among all present and former nodes of the group: a node that lost its files returns under
- *     a new name
- * @param address the address at which the other nodes reach it
+ * @param id the node's name, unique among all current and former nodes of the group: a node that lost its files returns
+ *     under a new name
+ * @param address the address at which the other nodes reach the node
  * @param port from 1 to 65535
  * @param note data of the application about the node, such as its address for clients; the group keeps it with the node
  */

@@ -14,7 +14,7 @@ import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
  * @param hasSeenAsker whether the requesting node has already received entries of the group
  */
 record HostFacts(int formatLevel, int logSegmentBytes, boolean hasSeenAsker) {
-    /** The first byte, which distinguishes this request from a request for files. */
+    /** The first byte, which distinguishes this request from a request for a snapshot. */
     private static final byte KIND = 2;
 
     private static final int BYTES = 1 + 2 * Integer.BYTES + 1;

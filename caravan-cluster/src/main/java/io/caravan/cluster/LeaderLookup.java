@@ -127,7 +127,6 @@ public final class LeaderLookup implements AutoCloseable {
         };
     }
 
-    /** Closes the connection, if any. */
     @Override
     public void close() {
         RaftClient kept = client;

@@ -2,10 +2,12 @@ package io.caravan.cluster;
 
 import io.caravan.DurableListStore;
 
-/** Observes whether this node leads its group. Called on one thread, one call at a time. */
+/**
+ * Receives notifications when this node starts or stops leading its group. Called on one thread, one call at a time.
+ */
 public interface LeadershipListener {
     /**
-     * Called when this node leads and the store accepts writes. The store contains every write that the group has ever
+     * Reports that this node leads and the store accepts writes. The store contains every write that the group has ever
      * acknowledged.
      *
      * @param store remains owned by the member; do not close it
@@ -13,8 +15,8 @@ public interface LeadershipListener {
     void leads(DurableListStore store);
 
     /**
-     * Called when this node no longer leads. The store that was passed to {@code leads} has failed or is about to be
-     * closed. Return only when it is no longer in use.
+     * Reports that this node no longer leads. The store that was passed to {@code leads} has failed or is about to be
+     * closed. Return only when that store is no longer in use.
      */
     void follows();
 }

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The members of the group, as recorded in its Raft log, and membership changes, one at a time. Thread-safe. */
+/** Reads the members of the group from its Raft log, and makes membership changes, one at a time. Thread-safe. */
 final class Membership {
     private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
     private static final Duration ANSWER = Duration.ofSeconds(3);
@@ -90,10 +90,10 @@ final class Membership {
         return List.copyOf(division().getRaftConf().getCurrentPeers());
     }
 
-    /** Whether the group has permanently removed this node, as far as its own log records. */
+    /** Whether the group has permanently removed this node, according to this node's own log. */
     boolean isWithoutThis() {
         RaftConfiguration hosts = division().getRaftConf();
-        // During a change both memberships exist, and it is unknown which one will remain.
+        // During a change both memberships exist, and it is unknown which membership will remain.
         return hosts.getPreviousPeers().isEmpty()
                 && hosts.getCurrentPeers().stream()
                         .noneMatch(peer -> peer.getId().equals(server.getId()));
@@ -186,8 +186,8 @@ final class Membership {
     }
 
     /**
-     * Waits for a change. While a node catches up, Raft does not check whether the leader still reaches a majority, as
-     * it otherwise does. This method performs that check.
+     * Waits for a change. Raft checks whether the leader still reaches a majority, but not while a node catches up.
+     * This method performs the check in that case.
      */
     private RaftClientReply await(CompletableFuture<RaftClientReply> change) throws IOException {
         while (true) {
@@ -251,7 +251,7 @@ final class Membership {
                 + "; look at the group's hosts before you try again";
     }
 
-    /** Whether another node reports that the group has removed this node. Takes several seconds if none responds. */
+    /** Whether another node reports that the group has removed this node. Takes several seconds if no node responds. */
     boolean goesOnWithoutThis() {
         return hosts().stream().filter(host -> !host.id().equals(config.self())).anyMatch(this::goesOnWithoutThis);
     }
@@ -263,7 +263,7 @@ final class Membership {
                 .isPresent();
     }
 
-    /** Returns what another node reports about the group; empty if it does not respond, or is not in the group. */
+    /** Returns another node's information about the group; empty if it does not respond, or is not in the group. */
     private static Optional<GroupInfoReply> ask(GroupConfig config, Host other) {
         try (LeaderLookup inquiry = new LeaderLookup(config.group(), config.tls(), ANSWER)) {
             return inquiry.reply(other);
@@ -272,7 +272,8 @@ final class Membership {
 
     /**
      * Rejects a node that is already a member, or may become one. Such a node has had files. If it voted without them,
-     * writes that it acknowledged could be lost. Queries the other nodes, which takes several seconds if none responds.
+     * writes that it acknowledged could be lost. Queries the other nodes, which takes several seconds if no node
+     * responds.
      *
      * @throws StoreDirectoryException if the node is a member
      * @throws IOException if no node of the group responds
@@ -300,8 +301,9 @@ final class Membership {
 
     /**
      * Rejects a first start with settings that differ from those of the nodes that respond. Also rejects a node of a
-     * new group that has already received entries of it: the group is then not new, and the node has lost its files.
-     * Queries the other nodes, which takes several seconds for each that neither responds nor refuses the connection.
+     * new group that has already received entries of the group: the group is then not new, and the node has lost its
+     * files. Queries the other nodes, which takes several seconds for each node that neither responds nor refuses the
+     * connection.
      *
      * @throws StoreDirectoryException if the start is rejected
      */

@@ -5,10 +5,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A membership change: a node joins, leaves, or replaces another.
+ * A membership change: a node joins, leaves, or replaces another node.
  *
- * @param leaving the id of the node that leaves; null if none does
- * @param joining the node that joins; null if none does
+ * @param leaving the id of the node that leaves; null if no node leaves
+ * @param joining the node that joins; null if no node joins
  */
 record MembershipChange(@Nullable String leaving, @Nullable Host joining) {
 
@@ -48,8 +48,8 @@ record MembershipChange(@Nullable String leaving, @Nullable Host joining) {
             throw new IllegalArgumentException(
                     "host " + id + " leads: hand leadership to another host first, and ask that one");
         }
-        // If the leader failed at the wrong moment, a removed node that is running could neither vote nor be elected,
-        // although its vote is needed. A stopped node has its old entries, and can be started again to vote.
+        // If the leader fails during the change, the vote of the leaving node may be needed. A node that keeps running
+        // may be unable to vote then. A stopped node can be started again to vote.
         if (reachable.test(id)) {
             throw new IllegalArgumentException(
                     "host " + id + " answered a moment ago: stop it first, and ask again some seconds later");
@@ -62,7 +62,7 @@ record MembershipChange(@Nullable String leaving, @Nullable Host joining) {
                 throw new IllegalArgumentException("the group has a host " + host.id() + " already, at "
                         + host.authority() + ": a new host needs an id of its own");
             }
-            // This includes the address of a node that leaves, because it may come back.
+            // This includes the address of a node that leaves, because that node may come back.
             if (host.authority().equals(joining.authority())) {
                 throw new IllegalArgumentException(
                         "host " + host.id() + " has the address " + host.authority() + " already");

@@ -12,8 +12,8 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A copy of this node's files on its way to another node. One thread produces the chunks, and waits while two are
- * ready; the other node requests them one at a time. Thread-safe.
+ * A copy of this node's files that is being sent to another node. One thread produces the chunks, and waits while two
+ * are ready; the other node requests the chunks one at a time. Thread-safe.
  */
 final class OutgoingSnapshot {
     private static final int MOST_READY = 2;
@@ -49,7 +49,7 @@ final class OutgoingSnapshot {
         return progress;
     }
 
-    /** Returns the entry from which on the Raft log must be kept; null while this is unknown. */
+    /** Returns the first entry of the Raft log that must be kept; null while this is unknown. */
     synchronized @Nullable Applied start() {
         return start;
     }
@@ -59,8 +59,8 @@ final class OutgoingSnapshot {
     }
 
     /**
-     * Returns the entry that the receiver must reach before it no longer needs the log since the copy. This is the
-     * {@code last} of the first call; otherwise the log would be kept while the receiver lags even slightly.
+     * Returns the entry at which the receiver no longer needs the log since the copy: {@code last} of the first call. A
+     * goal that moved with {@code last} would keep the log while the receiver lags even slightly.
      */
     synchronized long goal(long last) {
         goal = goal < 0 ? last : goal;
@@ -104,12 +104,12 @@ final class OutgoingSnapshot {
         progress = new GroupMember.FileProgress(done, total);
     }
 
-    /** Adds the next chunk. Called by the thread that produces them. */
+    /** Adds the next chunk. Called by the thread that produces the chunks. */
     void take(ByteBuffer piece) throws IOException {
         put(FileMessage.piece(progress(), piece));
     }
 
-    /** Ends the copy after the last chunk: it is complete up to this entry. */
+    /** Ends the copy, which is complete up to this entry, after the last chunk. */
     void end(Applied copied) throws IOException {
         put(FileMessage.end(copied));
     }

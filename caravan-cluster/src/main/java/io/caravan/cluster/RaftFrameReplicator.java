@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One term of leadership. Proposes the frames of the leading store to the group, one at a time, and blocks the store's
- * flusher until each is committed. Once abandoned, it commits nothing more, and a waiting flusher fails.
+ * flusher until each frame is committed. Once abandoned, it commits nothing more, and a waiting flusher fails.
  */
 final class RaftFrameReplicator implements FrameReplicator {
     /** Submits an entry to Raft, and fails the proposal if Raft does not commit the entry. */
@@ -43,8 +43,8 @@ final class RaftFrameReplicator implements FrameReplicator {
     }
 
     /**
-     * Handles a frame that the group has committed. Returns whether the store was waiting for this frame; it then
-     * continues.
+     * Handles a frame that the group has committed. Returns whether the store was waiting for this frame; if so, the
+     * store continues.
      */
     synchronized boolean committed(ByteBuffer frame) {
         Proposal proposal = pending;
@@ -79,8 +79,8 @@ final class RaftFrameReplicator implements FrameReplicator {
     }
 
     /**
-     * Returns the last committed frame, or null. The store writes it after it is notified, so a store that fails in
-     * between may lack it. The store has written every earlier frame.
+     * Returns the last committed frame, or null. The store writes this frame after it is notified, so a store that
+     * fails in between may lack the frame. The store has written every earlier frame.
      */
     synchronized @Nullable ByteBuffer lastCommitted() {
         return lastCommitted == null ? null : ByteBuffer.wrap(lastCommitted);

@@ -31,7 +31,7 @@ final class RaftLogPurger {
         this.bytesBetween = keptBytes / PARTS_OF_BOUND;
     }
 
-    /** Whether a purge is due, now that a frame has been applied. Called by the thread that applies frames. */
+    /** Whether a purge is due after a frame was applied. Called by the thread that applies frames. */
     boolean due(long endLsn) {
         entries++;
         if (entries < ENTRIES && endLsn - lastLsn < bytesBetween) {
@@ -46,7 +46,7 @@ final class RaftLogPurger {
      * Purges the entries that are not needed.
      *
      * @param durable the entry up to which this node's files are complete
-     * @param held the first entry needed by a node that is receiving files
+     * @param held the first entry needed by a node that is receiving a snapshot
      */
     void drop(RaftServer.Division division, long durable, OptionalLong held) throws IOException {
         long last = Math.max(leastCommitted(division), bound.lastBeyond());
@@ -55,7 +55,7 @@ final class RaftLogPurger {
         division.getRaftLog().purge(Math.min(last, needed - 1));
     }
 
-    /** Returns the last entry that every node has received; -1 if contact with any node is not recorded. */
+    /** Returns the last entry that every node has received; -1 if this is unknown for any node. */
     private static long leastCommitted(RaftServer.Division division) {
         Map<RaftPeerId, Long> known = RaftView.committed(division);
         return division.getRaftConf().getAllPeers().stream()

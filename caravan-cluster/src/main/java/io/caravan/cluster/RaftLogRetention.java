@@ -36,7 +36,6 @@ final class RaftLogRetention {
         return Math.min(MOST_SEGMENT_BYTES, keptBytes / SEGMENTS);
     }
 
-    /** A finished segment. */
     private record Segment(long lastEntry, long bytes) {}
 
     /** Returns the last entry of the segments that exceed the limit; -1 if none does. */
@@ -57,7 +56,7 @@ final class RaftLogRetention {
             for (Path file : files.toList()) {
                 Matcher name = FINISHED.matcher(file.getFileName().toString());
                 if (name.matches()) {
-                    // The size is 0 if the segment was purged just now.
+                    // The size is 0 if the segment has just been purged.
                     found.add(new Segment(
                             Long.parseLong(name.group(2)), file.toFile().length()));
                 }

@@ -15,9 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Repairs Raft's small files when a node starts, before Raft reads them. Ratis (3.3.0) writes a new file next to the
- * old one, and renames it even if the write has failed. The file is then empty or truncated. With such a {@code
- * raft-meta}, Raft would not start. With such a {@code raft-meta.conf}, it would use the members of the first start.
+ * Repairs Raft's metadata files when a node starts, before Raft reads them. Ratis (3.3.0) writes a new file next to the
+ * old file, and renames the new file even if the write has failed. The file is then empty or truncated. With such a
+ * {@code raft-meta}, Raft would not start. With such a {@code raft-meta.conf}, it would use the members of the first
+ * start.
  *
  * <ul>
  *   <li>{@code raft-meta} contains the term, and the node's vote in it. A node that has lost its vote must not vote
@@ -62,8 +63,9 @@ final class RaftMetadataRepair {
         Files.createDirectories(kept.resolveSibling("."));
         long applied = Math.max(Newest.of(segments).term, durable == null ? 0 : durable.getTerm());
         if (isWhole(now)) {
-            // A power failure may have restored an older file: a vote is durable before it counts, a term is not. In
-            // the older term, its leader could truncate entries that this node has acknowledged to a later leader.
+            // A power failure may have restored an older file, because only votes, not terms, are made durable before
+            // they are used. The leader of the older term could truncate entries that this node has acknowledged to a
+            // later leader.
             byte[] newest = term(now) >= applied ? now : lines(self, applied);
             Folders.replace(kept, ByteBuffer.wrap(newest));
             if (newest != now) {
@@ -75,9 +77,9 @@ final class RaftMetadataRepair {
         long last = Math.max(Files.exists(kept) ? term(Files.readAllBytes(kept)) : 0, applied);
         long ahead = ahead(last, System.currentTimeMillis());
         LOG.warn("{}: a write that failed has lost the term and the vote: goes on in term {}", self, ahead);
-        // A vote for itself, so that it votes for no other node in this term.
+        // The node votes for itself, so that it votes for no other node in this term.
         byte[] anew = lines(self, ahead);
-        // Written first: if the other write fails, the next start continues from this term.
+        // This file is written first: if the other write fails, the next start continues from this term.
         Folders.replace(kept, ByteBuffer.wrap(anew));
         Folders.replace(file, ByteBuffer.wrap(anew));
     }
@@ -86,8 +88,8 @@ final class RaftMetadataRepair {
      * Returns a term in which this node has not voted. It is so far ahead of the last known term that elections every
      * 50 ms would need 1,700 years to reach it.
      *
-     * <p>Another node may since have skipped from the same or an earlier term, and this node may have voted in the term
-     * reached. That skip happened earlier, so its term is lower: the clock advances skipped terms by 1,024 per
+     * <p>Another node may already have skipped from the same or an earlier term, and this node may have voted in the
+     * term reached. That skip happened earlier, so its term is lower: the clock advances skipped terms by 1,024 per
      * millisecond, far faster than any node can vote.
      *
      * @param last the highest of the term of the last start or skip of this node, and the term of its last entry
@@ -123,7 +125,8 @@ final class RaftMetadataRepair {
         }
         Newest newest = Newest.of(segments);
         LogEntryProto hosts = newest.hosts;
-        // A log that ends before the store's files is outdated: they came from another node, with its list of members.
+        // A log that ends before the store's files is outdated: the files came from another node, with its list of
+        // members.
         if (hosts == null || durable != null && newest.index < durable.getIndex()) {
             throw new IOException(
                     file + ": a write that failed has lost the hosts of the group, and the Raft log does not"

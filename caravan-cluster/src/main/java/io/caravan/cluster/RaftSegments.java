@@ -16,7 +16,7 @@ import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.thirdparty.com.google.protobuf.InvalidProtocolBufferException;
 import org.jspecify.annotations.Nullable;
 
-/** The files of a Raft log that is not open. */
+/** Reads the files of a Raft log that is not open. */
 final class RaftSegments {
     private static final Pattern FILE = Pattern.compile("log_(inprogress_)?(\\d+)(-\\d+)?");
     private static final int HEADER_BYTES = 8;
@@ -27,7 +27,7 @@ final class RaftSegments {
     /**
      * A segment file.
      *
-     * @param first the index of its first entry
+     * @param first the index of the segment's first entry
      * @param open whether entries may still be added
      */
     record Segment(Path file, long first, boolean open) {}
@@ -68,7 +68,7 @@ final class RaftSegments {
         }
     }
 
-    /** Returns the next entry; null where the zeros begin, and at the end of the file. */
+    /** Returns the next entry; null at the start of the preallocated zeros, and at the end of the file. */
     private static @Nullable LogEntryProto next(InputStream in) throws IOException {
         LogEntryProto entry = LogEntryProto.parseDelimitedFrom(in);
         return entry == null || entry.getSerializedSize() == 0 ? null : entry;

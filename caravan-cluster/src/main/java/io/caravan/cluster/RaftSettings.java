@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 /** The Raft configuration of a node. */
 final class RaftSettings {
     /**
-     * The maximum size of an entry: a frame and its envelope. It does not depend on the node's own buffers; otherwise a
-     * node with smaller buffers could not write, read, or forward entries that the group has committed.
+     * The maximum size of an entry: a frame and its envelope; the same on all nodes, see {@link
+     * GroupConfig#MAX_FRAME_BYTES}.
      */
     private static final SizeInBytes ENTRY = SizeInBytes.valueOf(GroupConfig.MAX_FRAME_BYTES + (1 << 20));
 
@@ -55,8 +55,8 @@ final class RaftSettings {
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(election));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(longestElectionMillis(config)));
         RaftServerConfigKeys.Rpc.setRequestTimeout(properties, millis(2 * election));
-        // A leader that lost its majority must start an election no later than the others, or a group whose other nodes
-        // lack entries has no leader until then. Ratis also uses this value as the JVM pause after which a leader steps
+        // A leader that lost its majority must start an election no later than the other nodes. If these lack entries,
+        // the group has no leader until then. Ratis also uses this value as the JVM pause after which a leader steps
         // down.
         RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(
                 properties, millis(longestElectionMillis(config)));
@@ -75,8 +75,8 @@ final class RaftSettings {
         // In between it may vote for another leader, and its reply then commits entries that the new leader does not
         // have.
         RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
-        // Metadata entries would be sent and fsynced after each other entry, so that a starting node knows what was
-        // committed. The leader reports that anyway.
+        // Metadata entries, from which a starting node reads the commit index, would be sent and fsynced after each
+        // other entry. The leader reports the commit index anyway.
         RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
         // Each entry is sent at once, even if the last message is less than a millisecond old. A node that does not
         // respond is contacted only with heartbeats; otherwise Ratis would contact it without a pause.
@@ -84,7 +84,7 @@ final class RaftSettings {
         RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, millis(longestElectionMillis(config)));
         RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10,200ms,1000000000");
 
-        // RaftLogPurger purges the log in complete segments; a node that lags behind it receives files through
+        // RaftLogPurger purges the log in complete segments; a node that lags behind it receives a snapshot through
         // SnapshotReceiver.
         RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
         RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, false);

@@ -14,7 +14,7 @@ import org.apache.ratis.server.RaftServerRpcWithProxy;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The group as this node's Raft server sees it. Thread-safe. */
+/** The state of the group in this node's Raft server. Thread-safe. */
 final class RaftView {
     private static final Logger LOG = LoggerFactory.getLogger(RaftView.class);
     /** The time without contact after which the Raft log is no longer kept for a node that was sent a snapshot. */
@@ -51,7 +51,7 @@ final class RaftView {
         return followers(host).findAny().isPresent();
     }
 
-    /** Whether this node no longer leads the given node, or has received nothing from it for {@code GONE_MILLIS}. */
+    /** Whether the given node no longer follows this node, or has sent nothing for {@code GONE_MILLIS}. */
     boolean isGone(String host) {
         return followers(host).allMatch(follower -> follower.getLastRpcElapsedTimeMs() > GONE_MILLIS);
     }
@@ -67,12 +67,11 @@ final class RaftView {
 
     /**
      * Closes this node's connections to other nodes, which a follower does not need. gRPC delays each retry of a failed
-     * connection longer than the last: without this, a node that has returned would not be asked for its vote for
-     * several seconds.
+     * connection longer than the last retry. Without this method, a node that has returned would not be asked for its
+     * vote for several seconds.
      *
-     * <p>Returns at once. Ratis lets calls in progress finish, which takes seconds if a node hangs. The thread that is
-     * notified of a new leader holds the lock without which this node can neither follow nor vote. A leader keeps its
-     * connections.
+     * <p>Returns at once. Ratis lets calls in progress finish, which takes seconds if a node hangs, and the caller may
+     * hold the lock without which this node can neither follow nor vote. A leader keeps its connections.
      */
     void endConnections() {
         if (server.getServerRpc() instanceof RaftServerRpcWithProxy<?, ?> rpc) {

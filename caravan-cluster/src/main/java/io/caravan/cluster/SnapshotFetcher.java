@@ -70,7 +70,7 @@ final class SnapshotFetcher implements AutoCloseable {
                 }
                 boolean piece = reply.kind() == Kind.PIECE;
                 number += piece ? 1 : 0;
-                // Requests the next chunk while this one is written.
+                // Requests the next chunk while this chunk is written.
                 asked = ask(number);
                 if (piece) {
                     progress.accept(reply.readProgress());
@@ -94,7 +94,7 @@ final class SnapshotFetcher implements AutoCloseable {
                 }
                 return reply;
             } catch (TimeoutException again) {
-                // Checks whether the node is closing.
+                // Check again whether the node is closing.
             } catch (ExecutionException failed) {
                 throw new IOException(
                         "host " + leaderId + " cannot be asked for files: " + failed.getCause(), failed.getCause());

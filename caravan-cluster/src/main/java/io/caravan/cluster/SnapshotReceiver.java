@@ -63,13 +63,13 @@ final class SnapshotReceiver {
         });
     }
 
-    /** Returns how much of the files has arrived; empty if none are being received. */
+    /** Returns the progress of the files being received; empty if there are none. */
     Optional<GroupMember.FileProgress> progress() {
         return Optional.ofNullable(progress);
     }
 
     /**
-     * Receives the files and makes them the store. After a failure, Raft requests them again.
+     * Receives the files and installs them as the store. After a failure, Raft requests them again.
      *
      * @return a future that completes with the entry up to which the store is then complete
      */

@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends this node's files to nodes that lag behind the retained Raft log. Each such node requests them chunk by chunk.
- * The copy is produced on request, so it takes no space on this node's disk. Until the other node has caught up, the
- * Raft log is kept from the copy's entry on. Thread-safe.
+ * Sends this node's files to nodes that lag behind the retained Raft log. Such a node requests the files chunk by
+ * chunk. The copy is produced on request, so it takes no space on this node's disk. Until the other node has caught up,
+ * the Raft log is kept from the copy's entry on. Thread-safe.
  */
 final class SnapshotSender {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSender.class);
@@ -54,7 +54,7 @@ final class SnapshotSender {
     /**
      * Handles a node's request.
      *
-     * @param led returns whether this node leads the node with this id
+     * @param led returns whether the node with this id follows this node
      */
     CompletableFuture<ByteString> ask(ByteString message, Predicate<String> led) {
         try {
@@ -126,7 +126,7 @@ final class SnapshotSender {
         }
     }
 
-    /** Returns how much of a copy in progress a node has been sent; empty if no copy is in progress. */
+    /** Returns the progress of the copy that is being sent to a node; empty if there is none. */
     Optional<GroupMember.FileProgress> progress(String host) {
         return Optional.ofNullable(copies.get(host))
                 .filter(copy -> !copy.ended().isDone())
@@ -141,7 +141,9 @@ final class SnapshotSender {
                 .toList();
     }
 
-    /** Returns the first entry of the Raft log to keep for nodes that are sent files; empty if there are none. */
+    /**
+     * Returns the first entry of the Raft log to keep for nodes that are sent files; empty if there are no such nodes.
+     */
     OptionalLong firstHeld() {
         return copies.values().stream()
                 .map(OutgoingSnapshot::start)

@@ -38,7 +38,6 @@ final class StallDetector {
     private final Leader leader;
     private final int patience;
     private List<Long> seen = List.of();
-    /** The number of consecutive checks without progress. */
     private int stalledChecks;
 
     /**

@@ -3,10 +3,10 @@
  * is durable when a majority has it in its Raft log.
  *
  * <p>Start at {@link io.caravan.cluster.GroupMember}. The flusher of a leading store passes frames to {@code
- * RaftFrameReplicator}, which proposes each as one Raft entry. {@code GroupStateMachine} receives the committed entries
- * on every node: on the leader it notifies the waiting flusher, on followers it replays the frame.
+ * RaftFrameReplicator}, which proposes each frame as one Raft entry. {@code GroupStateMachine} receives the committed
+ * entries on every node: on the leader it notifies the waiting flusher, on followers it replays the frame.
  *
- * <p>{@code RaftLogPurger} purges the Raft log. A node that lacks purged entries receives the leader's files: {@code
+ * <p>A node that lacks entries that {@code RaftLogPurger} has purged receives the leader's files: {@code
  * SnapshotSender} sends them, {@code SnapshotReceiver} receives them. Raft itself (elections, its log, the network) is
  * Apache Ratis.
  */

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The attributes of a document: a small sorted map from short ASCII keys to byte values. Immutable.
  *
- * <p>They are kept as the bytes of the catalog's entry, because a million documents may each have attributes, and few
- * are ever read. For each attribute, in the order of the keys:
+ * <p>They are kept as the bytes of the catalog's entry, because a million documents may each have attributes, of which
+ * few are ever read. For each attribute, in the order of the keys:
  *
  * <pre>
  *   0             1                   1+k                 3+k
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The encoding is valid if:
  *
  * <ul>
- *   <li>(1) every length lies within it;
+ *   <li>(1) every length lies within the encoding;
  *   <li>(2) every key has 1 to 64 printable ASCII characters;
  *   <li>(3) the keys are in ascending order without duplicates;
  *   <li>(4) it has at most {@value #MAX_BYTES} bytes.
@@ -106,7 +106,7 @@ public final class Attributes {
         return valueAt(encoded, at) + valueBytes(encoded, at);
     }
 
-    /** Returns a copy of the value with this key, or null if no attribute has it. */
+    /** Returns a copy of the value with this key, or null if no attribute has this key. */
     public byte @Nullable [] get(String key) {
         for (int at = 0; at < encoded.length; at = next(encoded, at)) {
             if (isKey(key, at)) {
@@ -118,8 +118,8 @@ public final class Attributes {
     }
 
     /**
-     * Whether the key at this offset equals this one. Compares in place, because every append looks up several
-     * attributes, and documents have few.
+     * Whether the encoded key at this offset equals {@code key}. Compares in place, because every append looks up
+     * several attributes, and documents have few.
      */
     private boolean isKey(String key, int at) {
         if (keyBytes(encoded, at) != key.length()) {
@@ -134,7 +134,7 @@ public final class Attributes {
     }
 
     /**
-     * Returns these attributes plus this one, which replaces any attribute with the same key.
+     * Returns a copy in which this attribute is added, or replaces the attribute with the same key.
      *
      * @throws IllegalArgumentException if the key does not have 1 to 64 printable ASCII characters, or if all
      *     attributes together would exceed {@value #MAX_BYTES} bytes
@@ -146,7 +146,7 @@ public final class Attributes {
         return encode(map);
     }
 
-    /** Returns these attributes without the attribute of this key. */
+    /** Returns these attributes without the attribute with this key. */
     public Attributes without(String key) {
         SortedMap<String, byte[]> map = new TreeMap<>(asMap());
         return map.remove(key) == null ? this : encode(map);

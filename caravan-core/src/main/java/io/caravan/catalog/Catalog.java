@@ -22,17 +22,17 @@ import org.jspecify.annotations.Nullable;
  * Maps document names to list ids and small attributes. The catalog is kept in one list of the store that also contains
  * the documents.
  *
- * <p><b>Atomicity.</b> A change of the catalog (a document's first value, its removal, its attributes) is an entry in
- * that list. It is written in the same batch as the document's own operation, so a crash keeps both or neither. An id
- * is assigned only once. A reader that has resolved a name can therefore find its document or none, but never another
- * document.
+ * <p><b>Atomicity.</b> A change of the catalog (a document's first value, its removal, its attributes) is recorded as
+ * an entry in that list. The entry is written in the same batch as the document's own operation, so a crash keeps both
+ * or neither. An id is assigned only once. A reader that has resolved a name can therefore find its document or none,
+ * but never another document.
  *
  * <p>The removal of a document that has had values needs no entry: the batch deletes its list, and a document whose
  * list is gone does not exist. A full store can therefore still delete documents.
  *
  * <p><b>Memory</b> contains the state that the store has accepted: names, ids, attributes, and the first and next
- * sequence of each document. A write that the store rejects changes nothing here. An accepted write can fail only if
- * the store fails, which is final.
+ * sequence of each document. A write that the store rejects does not change this state. An accepted write can fail only
+ * if the store fails, which is final.
  *
  * <p><b>Locks</b> are taken in this order:
  *
@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>the store's own lock.
  * </ul>
  *
- * <p>While a write is prepared and accepted, no other thread can change the documents with its names. For example, an
+ * <p>While a write is prepared and accepted, no other thread can change the documents of the write. For example, an
  * append and a concurrent deletion run in one of two orders, and never leave a list without a name. Store callbacks
  * take none of these locks.
  *
@@ -55,7 +55,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Catalog {
     static final int STRIPE_BITS = 10;
-    /** Number of stripes that the names are divided into. */
+    /** Number of stripes into which the names are divided. */
     public static final int STRIPES = 1 << STRIPE_BITS;
 
     private final ListStore store;
@@ -98,13 +98,7 @@ public final class Catalog {
         return new Catalog(store, listId, grouping);
     }
 
-    /**
-     * Opens the catalog of a store with one shard.
-     *
-     * @param listId id of the catalog's list, zero or less, because ids from 1 on belong to the documents
-     * @throws CorruptStoreException if an entry is not valid
-     * @throws io.caravan.StoreVersionException if an entry has another version
-     */
+    /** Opens the catalog of a store with one shard, as {@link #open(ListStore, long, ToIntFunction)} does. */
     public static Catalog open(ListStore store, long listId) {
         if (store.groups().size() != 1) {
             throw new IllegalArgumentException("the store has groups");
@@ -212,13 +206,13 @@ public final class Catalog {
      * A page of documents, as accepted so far.
      *
      * @param documents the documents of the page
-     * @param next cursor of the next page; 0 if this is the last
+     * @param next cursor of the next page; 0 if this is the last page
      */
     public record Page(List<NamedDocument> documents, long next) {}
 
     /**
-     * Returns a page of all documents. Callers can visit a catalog of any size in steps of any size. A document that
-     * exists throughout is on exactly one page. Waits for no write, like {@link #list}.
+     * Returns a page of all documents. A document that exists throughout is on exactly one page. Waits for no write,
+     * like {@link #list}.
      *
      * @param cursor 0 for the first page, then {@link Page#next()}
      * @param limit maximum number of documents, 1 or more; the page may have fewer, or none
@@ -384,8 +378,8 @@ public final class Catalog {
         }
 
         /**
-         * Stops counting the batch. Only the first call has an effect: a write that throws after the store has accepted
-         * it calls this when it throws and from its callback.
+         * Stops counting the batch. Only the first call has an effect, because a write that fails after the store has
+         * accepted it calls this twice: when it throws, and from its callback.
          */
         void end() {
             if (!ended.getAndSet(true)) {

@@ -20,9 +20,9 @@ import java.util.Optional;
  *   +---------------------------------------+-------------------+-------------------+
  * </pre>
  *
- * <p>{@code kind} is 1 for a document that has no list yet, 2 for one that has a list, and 3 for a removal. {@code next
- * id} is above every id ever assigned, so the newest entry alone determines it. The attributes are encoded as described
- * in {@link Attributes}, and take the rest of the entry. The store's checksum covers the entire entry.
+ * <p>{@code kind} is 1 for a document that has no list yet, 2 for a document that has a list, and 3 for a removal.
+ * {@code next id} is above every id ever assigned, so the newest entry alone determines it. The attributes are encoded
+ * as described in {@link Attributes}, and take the rest of the entry. The store's checksum covers the entire entry.
  *
  * <p>An entry is valid if, in this order: (1) this release reads the version; (2) the header is complete and the name
  * lies within the entry; (3) the kind is known; (4) the name has 1 to 1,024 bytes; (5) the id is above 0 and below the

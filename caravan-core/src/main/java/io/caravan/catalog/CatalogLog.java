@@ -22,11 +22,11 @@ import org.slf4j.LoggerFactory;
  * batch. This batch appends the two oldest live entries again and trims the list to the next live entry.
  *
  * <p>The list therefore never has more than about three times as many entries as are live, every change has about the
- * same cost, and all entries are never written at once. The newest entry is never trimmed, because it contains the next
- * id.
+ * same cost, and the entries are never all written at once. The newest entry is never trimmed, because it contains the
+ * next id.
  *
- * <p>The lock is taken around each write of the list, after the stripes' locks, so this class knows the sequence that
- * each entry gets. An expectation in every batch enforces this.
+ * <p>The lock is taken around each write of the list, after the stripes' locks, so the sequence that an entry gets is
+ * known beforehand. An expectation in every batch enforces this.
  */
 final class CatalogLog {
     private static final Logger LOG = LoggerFactory.getLogger(CatalogLog.class);
@@ -104,7 +104,9 @@ final class CatalogLog {
         }
     }
 
-    /** Writes the batch with the entries of the changed documents, and publishes the changes once it is accepted. */
+    /**
+     * Writes the batch with the entries of the changed documents, and publishes the changes once the batch is accepted.
+     */
     void write(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
         lock.lock();
         try {
@@ -143,8 +145,8 @@ final class CatalogLog {
     }
 
     /**
-     * Compacts the list by one batch if it is due. If the store rejects the batch, or would have to wait for it, the
-     * next change tries again.
+     * Compacts the list by one batch if compaction is due. If the store rejects the batch, or would have to wait for
+     * it, the next change tries again.
      */
     private void compact() {
         if (nextSequence - firstSequence <= 2 * order.size() + FLOOR_ENTRIES || !store.writable()) {
@@ -239,7 +241,10 @@ final class CatalogLog {
 
         Document add(CatalogEntry entry);
 
-        /** Sets the document's sequences from its list. If it has no list, removes it and returns false. */
+        /**
+         * Sets the document's sequences from its list. If the list does not exist, removes the document and returns
+         * false.
+         */
         boolean findList(Document document);
     }
 }

@@ -68,7 +68,7 @@ public final class DocumentEdit {
     }
 
     /**
-     * Trims all values before {@code sequence}; all of them if the list ends before it. The document and its next
+     * Trims all values before {@code sequence}, or all values if the list ends before it. The document and its next
      * sequence remain. Does nothing if the document does not exist.
      */
     public DocumentEdit trimTo(long sequence) {
@@ -141,8 +141,8 @@ public final class DocumentEdit {
     }
 
     /**
-     * Whether the change needs the catalog. It does not if it affects only the values of a document that already had
-     * values.
+     * Whether the change affects the catalog. A change of only the values of a document that already had values does
+     * not.
      */
     boolean changesCatalog() {
         if (keepsDocument()) {
@@ -153,8 +153,8 @@ public final class DocumentEdit {
 
     /**
      * Returns the entry that the change needs, or null. A document that had a list needs no entry for its removal,
-     * because its list is then absent, so a removal takes no space. A list that another document has taken over is not
-     * absent.
+     * because its list is then absent, so a removal takes no space. This does not apply to a list that another document
+     * has taken over.
      */
     @Nullable
     CatalogEntry entry(long nextId) {

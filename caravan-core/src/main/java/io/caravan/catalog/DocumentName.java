@@ -70,7 +70,10 @@ public final class DocumentName {
         return Arrays.compareUnsigned(bytes, other);
     }
 
-    /** Folds each word into the hash with a 128-bit product with a secret factor, whose halves are then combined. */
+    /**
+     * Computes the hash: each word is multiplied by a secret factor, and the halves of the 128-bit product are
+     * combined.
+     */
     static int hash(byte[] bytes) {
         long hash = SECRET ^ bytes.length;
         int at = 0;

@@ -48,7 +48,7 @@ final class DocumentTable {
 
     /**
      * Returns documents in the order of their places, and those with the same place by their {@linkplain #tie ties}.
-     * Growth splits each bucket into two that are adjacent in this order, so it remains the order of the buckets.
+     * Growth splits each bucket into two buckets that are adjacent in this order, so growth does not change the order.
      *
      * @param place first place to return
      * @param tie first tie to return at that place
@@ -73,10 +73,7 @@ final class DocumentTable {
         return found;
     }
 
-    /**
-     * Returns a document's place, which never changes: the bits of its hash that select buckets, starting with the
-     * first.
-     */
+    /** Returns a document's place, which never changes: the bits of its hash that select buckets, in reverse order. */
     static int place(Document document) {
         return Integer.reverse(DocumentName.hash(document.name) >>> Catalog.STRIPE_BITS) >>> Catalog.STRIPE_BITS;
     }

@@ -56,7 +56,7 @@ public final class Edit implements AutoCloseable {
     /**
      * Returns one of the documents of the edit.
      *
-     * @throws IllegalArgumentException if the edit was not opened for it
+     * @throws IllegalArgumentException if the edit was not opened for this document
      */
     public DocumentEdit document(DocumentName name) {
         DocumentEdit document = byName.isEmpty() && documents[0].name().equals(name) ? documents[0] : byName.get(name);
@@ -94,8 +94,8 @@ public final class Edit implements AutoCloseable {
 
     /**
      * Submits all operations to the store as one batch. The callback is notified of success once they are durable. If
-     * the edit has no operations, it is notified once everything that the edit has read has reached its durability. The
-     * sequence passed to the callback has no meaning.
+     * the edit has no operations, the callback is notified once everything that the edit has read has reached its
+     * durability. The sequence passed to the callback has no meaning.
      *
      * <p>Exceptions of {@link io.caravan.ListStore#write} are thrown here; in that case, nothing has changed.
      */
@@ -120,7 +120,7 @@ public final class Edit implements AutoCloseable {
         for (DocumentEdit document : documents) {
             if (document.changesCatalog()) {
                 changed = changed.isEmpty() ? new ArrayList<>(1) : changed;
-                // The last entry with a list's id names the document that owns the list.
+                // The last entry with a list's id identifies the document that owns the list.
                 changed.add(document.handedOver() ? 0 : changed.size(), document);
             }
         }

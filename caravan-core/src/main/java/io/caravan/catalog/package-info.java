@@ -6,9 +6,8 @@
  * operations on one or several named documents. It commits them as one batch of the store, with the entries that the
  * catalog needs.
  *
- * <p>{@link io.caravan.catalog.CatalogEntry} is the layout of an entry, and {@link io.caravan.catalog.CatalogLog} the
- * list of entries with its rolling compaction. {@link io.caravan.catalog.DocumentTable} is one of the stripes that hold
- * the documents in memory.
+ * <p>{@link io.caravan.catalog.CatalogEntry} is the layout of an entry, and {@link io.caravan.catalog.CatalogLog} is
+ * the list of entries with its rolling compaction.
  */
 @NullMarked
 package io.caravan.catalog;

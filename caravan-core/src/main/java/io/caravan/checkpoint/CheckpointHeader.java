@@ -11,19 +11,19 @@ import io.caravan.format.FrameLayout.Link;
 import java.nio.ByteBuffer;
 
 /**
- * The header of a checkpoint: the store it belongs to, and the part of the log it covers.
+ * The header of a checkpoint, which identifies its store and the part of the log that it covers.
  *
  * @param version the format version
- * @param number counts the store's checkpoints
- * @param storeId the store it belongs to
- * @param startLsn replay starts here, at a frame or at the log's end
- * @param endLsn the log must reach this position for the checkpoint to be usable
+ * @param number the consecutive number of the checkpoint
+ * @param storeId the id of the checkpoint's store
+ * @param startLsn the position at which replay starts: a frame or the log's end
+ * @param endLsn the position that the log must reach for the checkpoint to be usable
  * @param previous the frame before {@code startLsn}
- * @param lists number of lists in it
- * @param entries number of entries in it
+ * @param lists number of lists in the checkpoint
+ * @param entries number of entries in the checkpoint
  * @param logSegmentBytes size of the store's log segments
  * @param heapSegmentBytes size of the store's heap segments
- * @param heapSegments heap segments that were in use
+ * @param heapSegments number of heap segments in use
  * @param partitions number of partitions of the index
  */
 public record CheckpointHeader(

@@ -13,14 +13,13 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one checkpoint file, and checks everything before it is used. The conditions, in this order:
+ * Reads a checkpoint file. Before the contents are used, these conditions are checked, in this order:
  * <ol>
  *   <li>The file header is valid.
  *   <li>The CRC of the checkpoint header is right.
  *   <li>The numbers in the headers are possible in a store.
- *   <li>The length of the file is that in the header.
- *   <li>Every section fits the file, its CRC is right, it names a partition, and it was captured between start and
- *       end.
+ *   <li>The file has the length that is in the header.
+ *   <li>Every section fits the file, its CRC is right, its partition exists, and it was captured between start and end.
  *   <li>The pieces fill their sections, the pieces of one list have the same head, and they add up to the lists and
  *       entries in the header.
  *   <li>Every partition has a section.
@@ -30,7 +29,7 @@ public final class CheckpointReader implements AutoCloseable {
 
     /** Receives the contents of a checkpoint in the order in which they were written. */
     public interface Visitor {
-        /** Ignores everything, to read a checkpoint only to check it. */
+        /** Ignores everything. Used to check a checkpoint. */
         Visitor NOBODY = new Visitor() {
             @Override
             public void partition(int partition, long captureLsn) {}
@@ -80,7 +79,10 @@ public final class CheckpointReader implements AutoCloseable {
         return file.path();
     }
 
-    /** Visits every section and piece, checking conditions 5 to 7. If it fails, discard everything visited. */
+    /**
+     * Visits every section and piece, checking conditions 5 to 7. If this throws an exception, discard everything
+     * visited.
+     */
     public void read(Visitor visitor) throws IOException {
         Tally tally = new Tally(visitor);
         sections = new CheckpointSections(file, header.partitions(), tally);
@@ -105,7 +107,7 @@ public final class CheckpointReader implements AutoCloseable {
     /** The fields that the pieces of one list have in common. */
     private record Head(long id, long birth, long first, long next) {}
 
-    /** Compares the contents with the numbers in the header, and passes them on. */
+    /** Compares the contents with the numbers in the header, and passes the contents on. */
     private final class Tally implements CheckpointSections.Visitor {
         private final Visitor visitor;
         private final BitSet partitions = new BitSet();

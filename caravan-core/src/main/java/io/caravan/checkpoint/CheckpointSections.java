@@ -12,8 +12,8 @@ import java.nio.ByteOrder;
 
 /**
  * Walks through a checkpoint file. It visits every section whose checksum is right, regardless of its position, and
- * reports the positions of all other bytes. {@link CheckpointReader} then throws; a reader of a damaged file continues
- * after these bytes.
+ * reports the positions of all other bytes. {@link CheckpointReader} then throws an exception; a reader of a damaged
+ * file continues after these bytes.
  *
  * <p>It holds a window of the file in memory.
  */
@@ -33,7 +33,6 @@ public final class CheckpointSections {
     private final int partitions;
     private final Visitor visitor;
     private final ByteBuffer window;
-    /** Position of the window in the file. */
     private long windowAt;
     /** The reason why no section is at the position checked last. */
     private String problem = "";

@@ -23,7 +23,7 @@ public final class CheckpointWriter implements AutoCloseable {
     private final Storage storage;
     private final long number;
     private final StoreFile file;
-    /** The complete sections, followed by the one in progress, which always fits. */
+    /** The complete sections, followed by the section in progress, which always fits. */
     private final ByteBuffer buffer =
             ByteBuffer.allocateDirect(WORTH_WRITING_BYTES + MAX_SECTION_BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
@@ -87,7 +87,7 @@ public final class CheckpointWriter implements AutoCloseable {
         }
     }
 
-    /** Adds a piece with as many of the regions as fit. Returns their number. */
+    /** Adds a piece with as many of the regions as fit. Returns the number of regions added. */
     private int piece(long[] regions, int from, int count) throws IOException {
         if (sectionRoom() < PIECE_HEADER_BYTES + Long.BYTES) {
             endSection();
@@ -110,7 +110,7 @@ public final class CheckpointWriter implements AutoCloseable {
         return sectionAt + MAX_SECTION_BYTES - buffer.position();
     }
 
-    /** Ends the partition. Every partition has at least one section, which has its capture LSN. */
+    /** Ends the partition. Every partition has at least one section, which contains the partition's capture LSN. */
     public void endPartition() throws IOException {
         endSection();
     }
@@ -141,7 +141,7 @@ public final class CheckpointWriter implements AutoCloseable {
         return written + buffer.position();
     }
 
-    /** Completes and renames the file, durably. */
+    /** Completes and renames the file. It is durable when this returns. */
     public void publish(CheckpointHeader header) throws IOException {
         writeBuffer();
         file.write(encode(header, written), 0);

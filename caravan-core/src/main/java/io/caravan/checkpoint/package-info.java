@@ -1,4 +1,4 @@
-/** Checkpoint files: the index, partition by partition, so that the log before it is no longer needed. */
+/** Checkpoint files, which contain the index, partition by partition, so that the earlier log is no longer needed. */
 @NullMarked
 package io.caravan.checkpoint;
 

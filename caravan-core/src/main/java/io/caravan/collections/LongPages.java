@@ -11,11 +11,10 @@ import java.util.Arrays;
  */
 public final class LongPages {
     private static final int PAGE_SHIFT = 13;
-    /** Number of longs in a page. A run that does not cross a multiple of this lies in one array. */
+    /** Number of longs in a page. A run that does not cross a multiple of this number lies in one array. */
     public static final int PAGE_LONGS = 1 << PAGE_SHIFT;
 
     private static final int PAGE_MASK = PAGE_LONGS - 1;
-    /** Maximum number of pages. */
     public static final int MAX_PAGES = 1 << Integer.SIZE - 1 - PAGE_SHIFT;
 
     private static final long[] NO_PAGE = {};
@@ -36,7 +35,6 @@ public final class LongPages {
         this(MAX_PAGES);
     }
 
-    /** Creates an array with at most this many pages. */
     public LongPages(int maxPages) {
         this(maxPages, new long[4][]);
     }
@@ -46,7 +44,9 @@ public final class LongPages {
         this.pages = pages;
     }
 
-    /** Returns the current contents. They can be read until {@link #thaw} while this array changes. */
+    /**
+     * Returns a frozen view of the current contents, which can be read until {@link #thaw} while this array changes.
+     */
     public LongPages freeze() {
         frozen = pages.clone();
         return new LongPages(maxPages, frozen);
@@ -123,7 +123,7 @@ public final class LongPages {
         pages[number] = NO_PAGE;
     }
 
-    /** Returns the number of bytes of memory in use, without pages that only frozen contents still use. */
+    /** Returns the memory in use, in bytes, excluding pages that only the frozen contents need. */
     public long memoryBytes() {
         return (long) (pageCount - releasedCount) * PAGE_LONGS * Long.BYTES
                 + (long) (pages.length + released.length) * Integer.BYTES;

@@ -4,8 +4,8 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue of longs: a chain of pages, so that it grows and shrinks without copying. If all elements are added in groups
- * of the same size, up to three, no group is split across two pages.
+ * A queue of longs in a chain of pages, which grows and shrinks without copying. If all elements are added in groups of
+ * the same size, up to three, no group is split across two pages.
  */
 public final class LongQueue {
     private static final int PAGE_LONGS = 3 << 10;
@@ -49,7 +49,7 @@ public final class LongQueue {
         added++;
     }
 
-    /** Returns the element this many places after the first one, in the same group. */
+    /** Returns the element this many places after the first element, in the same group. */
     public long first(int behind) {
         return first.longs[head + behind];
     }

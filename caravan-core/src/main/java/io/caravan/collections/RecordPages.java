@@ -13,7 +13,7 @@ package io.caravan.collections;
  *   +------------------------------------+------------------------------------+
  *   | previous page with space, or -1    | next page with space, or -1        |
  *   +------------------------------------+------------------------------------+
- *   | records; the first long of a free one is the next free one, or -1       |
+ *   | records; the first long of a free record is the next free one, or -1    |
  * </pre>
  */
 public final class RecordPages {
@@ -65,7 +65,9 @@ public final class RecordPages {
         return Integer.SIZE - Integer.numberOfLeadingZeros(recordsPerPage - 1);
     }
 
-    /** Returns the current records. They can be read until {@link #thaw} while these change. */
+    /**
+     * Returns a frozen view of the current records, which can be read until {@link #thaw} while these records change.
+     */
     public RecordPages freeze() {
         return new RecordPages(recordLongs, pages.freeze());
     }

@@ -7,9 +7,9 @@ import java.util.function.IntConsumer;
  * A leaf of a {@link SlotTable}: a small hash table with open addressing and linear probing. Deletion shifts entries
  * back instead of leaving tombstones (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R).
  *
- * <p>Reading a slot's key is a cache miss. Each entry therefore has a tag above the slot: the four bits of the hash
- * that follow the bits shared by all keys of the bucket. The tag saves fifteen of sixteen reads of keys that differ,
- * and divides a large bucket into sixteen ranges of hashes.
+ * <p>Reading a slot's key usually causes a cache miss. Each entry therefore has a tag above the slot: the four bits of
+ * the hash that follow the bits shared by all keys of the bucket. The tag avoids fifteen of sixteen reads of other
+ * keys, and divides a large bucket into sixteen ranges of hashes.
  */
 final class SlotBucket {
     /** The maximum number of slots, which bounds the work of a rehash, a burst, or a join. */

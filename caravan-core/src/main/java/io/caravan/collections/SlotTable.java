@@ -5,16 +5,16 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hash table from long keys to slots (ints from 0) that stores only the slots; the owner of a slot knows its key. Not
- * thread-safe.
+ * A hash table from long keys to slots (ints from 0). It stores only the slots; {@link Keys} returns the key of a slot.
+ * Not thread-safe.
  *
  * <p>The work of each operation is bounded, regardless of the size of the table. The table is a tree over the bits of
  * the hash, starting with the highest. It consists of an array of partitions, nodes of eight children, and {@link
  * SlotBucket}s of at most {@link SlotBucket#MAX_SLOTS} slots as leaves.
  *
- * <p>A full bucket bursts into a node of eight buckets, and nothing else moves (Heinz, Zobel and Williams, "Burst
+ * <p>A full bucket bursts into a node of eight buckets, and no other bucket changes (Heinz, Zobel and Williams, "Burst
  * Tries", ACM TOIS 2002). A node whose buckets have become nearly empty is joined into one bucket again. The hash is a
- * bijection, so keys differ in their hashes, and no path is longer than a hash.
+ * bijection, so different keys have different hashes, and no path is longer than a hash.
  *
  * <p>Buckets are in the order of their hashes. A walk visits one bucket after another, and its position is a hash, so
  * the table may change between two steps of a walk.
@@ -26,7 +26,7 @@ public final class SlotTable {
     /** The result if no slot has the key. */
     public static final int NONE = -1;
 
-    /** Maximum number of slots that one step of a walk visits. Almost always at most {@value #STEP_SLOTS}. */
+    /** Maximum number of slots that one step of a walk visits. Most steps visit at most {@value #STEP_SLOTS}. */
     public static final int MAX_STEP_SLOTS = SlotBucket.MAX_SLOTS;
 
     /** A bucket with more slots is visited in sixteen steps, one for each range. */
@@ -174,7 +174,7 @@ public final class SlotTable {
         return node;
     }
 
-    /** Removes a slot that is in the table. Its key must still be the one with which it was added. */
+    /** Removes a slot that is in the table. Its key must not have changed since it was added. */
     public void remove(int slot) {
         remove(root, frozenRoot, rootShift, slot, hash(keys.key(slot)));
         size--;
@@ -199,8 +199,8 @@ public final class SlotTable {
     }
 
     /**
-     * Returns the number of slots in the buckets of a node. If one of its children is a node, returns more than are
-     * ever joined.
+     * Returns the number of slots in the buckets of a node. If one of its children is a node, returns a number that is
+     * too large for a join.
      */
     private static int slotsToJoin(@Nullable Object[] node) {
         int sum = 0;
@@ -272,7 +272,7 @@ public final class SlotTable {
         return endOfRange(position, shift);
     }
 
-    /** Returns the end of the range of hashes that share all bits with this one except the lowest {@code shift}. */
+    /** Returns the end of the range of hashes that share all bits with this hash except the lowest {@code shift}. */
     private static long endOfRange(long hash, int shift) {
         return (hash >>> shift) + 1 << shift;
     }

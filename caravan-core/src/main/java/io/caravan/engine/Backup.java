@@ -16,13 +16,13 @@ import java.util.concurrent.atomic.AtomicReference;
  * Copies an open store to another storage while writes, trims and checkpoints continue. The copy contains the durable
  * state of the store at one log position, E, which the log reaches after the heap has been copied.
  *
- * <p>The backup publishes a checkpoint, C, and copies the heap segments that C refers to. Then it copies the log from
- * C's start to E, the position up to which the log is fsynced by then.
+ * <p>The backup publishes a checkpoint, C, and copies the heap segments that C refers to. Then it fsyncs the log, up to
+ * E, and copies the log from C's start to E.
  *
- * <p>Heap places may be reused while they are copied. This is harmless: a place that C names is freed only after the
- * trim or deletion of its entry is fsynced. That record lies before E, and recovery of the copy replays it. No entry
- * that is live at E lies in a place freed before E. Values appended since C are in the log between C's start and E,
- * where the copy's index looks for them.
+ * <p>Heap places may be reused while they are copied. This is harmless: a place that C refers to is freed only after
+ * the trim or deletion of its entry is fsynced. The record of the trim or deletion lies before E, and recovery of the
+ * copy replays it. No entry that is live at E lies in a place freed before E. Values appended after C are in the copied
+ * part of the log.
  *
  * <p>A lease keeps these log and heap segments from being recycled or deleted. Used by one thread, which must be
  * neither a store thread nor interrupted.
@@ -69,7 +69,7 @@ public final class Backup {
         }
         long end = forcedEnd();
         copyLog(checkpoint, end);
-        // The lease holds only while the store is open: afterwards another process may recycle the copied files.
+        // The lease is valid only while the store is open: afterwards another process may recycle the copied files.
         parts.state.checkWritable();
         to.forceDirectory();
         return new BackupReport(end, checkpoint.number(), files, bytes);
@@ -115,7 +115,7 @@ public final class Backup {
 
     private void copyLog(CheckpointHeader start, long end) throws IOException {
         LogGeometry geometry = new LogGeometry(start.logSegmentBytes());
-        // If the last segment is full, the end lies in the next one, which has no frames yet.
+        // If the last segment is full, the end lies in the next segment, which has no frames yet.
         long last = geometry.segmentOf(Math.max(start.startLsn(), end - Blocks.BLOCK_BYTES - 1));
         total += end - start.startLsn();
         for (long segment = geometry.segmentOf(start.startLsn()); segment <= last; segment++) {

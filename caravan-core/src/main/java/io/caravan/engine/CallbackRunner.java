@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs users' code on store threads. Anything that the code throws is logged and has no other effect. That includes an
- * {@link Error}: a stack overflow in a callback says nothing about the state of the engine.
+ * Runs user code on store threads. Anything that the code throws is logged and has no other effect. This applies even
+ * to an {@link Error}: a stack overflow in a callback, for example, does not affect the engine.
  */
 final class CallbackRunner {
     private static final Logger LOG = LoggerFactory.getLogger(CallbackRunner.class);
@@ -23,7 +23,7 @@ final class CallbackRunner {
         }
     }
 
-    /** Calls a write's callback with the store's failure. If it throws, the next callbacks are still called. */
+    /** Calls a write's callback with the store's failure. An exception of the callback is only logged. */
     static void failure(WriteCallback callback, StoreFailedException problem) {
         try {
             callback.failure(problem);

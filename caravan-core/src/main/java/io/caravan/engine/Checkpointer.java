@@ -17,16 +17,18 @@ import org.slf4j.LoggerFactory;
  * the log since the last checkpoint has outgrown the bytes that a checkpoint would write, or when the log has no space
  * to grow. Between checkpoints, the checkpointer runs tasks that need the store's files to stay unchanged.
  *
- * <p>A checkpoint that fails for lack of space is retried later, because nothing depends on it. A failed fsync of the
- * log or the heap is final.
+ * <p>A checkpoint that fails for lack of space is retried later. A failed fsync of the log or the heap is final.
  */
 final class Checkpointer {
-    /** Upper bound on how much the heap's size may lengthen the log, and therefore recovery. */
+    /**
+     * Maximum number of heap bytes that count for the distance between checkpoints. Bounds the log, and therefore the
+     * recovery time.
+     */
     private static final long MAX_HEAP_SHARE_BYTES = 256L << 20;
 
     /**
      * Upper bound on the distance between checkpoints, regardless of the floor and the size of the index. The log may
-     * grow to twice that while a checkpoint is written.
+     * grow to twice this length while a checkpoint is written.
      */
     private static final long MAX_DISTANCE_BYTES = Region.MAX_LOG_BYTES / 2;
 
@@ -49,7 +51,6 @@ final class Checkpointer {
     private volatile long dueAtLsn;
     private boolean lastAttemptFailed;
     private long lastFailureNanos;
-    /** The pause between a failure and the next attempt. */
     private long retryNanos = RETRY_NANOS;
     /** Whether the last attempt failed only because a part of the log is unreadable. */
     private boolean unreadable;
@@ -63,9 +64,9 @@ final class Checkpointer {
     }
 
     /**
-     * Returns the LSN at which the next checkpoint is due. A checkpoint writes the index and moves survivors to the
-     * heap. The later a checkpoint runs, the fewer entries survive. The log may therefore grow with the sizes of the
-     * index and the used heap.
+     * Returns the LSN at which the next checkpoint is due. The distance between checkpoints grows with the size of the
+     * index, which each checkpoint writes, and the used heap. The later a checkpoint runs, the fewer entries survive
+     * and have to be moved.
      */
     private long dueAt() {
         long heapBytes = Math.min(state.locked(() -> state.heap.usedBytes()), MAX_HEAP_SHARE_BYTES);
@@ -82,8 +83,8 @@ final class Checkpointer {
     }
 
     /**
-     * Runs a task on the checkpointer's thread, so no file is recycled in the meantime. The future completes when the
-     * task ends.
+     * Runs a task on the checkpointer's thread, so that no file is recycled while the task runs. The future completes
+     * when the task ends.
      */
     CompletableFuture<Void> submit(Engine.FileTask task) {
         Request request = new Request(task, new CompletableFuture<>());
@@ -107,14 +108,13 @@ final class Checkpointer {
         });
     }
 
-    /** A task and the future of its submitter. */
     private record Request(Engine.FileTask task, CompletableFuture<Void> done) {
         void serve() {
             try {
                 task.run();
                 done.complete(null);
             } catch (Throwable failed) {
-                // Only a checkpoint can leave the engine in a broken state, and a checkpoint fails the store itself.
+                // Only a checkpoint can leave the engine in a broken state, and publish() then fails the store.
                 done.completeExceptionally(failed);
             }
         }
@@ -125,7 +125,7 @@ final class Checkpointer {
     }
 
     /**
-     * Runs one requested task or, if none is pending, publishes a checkpoint if one is due; see {@link Worker.Step}.
+     * Runs a requested task or, if no task is pending, publishes a checkpoint if it is due; see {@link Worker.Step}.
      */
     long step() {
         Request request = state.locked(requests::poll);
@@ -171,8 +171,8 @@ final class Checkpointer {
      * Whether a checkpoint is due. A failed checkpoint is retried until it succeeds, because appends may be rejected
      * until then. A checkpoint is also due if a write waits for it.
      *
-     * <p>If the log cannot grow, a checkpoint is due at any log size, provided the next two would free log segments,
-     * heap segments, or heap places. Otherwise the log would stay full regardless of trims and deletes.
+     * <p>If the log cannot grow, a checkpoint is due at any log size, provided the next two checkpoints would free log
+     * segments, heap segments, or heap places. Otherwise the log would stay full regardless of trims and deletes.
      */
     private boolean due() {
         long position = state.committed.position();

@@ -21,19 +21,19 @@ import java.util.function.Consumer;
  *
  * <p>A checkpoint is the index as of one LSN, and is made in five steps:
  * <ol>
- *   <li>Note where replay will start: at the first frame that is not sealed yet.
- *   <li>Wait until all earlier frames are fsynced. Evacuate their survivors to the heap, and fsync it
- *     ({@link LogEvacuation}).
+ *   <li>Record where replay will start: at the first frame that is not sealed yet.
+ *   <li>Wait until all earlier frames are fsynced. Evacuate their survivors to the heap, and fsync the heap ({@link
+ *     LogEvacuation}).
  *   <li>Freeze the index, holding the lock for a moment, and write it without the lock.
  *   <li>Wait until the log is fsynced up to the LSN at which the index was frozen.
  *   <li>Fsync the file, rename it, and fsync the directory.
  * </ol>
  *
- * <p>The last two checkpoints are retained, and the log back to the start of the older one. Used by the checkpointer
- * only, except where a method says otherwise.
+ * <p>The last two checkpoints are retained, as is the log from the start of the older checkpoint. Used by the
+ * checkpointer only, except where a method says otherwise.
  */
 final class Checkpoints {
-    /** Number of regions passed to the file at a time. */
+    /** Number of regions written to the file at a time. */
     private static final int SLICE_LONGS = 1 << 10;
 
     private final StoreState state;
@@ -48,7 +48,7 @@ final class Checkpoints {
     private final List<Long> kept;
     private volatile CheckpointHeader newest;
     private long newestBytes;
-    /** Number of heap segments that the retained checkpoints refer to. */
+    /** Number of heap segments to which the retained checkpoints refer. */
     private int countedHeapSegments;
 
     Checkpoints(
@@ -93,7 +93,6 @@ final class Checkpoints {
         return state.locked(() -> queue.nextLsn() == newest.startLsn());
     }
 
-    /** Whether further checkpoints would free disk space or heap places. */
     boolean makeRoom() {
         return state.locked(() -> space.checkpointsMakeRoom(countedHeapSegments));
     }
@@ -120,7 +119,7 @@ final class Checkpoints {
         try {
             publishNext();
         } catch (LogEvacuation.Unreadable kept) {
-            // Waiting writes are not affected: freed space is available again, and every readable survivor has moved.
+            // Waiting writes need not fail: freed space is available again, and every readable survivor has moved.
             throw kept;
         } catch (IOException | RuntimeException failed) {
             failure = String.valueOf(failed.getMessage());
@@ -146,12 +145,13 @@ final class Checkpoints {
             }
             throw kept;
         } catch (IOException noRoom) {
-            // The log of an earlier format may have frames that are only in the page cache.
+            // The log of an earlier format may have frames that are only in the page cache, so it must not stay as it
+            // is.
             if (newest.version() < FileHeader.NEWEST_VERSION || !state.locked(space::hasFreed)) {
                 throw noRoom;
             }
-            // Trimmed places may be enough space. A checkpoint that leaves the survivors in the log makes them
-            // reusable.
+            // The places of trimmed entries may be enough space. A checkpoint that leaves the survivors in the log
+            // makes these places reusable.
             writeAndPublish(atLastStart(begun));
             tenuring.tenure(start.lsn());
         }
@@ -175,8 +175,8 @@ final class Checkpoints {
     }
 
     /**
-     * Moves the start back to the last frame if the start lies in a segment without space, in which no checkpoint may
-     * start. A log that is full to its last byte can therefore still be recycled.
+     * Moves the start back to the last frame if the start lies in a segment without disk space, in which no checkpoint
+     * may start. A log that is full to its last byte can therefore still be recycled.
      */
     private Start whereSpaceIs(Start start) throws IOException {
         if (state.geometry.segmentOf(start.lsn()) <= provisioner.lastReadySegment()) {
@@ -262,8 +262,8 @@ final class Checkpoints {
     }
 
     /**
-     * Throws if a region refers to the log before the checkpoint's start, which will not be retained. Throws an error
-     * rather than an exception, because the store must fail while its log is still complete.
+     * Checks that no region refers to the log before the checkpoint's start, which will not be retained. Throws an
+     * error rather than an exception, because the store must fail while its log is still complete.
      */
     private void requireKept(long id, int count, long startLsn, long frozenLsn) {
         for (int i = 0; i < count; i++) {
@@ -285,9 +285,10 @@ final class Checkpoints {
     }
 
     /**
-     * Writes dirty log pages to disk before the flusher's fsync. Below {@code SYNC}, these pages may hold everything
-     * appended since the last checkpoint. Writers wait for the flusher's fsync, which then has little left to write.
-     * This method opens its own file handles, because Linux reports a write-back error once for each handle.
+     * Writes dirty log pages to disk before the flusher's fsync. If the durability is weaker than {@code SYNC}, these
+     * pages may hold everything appended since the last checkpoint. Writers wait for the flusher's fsync, which then
+     * has little left to write. This method opens its own file handles, because Linux reports a write-back error once
+     * for each handle.
      */
     private void writeBack() throws IOException {
         long written = state.committed.position();

@@ -8,12 +8,12 @@ import io.caravan.wal.LogBuffer;
 import java.util.Arrays;
 
 /**
- * One group commit: a frame, and the callbacks to call once it is durable. Filled under the store's lock, then owned by
- * the flusher until it is cleared.
+ * One group commit: a frame, and the callbacks to call once the frame is durable. Filled under the store's lock, then
+ * owned by the flusher until it is cleared.
  */
 final class Commit {
     private static final int FIRST_CAPACITY = 64;
-    /** Bounds the memory of callbacks without records, such as those of trims that change nothing. */
+    /** Bound on the number of callbacks, because some have no records, such as those of trims that change nothing. */
     private static final int MAX_CALLBACKS = 1 << 18;
 
     /**
@@ -52,7 +52,6 @@ final class Commit {
         return frame;
     }
 
-    /** Returns the log segment that the frame was placed in. */
     long segment() {
         return segment;
     }
@@ -130,7 +129,7 @@ final class Commit {
         level = level.orStronger(atLeast);
     }
 
-    /** Records that a flush takes the commit, after which the log ends at this position. */
+    /** Records that the flush of the commit has begun, and the end of the log once the frame is written. */
     void sealed(long logEnd, boolean force) {
         end = logEnd;
         forceAsked = force;

@@ -9,11 +9,11 @@ import io.caravan.wal.LogScanner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two commits that alternate: writers fill the active one under the store's lock while a flush writes the other. A
- * flush begins by replacing the active commit with the spare one, so a second flush cannot begin until the first ends.
- * {@link FlushScheduler} decides when a flush begins.
+ * Two commits that alternate: writers fill the active commit under the store's lock while a flush writes the other. A
+ * flush begins by replacing the active commit with the spare commit, so a second flush cannot begin until the first
+ * flush ends. {@link FlushScheduler} decides when a flush begins.
  *
- * <p>The queue also keeps the tail of the log. A frame is placed just before its first record is added: after the
+ * <p>The queue also tracks the tail of the log. A frame is placed just before its first record is added: after the
  * previous frame, or at the start of the next segment if the record would not fit.
  *
  * <p>An append also requires a ready segment after the segment of its frame: the reserve in which trims and deletes
@@ -105,10 +105,7 @@ final class CommitQueue {
         return active;
     }
 
-    /**
-     * Places the frame of the active commit, which is empty, at this LSN. Returns false if the segments that it needs
-     * are not ready yet.
-     */
+    /** Places the active commit's empty frame at this LSN. Returns false if the required segments are not ready yet. */
     private boolean place(long lsn, boolean releases) {
         long segment = geometry.segmentOf(lsn);
         boolean needsNext = !releases && !geometry.isInFront(lsn);
@@ -133,7 +130,10 @@ final class CommitQueue {
         demand.added(terms.flushDelayNanos());
     }
 
-    /** Starts the flush of the record at this LSN without waiting for more writes, unless it is already in progress. */
+    /**
+     * Starts the flush of the record at this LSN without waiting for more writes, unless the flush is already in
+     * progress.
+     */
     void requireFlushOf(long lsn) {
         if (lsn >= tail && !demand.urgent()) {
             demand.requireFlush();
@@ -149,8 +149,8 @@ final class CommitQueue {
     }
 
     /**
-     * Whether the active commit should be flushed now and no flush is in progress. Stops waiting for groups whose time
-     * is over.
+     * Whether the active commit should be flushed now and no flush is in progress. Stops waiting for write groups that
+     * have been open for too long.
      */
     boolean hasWork() {
         return spare != null && demand.hasWork();
@@ -172,8 +172,8 @@ final class CommitQueue {
         if (!sealed.frame().isEmpty()) {
             tail = geometry.positionAfter(sealed.frame().endLsn());
             lastSealedLsn = sealed.frame().baseLsn();
-            // A segment that is full to its last byte is left here, not when the next frame is placed: placing a frame
-            // requires that the segments after the tail are ready.
+            // If the segment is full to its last byte, the tail lies in the next segment. The provisioner is notified
+            // now, because the next frame can be placed only once the segments after the tail are ready.
             provisioner.enteredSegment(geometry.segmentOf(tail));
         }
         sealed.sealed(tail, demand.sealed(active));

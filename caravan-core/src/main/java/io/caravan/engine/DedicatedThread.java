@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
-/** Runs file work on a thread of its own, because an interrupt of the caller's thread would close the files. */
+/** Runs file operations on a separate thread, because an interrupt of the caller's thread would close the files. */
 public final class DedicatedThread {
 
     private DedicatedThread() {}

@@ -8,7 +8,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Disk space that stays free for the next checkpoints. The log never takes the space that a checkpoint needs to shorten
- * it, and the heap never takes the space that its checkpoint's file needs. Other programs may still use that space.
+ * the log, and the heap never takes the space that the checkpoint's file needs. Other programs may still use that
+ * space.
  */
 final class DiskReserve {
     /** The part of a log segment reserved for file system overhead beyond the bytes of files. */
@@ -44,9 +45,9 @@ final class DiskReserve {
     }
 
     /**
-     * Returns the number of bytes of disk space that are lacking if this is to be the last log segment. Appends may
-     * fill all segments before it, and all appended entries may survive. The heap must then be able to grow by the
-     * entries that do not fit in it.
+     * Returns how many bytes of disk space are missing for a log with this last segment; zero or less if the space
+     * suffices. Appends may fill all earlier segments, and all appended entries may survive. The heap must then be able
+     * to grow by the entries that do not fit in its free space.
      *
      * @param takes number of bytes that the segment would take
      */
@@ -65,9 +66,9 @@ final class DiskReserve {
     }
 
     /**
-     * Returns the number of bytes of disk space that are lacking if the heap is to grow. The space left must exceed
-     * what the log needs for its next segment while the heap does not grow, so that the log can grow once documents are
-     * deleted.
+     * Returns how many bytes of disk space are missing for the growth of the heap; zero or less if the space suffices.
+     * The remaining space must exceed what the log needs to recycle a segment, so that the log can continue once
+     * documents are deleted.
      *
      * @param takes number of bytes that the heap would take
      */

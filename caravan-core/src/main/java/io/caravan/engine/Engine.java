@@ -46,7 +46,7 @@ public final class Engine implements DurableListStore {
         return open(config, storage, clock, Scheduler.THREADS);
     }
 
-    /** Opens or creates the store in the storage. The scheduler supplies the threads and the waits. */
+    /** Opens or creates the store in the storage. The scheduler creates the threads and performs the waits. */
     public static Engine open(StoreConfig config, Storage storage, LongSupplier clock, Scheduler scheduler)
             throws IOException {
         return open(config, storage, clock, scheduler, OptionalLong.empty(), OptionalLong.empty());
@@ -252,7 +252,7 @@ public final class Engine implements DurableListStore {
         void run() throws IOException;
     }
 
-    /** Returns the LSN of the next frame, for a replica that follows. */
+    /** Returns the LSN of the next frame of a follower. */
     public long position() {
         return state.locked(() -> parts.queue.position());
     }
@@ -262,7 +262,6 @@ public final class Engine implements DurableListStore {
         return parts.replays.replay(frame);
     }
 
-    /** Returns the size of a log segment in bytes, as fixed when the store was created. */
     public int logSegmentBytes() {
         return parts.replays.segmentBytes();
     }
@@ -286,7 +285,7 @@ public final class Engine implements DurableListStore {
         StoreState.checkMayWait(what);
     }
 
-    /** Whether this thread calls the callbacks of a store, or does the work of such a thread. */
+    /** Whether this thread is a store thread, or does the work of a store thread. */
     public static boolean onStoreThread() {
         return WorkerThread.onStoreThread();
     }

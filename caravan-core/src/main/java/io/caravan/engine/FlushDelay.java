@@ -5,18 +5,20 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Computes the delay of a {@link FlushPolicy} from the durations of past flushes. Used by the thread that has begun a
- * flush, or may begin one.
+ * flush or may begin a flush.
  */
 final class FlushDelay {
     /** Weight of the newest measurement in the running averages. */
     private static final double WEIGHT = 1.0 / 8;
 
-    /** Upper bound on the delay if a measurement is wrong, as after a stall of the disk or a jump of the clock. */
+    /**
+     * Upper bound on the delay if a measurement is wrong, for example after a stall of the disk or a jump of the clock.
+     */
     private static final long MAX_ADAPTIVE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /**
-     * The maximum duration of a quick flush. A longer one would keep a writer's thread from its other work for too
-     * long. Handing the flush to the flusher takes some tens of microseconds.
+     * The maximum duration of a quick flush. A longer flush would keep a writer's thread from its other work for too
+     * long. Handing the flush to the flusher takes tens of microseconds.
      */
     private static final long QUICK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 

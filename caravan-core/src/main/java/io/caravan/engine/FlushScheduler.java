@@ -4,14 +4,14 @@ import io.caravan.WriteBatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Decides when the active commit is flushed: at once if a caller waits for it, otherwise when the writes that belong
- * together have been added. Called under the store's lock, except where a method says otherwise.
+ * Decides when the active commit is flushed: at once if a caller waits for it, otherwise when the open write groups
+ * have added their writes. Called under the store's lock, except where a method says otherwise.
  *
  * <p>While a write group is open ({@link io.caravan.ListStore#group()}), its first write does not wake the flusher. The
  * flusher is woken when the group closes or the commit is large enough. Groups are counted, not identified: if several
  * are open, closing any of them may start the flush. Groups opened after a commit's first write do not delay it.
  *
- * <p>A commit waits for groups for at most {@link #GROUP_WAIT_NANOS}. Then all open groups are given up, and no longer
+ * <p>A commit waits for groups for at most {@link #GROUP_WAIT_NANOS}. Then all open groups are abandoned, and no longer
  * count.
  */
 final class FlushScheduler {
@@ -32,7 +32,7 @@ final class FlushScheduler {
     /** The urgency of flushing the active commit. It only rises, until the commit is sealed. */
     private enum Stage {
         /**
-         * No flush: the commit is empty, or collects the writes of open groups until the flusher gives the groups up.
+         * No flush: the commit is empty, or collects the writes of open groups until the flusher abandons the groups.
          */
         GATHERS,
         /** Flush when the policy's delay is over. The flusher has been woken for this. */
@@ -47,11 +47,11 @@ final class FlushScheduler {
     private Commit active;
     private volatile Stage stage = Stage.GATHERS;
 
-    /** Number of open groups, excluding those given up. */
+    /** Number of open groups, excluding abandoned groups. */
     private int openGroups;
-    /** Number of groups that must still close before the active commit is flushed. Any group counts. */
+    /** Number of groups that must still close before the active commit is flushed. The close of any group counts. */
     private int awaitedGroups;
-    /** Number of times that the open groups were given up. A group of an earlier generation no longer counts. */
+    /** Number of times that the open groups were abandoned. A group of an earlier generation no longer counts. */
     private long generation;
     /** Whether a group was opened since the flusher was last idle. */
     private boolean groupsCome;
@@ -70,7 +70,7 @@ final class FlushScheduler {
     /**
      * Records that a callback was added to the active commit, and wakes the flusher as soon as it may flush.
      *
-     * @param delayNanos the longest time that its write may wait, or {@link WriteBatch#BY_POLICY}
+     * @param delayNanos the longest time that the callback's write may wait, or {@link WriteBatch#BY_POLICY}
      */
     void added(long delayNanos) {
         if (active.count() == 1) {
@@ -111,7 +111,7 @@ final class FlushScheduler {
         return stage == Stage.GATHERS && awaitedGroups > 0 && active.frame().payloadBytes() < GATHERED_BYTES;
     }
 
-    /** Opens a group. Returns its generation, which {@link #closeGroup} takes. */
+    /** Opens a group. Returns its generation, to be passed to {@link #closeGroup}. */
     long openGroup() {
         openGroups++;
         groupsCome = true;
@@ -119,7 +119,7 @@ final class FlushScheduler {
     }
 
     /**
-     * Closes a group of this generation, unless it was given up before.
+     * Closes a group of this generation, unless it was abandoned before.
      *
      * @param mayFlush whether the caller could perform the flush itself
      * @return whether the caller must flush: the commit is small and no other thread writes, that is, no other group is
@@ -146,7 +146,7 @@ final class FlushScheduler {
         }
     }
 
-    /** Starts the next flush at once, and fsyncs the log in it at any durability level. */
+    /** Starts the next flush at once, and makes it fsync the log at any durability level. */
     void requireForce() {
         raise(Stage.FORCE);
     }
@@ -156,7 +156,10 @@ final class FlushScheduler {
         return stage.compareTo(Stage.URGENT) >= 0;
     }
 
-    /** Whether the active commit should be flushed now. Gives up groups that it has waited for long enough. */
+    /**
+     * Whether the active commit should be flushed now. Abandons the open groups if the commit has waited for them long
+     * enough.
+     */
     boolean hasWork() {
         if (!active.isEmpty() && gathering() && groupWaitNanos() <= 0) {
             generation++;
@@ -173,8 +176,8 @@ final class FlushScheduler {
     }
 
     /**
-     * Returns the time that an idle flusher may sleep. While groups keep opening, the flusher wakes by itself, so their
-     * first writes need not wake it. The end of a flush in progress wakes the flusher.
+     * Returns the time that an idle flusher may sleep. While groups keep being opened, the flusher wakes up
+     * periodically, so the first write of a group need not wake it. The end of a flush in progress wakes the flusher.
      */
     long restNanos() {
         long nanos = Worker.UNTIL_WOKEN;
@@ -188,7 +191,7 @@ final class FlushScheduler {
         return nanos;
     }
 
-    /** Replaces the active commit, which is sealed, with the given one. Returns whether an fsync was requested. */
+    /** Replaces the active commit, which is sealed, with another commit. Returns whether an fsync was requested. */
     boolean sealed(Commit next) {
         boolean forced = stage == Stage.FORCE;
         active = next;

@@ -19,20 +19,20 @@ import org.slf4j.LoggerFactory;
  * replication group, if the store has one ({@link FrameReplicator}). It writes and fsyncs the frame, acknowledges the
  * writes, and publishes the committed position, for which readers wait. The next commit fills in the meantime.
  *
- * <p>A flush is begun and ended under the store's lock. In between, one thread owns it: the flusher's, or the thread of
- * a writer that {@linkplain ListStore.WriteGroup#closeAndFlush() flushes itself}. The first failure of a write or fsync
- * is final. The operation is never retried, because the operating system may have dropped the pages that it could not
- * write (Rebello et al., "Can Applications Recover from fsync Failures?", ATC 2020).
+ * <p>A flush is begun and ended under the store's lock. In between, one thread owns the flush: the flusher's thread, or
+ * the thread of a writer that {@linkplain ListStore.WriteGroup#closeAndFlush() flushes itself}. The first failure of a
+ * write or fsync is final. The operation is never retried, because the operating system may have dropped the pages that
+ * it could not write (Rebello et al., "Can Applications Recover from fsync Failures?", ATC 2020).
  */
 final class Flusher {
     private static final Logger LOG = LoggerFactory.getLogger(Flusher.class);
     /**
-     * Bound on the bytes of weaker writes that a {@code SYNC} store leaves for the next fsync. A writer that waits for
-     * that fsync waits for all of them.
+     * Bound on the bytes that a {@code SYNC} store leaves for the next fsync after writes with weaker durability. A
+     * writer that waits for that fsync waits for all of these bytes.
      */
     private static final long MAX_UNFORCED_BYTES = 8L << 20;
 
-    /** Bound on the bytes of weaker writes that a writer's thread fsyncs along with its own. */
+    /** Bound on the bytes of such writes that a writer's thread fsyncs along with its own write. */
     private static final long MAX_UNFORCED_HERE_BYTES = 64L << 10;
 
     private final StoreState state;
@@ -67,7 +67,7 @@ final class Flusher {
         this.afterFlush = afterFlush;
     }
 
-    /** Performs one flush, or reclaims one slice; see {@link Worker.Step}. */
+    /** Performs one flush, or reclaims one slice of entries; see {@link Worker.Step}. */
     long step() {
         if (state.failure() != null) {
             return stepOfFailed();
@@ -98,7 +98,7 @@ final class Flusher {
             reclaim();
             afterFlush.run();
         } catch (RuntimeException | Error broken) {
-            // Fails the store here, because this thread may be a writer's.
+            // Fails the store here, because this may be the thread of a writer.
             fail(broken);
             throw broken;
         } finally {
@@ -251,19 +251,17 @@ final class Flusher {
         return writer.write(frame, sealed);
     }
 
-    /** Whether the store has no replication group that would hold the frames that its own log may lose. */
+    /** Whether the store's own log is the only copy of its frames. */
     private boolean alone() {
         return commitLog == FrameReplicator.LOCAL && !state.follows();
     }
 
-    /**
-     * Replicates the frames through this log, starting with the next one. Called when every frame so far is written.
-     */
+    /** Replicates all later frames through this log. Called when every earlier frame is written. */
     void commitTo(FrameReplicator log) {
         commitLog = log;
     }
 
-    /** Hides committed data that could not be fsynced. Such data exists only below {@code SYNC}. */
+    /** Hides committed data that could not be fsynced. Such data exists only at levels weaker than {@code SYNC}. */
     private void takeBackLost() {
         if (writer.forceHasFailed()) {
             state.committed.takeBack(state.forced.position());

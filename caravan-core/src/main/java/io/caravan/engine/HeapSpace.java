@@ -11,8 +11,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The space of the heap: admits entries that may have to move there, allocates their regions, and frees the regions of
- * trimmed entries. Called under the store's lock.
+ * Manages the space of the heap: admits entries that may have to move there, allocates their regions, and frees the
+ * regions of trimmed entries. Called under the store's lock.
  *
  * <p>A trimmed region is freed only when the trim is fsynced and no reader pins it. Data that a crash could restore is
  * therefore never counted as free, and no region is overwritten while it is read. The place is reused only after the
@@ -44,7 +44,7 @@ final class HeapSpace {
     private @Nullable String problem;
     /** The reason why the last checkpoint failed, or null. */
     private @Nullable String checkpointProblem;
-    /** Whether a write waits for the next checkpoint, or for the one in progress. */
+    /** Whether a write waits for the next checkpoint, or for the checkpoint in progress. */
     private volatile boolean checkpointWanted;
     /** Whether a checkpoint is in progress, which pins the entries that it moves to the heap. */
     private boolean checkpointing;
@@ -58,7 +58,7 @@ final class HeapSpace {
         this.maxHeapBytes = state.config.maxHeapBytes();
         this.filled = new int[segments];
         for (int segment = 0; segment < segments; segment++) {
-            // The file may have no disk space after its last entry; no record says how far it was filled.
+            // The file may have no disk space after its last entry; the store does not record how much was allocated.
             long unfilled = state.heap.removeFreeEnd((segment + 1L) * geometry.segmentBytes());
             filled[segment] = (int) (geometry.usableBytes() - unfilled);
             unfilledBytes += unfilled;
@@ -67,10 +67,10 @@ final class HeapSpace {
 
     /**
      * Waits until the heap will have space for an entry that survives, or rejects the write. Every untrimmed entry in
-     * the log may have to move to the heap, so it counts as if it were there.
+     * the log may have to move to the heap, so it counts as an entry of the heap.
      *
      * @param mayWait whether the caller may wait
-     * @return whether it was admitted without waiting
+     * @return whether the entry was admitted without waiting
      */
     boolean admit(long bytes, boolean mayWait) {
         if (hasRoomFor(bytes)) {
@@ -114,7 +114,7 @@ final class HeapSpace {
         state.awaitRoom(mayWait);
     }
 
-    /** Whether the end of the next checkpoint, or of the one in progress, may free space or show that none is left. */
+    /** Whether the end of the next or current checkpoint may free space, or show that no space is left. */
     private boolean aCheckpointFrees(long bytes) {
         if (problem != null || checkpointProblem != null) {
             return false;
@@ -159,12 +159,11 @@ final class HeapSpace {
         reuse(region);
     }
 
-    /** Whether the heap may have another segment. */
     boolean mayGrow() {
         return (segments + 1L) * geometry.segmentBytes() <= maxHeapBytes;
     }
 
-    /** Makes the next segment available. Its file is new, or was out of use for a while. */
+    /** Makes the next segment available. Its file is new, or was used earlier. */
     void addSegment(boolean isNew) {
         if (segments == filled.length) {
             filled = Arrays.copyOf(filled, segments + 1);
@@ -182,7 +181,6 @@ final class HeapSpace {
         return geometry.usableBytes() - filled[segment];
     }
 
-    /** Returns the number of bytes of all segments in use that have no disk space yet. */
     long unfilledBytes() {
         return unfilledBytes;
     }
@@ -205,8 +203,8 @@ final class HeapSpace {
     }
 
     /**
-     * Returns the total size of the survivors that may have to move from the log and that do not fit in the heap as it
-     * is.
+     * Returns the total size of the entries that may have to move from the log, minus the free and freed space of the
+     * heap; at least 0.
      *
      * @param moreBytes bytes that appends may still add to the log
      */
@@ -234,7 +232,9 @@ final class HeapSpace {
         state.changed.signalAll();
     }
 
-    /** Whether a write waits for the next checkpoint, because the places freed since the last one would suffice. */
+    /**
+     * Whether a write waits for the next checkpoint, because the places freed since the last checkpoint would suffice.
+     */
     boolean needsCheckpoint() {
         return checkpointWanted;
     }
@@ -244,16 +244,16 @@ final class HeapSpace {
         return freed.bytes() > 0;
     }
 
-    /** Records that the index is frozen for a checkpoint, which therefore names no place freed until now. */
+    /** Records that the index is frozen for a checkpoint, which therefore does not refer to any place freed so far. */
     void indexFrozen() {
         freed.indexFrozen();
     }
 
     /**
      * Makes a bounded number of freed places reusable, once the checkpoint of the last frozen index is published. Only
-     * places that this checkpoint does not name become reusable.
+     * places to which this checkpoint does not refer become reusable.
      *
-     * @return whether more remain
+     * @return whether more such places remain
      */
     boolean reuseSlice() {
         for (int i = 0; i < SLICE && freed.hasUnnamed(); i++) {
@@ -279,7 +279,7 @@ final class HeapSpace {
         state.changed.signalAll();
         demand.wakeFlusher();
         if (failure != null) {
-            // The log may have taken the space that the checkpoint lacked.
+            // The log may have taken the space that the checkpoint lacked, and must give it back.
             state.wakes.provisioner().run();
         }
     }
@@ -293,7 +293,7 @@ final class HeapSpace {
         return segments;
     }
 
-    /** Takes empty trailing segments out of use, but keeps a segment's worth of free space to grow into. */
+    /** Takes empty trailing segments out of use, but keeps one segment of free space for growth. */
     void releaseTrailing() {
         while (mayReleaseTrailing()) {
             int last = segments - 1;
@@ -321,8 +321,8 @@ final class HeapSpace {
     }
 
     /**
-     * Removes a pin. If entries waited for it, queues them for the flusher to free and wakes writers that wait for
-     * space.
+     * Removes a pin. If trimmed entries waited for its removal, queues them for the flusher to free and wakes writers
+     * that wait for space.
      */
     void unpin(Pin pin) {
         ListIndex index = state.index;

@@ -3,7 +3,7 @@ package io.caravan.engine;
 import io.caravan.StoreStats.Distribution;
 
 /**
- * Counts of values in sixteen buckets for each power of two, so every quantile is accurate to one sixteenth. Not
+ * A histogram with sixteen buckets for each power of two, so that every quantile is accurate to one sixteenth. Not
  * thread-safe.
  */
 final class Histogram {

@@ -8,9 +8,9 @@ import io.caravan.index.ListIndex;
 import java.nio.ByteBuffer;
 
 /**
- * Rebuilds the index from a checkpoint and then from the records after its start. Skips records that a partition
- * already contains, which are those before its capture. Replaying from any retained checkpoint, any number of times,
- * yields the same state. Values stay where they are, in the log or the heap.
+ * Rebuilds the index from a checkpoint and then from the records after its start. Skips records whose effect the
+ * checkpoint already contains: those before the LSN at which their partition was captured. Replaying from any retained
+ * checkpoint, any number of times, yields the same state.
  */
 final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visitor {
     private static final int RECLAIM_ALL = Integer.MAX_VALUE;
@@ -55,7 +55,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     }
 
     /**
-     * Checks the order of a list: entries in the heap, followed by those that were in the log after the checkpoint's
+     * Checks the order of a list: entries in the heap, followed by entries that were in the log after the checkpoint's
      * start.
      */
     private void checkPlace(long id, long region, boolean inLogBefore) {

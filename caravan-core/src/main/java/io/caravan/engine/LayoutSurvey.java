@@ -75,7 +75,8 @@ final class LayoutSurvey {
     }
 
     /**
-     * Counts the part of a segment without disk space. It is free, and forms one hole with the free space before it.
+     * Counts the part of a segment without disk space. This part is free, and forms one hole with the free space before
+     * it.
      */
     private void countUnfilled(int segment) {
         if (segment < space.segments() && space.unfilled(segment) > 0 && !endSeen.get(segment)) {
@@ -124,7 +125,7 @@ final class LayoutSurvey {
     /** Counts the heap bytes of pinned entries. Returns the number of entries visited. */
     private int countPinned(Pin pin, int most) {
         long from = pin.from();
-        // The entries after it are in the log.
+        // The entries from this sequence on are in the log.
         long to = state.locked(() -> state.index.tenured(pin.list()));
         long end = Math.min(to, from + most);
         pinsComplete &= end == to || to <= from;

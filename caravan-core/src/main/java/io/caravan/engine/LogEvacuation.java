@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
  * new values are not written to the heap directly. This is the generational hypothesis (Lieberman and Hewitt, "A
  * Real-Time Garbage Collector Based on the Lifetimes of Objects", CACM 1983).
  *
- * <p>It works in batches. It collects entries under the lock, copies them to free heap places and fsyncs these without
- * the lock, and then points the index to them. No region therefore ever names heap bytes that are not durable, and a
- * failed batch changes nothing.
+ * <p>It works in batches. It collects entries under the lock, copies them to free heap places and fsyncs the heap
+ * without the lock, and then points the index to the new places. The index therefore never refers to heap bytes that
+ * are not durable, and a failed batch changes nothing.
  *
  * <p>A list stays pinned from its discovery until its last batch is done, so its entries and its record are not
  * removed. Entries trimmed in the meantime are freed when the pin is removed.
@@ -42,7 +42,6 @@ import org.slf4j.LoggerFactory;
  * <p>Used by the checkpointer only.
  */
 final class LogEvacuation {
-    /** Maximum number of entries in a batch. */
     private static final int BATCH_ENTRIES = 1 << 14;
 
     /** Maximum number of bytes in a batch, which its last entry may exceed. */
@@ -66,14 +65,16 @@ final class LogEvacuation {
     private final ArrayDeque<Young> pinned = new ArrayDeque<>();
     private final List<Young> finished = new ArrayList<>();
 
-    /** The batch: entries list by list, where each lies in the log, and where it moves to. */
+    /**
+     * The batch: its entries, list by list. The arrays contain the regions of the entries in the log and in the heap.
+     */
     private final List<Run> runs = new ArrayList<>();
 
     private final long[] regions = new long[BATCH_ENTRIES];
     private final long[] places = new long[BATCH_ENTRIES];
     private int count;
     private long batchBytes;
-    /** Number of entries that have places. */
+    /** Number of entries with a place in the heap. */
     private int placed;
 
     private @Nullable Unreadable unreadable;
@@ -89,7 +90,7 @@ final class LogEvacuation {
         this.entries = new EntryMove(heapFile, state.log);
     }
 
-    /** A failed fsync of the heap, which is final for the open store. */
+    /** Thrown if the fsync of the heap fails. The failure is final for the open store. */
     static final class ForceFailed extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -99,9 +100,9 @@ final class LogEvacuation {
     }
 
     /**
-     * The disk cannot read an entry in the log. All readable entries have moved to the heap, except later entries of
-     * the same list. The entry stays in the log, because it may become readable again, for example if a cable was
-     * faulty.
+     * Thrown if the disk cannot read an entry in the log. All readable entries have moved to the heap, except later
+     * entries of the same list. The unreadable entry stays in the log, because it may become readable again, for
+     * example if a cable was faulty.
      */
     static final class Unreadable extends IOException {
         private static final long serialVersionUID = 1L;
@@ -132,8 +133,7 @@ final class LogEvacuation {
      * Moves all entries before an LSN that are retained or pinned.
      *
      * @param untilLsn the position up to which the log is fsynced
-     * @throws Unreadable if some entries in the log are unreadable; all other entries have moved, except later entries
-     *     of the same lists
+     * @throws Unreadable if some entries in the log are unreadable
      * @throws IOException if the disk or the heap has no space for them
      */
     void tenure(long untilLsn) throws IOException {
@@ -197,8 +197,8 @@ final class LogEvacuation {
     }
 
     /**
-     * Pins the lists that readers have pinned. Some may have been removed from the index, so they are not among the
-     * lists taken.
+     * Pins the lists that readers have pinned. Some of them may have been removed from the index, and are then not in
+     * the queue of lists.
      */
     private void pinReaders() {
         int next = 0;
@@ -208,7 +208,7 @@ final class LogEvacuation {
         } while (next != ListIndex.NONE);
     }
 
-    /** Pins the list if it has entries to move. Returns whether it has. */
+    /** Pins the list if it has entries to move. Returns whether it was pinned. */
     private boolean pinIfYoung(int list) {
         ListIndex index = state.index;
         long from = Math.max(index.tenured(list), index.firstKept(list));
@@ -313,15 +313,18 @@ final class LogEvacuation {
         }
     }
 
-    /** Reports a damaged entry only once, although a failed batch is copied again and its damage is found again. */
+    /**
+     * Reports a damaged entry. Called after a batch has succeeded, because a failed batch is copied again, which would
+     * report its damage twice.
+     */
     private void tell(CorruptStoreException damaged) {
         LOG.error("{}: a value has rotted in the log, and can no longer be read", state.name(), damaged);
         state.locked(() -> state.counters.failures++);
     }
 
     /**
-     * Allocates places for the entries that have none yet: next to each other if one hole fits all of them, otherwise
-     * each half separately.
+     * Allocates places for the entries that have none yet: next to each other if a hole is large enough for all of
+     * them, otherwise each half separately.
      */
     private void place(int to) throws IOException {
         if (placed == to) {
@@ -350,7 +353,7 @@ final class LogEvacuation {
         return address == IndexedHeap.NONE && mayGrow ? grow(bytes) : address;
     }
 
-    /** Allocates disk space for more of the segments, or for a new one, until the region fits. */
+    /** Allocates disk space for further parts of the segments, or for a new segment, until the region fits. */
     private long grow(long bytes) throws IOException {
         IOException noSpace = null;
         for (int segment = 0; segment < space.segments(); segment++) {
@@ -382,7 +385,7 @@ final class LogEvacuation {
         return address == IndexedHeap.NONE ? fill(added, bytes) : address;
     }
 
-    /** Allocates disk space for more of a segment until the region fits, or the segment is full. */
+    /** Allocates disk space for further parts of a segment until the region fits, or the segment is full. */
     private long fill(int segment, long bytes) throws IOException {
         long address = IndexedHeap.NONE;
         while (address == IndexedHeap.NONE && space.unfilled(segment) > 0) {
@@ -482,9 +485,9 @@ final class LogEvacuation {
     }
 
     /**
-     * Copies entries from the mapped log to their places in the heap, through a buffer, and checks each one. A damaged
-     * entry is copied as it is, so that it does not delay other entries; it stays unreadable. It is reported with its
-     * place in the log, because later errors would name the heap.
+     * Copies entries from the mapped log to their places in the heap, through a buffer, and checks each entry. A
+     * damaged entry is copied as it is, so that it does not delay other entries; it stays unreadable. It is reported
+     * with its place in the log, because later errors would name its place in the heap.
      */
     static final class EntryMove {
         private final HeapFile heapFile;
@@ -509,7 +512,7 @@ final class LogEvacuation {
         /**
          * Copies an entry.
          *
-         * @throws IOException if the disk cannot read it, or has no space for it
+         * @throws IOException if the disk cannot read the entry, or has no space for it
          */
         void copy(long lsn, int length, long address, long id, long birth, long sequence) throws IOException {
             if (address != bufferAddress + buffer.position()) {

@@ -37,14 +37,14 @@ final class LsnWatermark {
     }
 
     /**
-     * Takes back all records from this LSN on, before a call of {@link #fail}. Later callers that ask for these records
-     * wait for that failure. Callers whose wait has already ended may have seen the records.
+     * Takes back all records from this LSN on. Called before {@link #fail}. Later waits for these records end with that
+     * failure. Callers whose wait has already ended may have seen the records.
      */
     void takeBack(long from) {
         takenBackFrom = from;
     }
 
-    /** Fails all waiting and future calls that ask for more than the position. The position no longer rises. */
+    /** Fails all current and future waits for a later position. The position no longer rises. */
     void fail(StoreFailedException problem) {
         lock.lock();
         try {

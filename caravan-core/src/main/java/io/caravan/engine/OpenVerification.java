@@ -19,8 +19,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Verifies an open store: its files on the checkpointer's thread, where no file is removed, and its entries through
- * reads.
+ * Verifies an open store. Reads its files on the checkpointer's thread, so that no file is removed in the meantime, and
+ * its entries as any reader does.
  */
 final class OpenVerification {
     private static final long FROM_FIRST = -1;
@@ -102,7 +102,7 @@ final class OpenVerification {
         long end = parts.state.forced.position();
         LogGeometry geometry = new LogGeometry(from.logSegmentBytes());
         try (LogSegments log = new LogSegments(parts.state.storage, geometry, from.storeId())) {
-            // If the last segment is full, the end of the log lies in the next one, which has no frames yet.
+            // If the last segment is full, the end of the log lies in the next segment, which has no frames yet.
             long endSegment = geometry.segmentOf(end);
             long lastInUse = end == geometry.firstFrame(endSegment) ? endSegment - 1 : endSegment;
             long last = Math.max(lastInUse, parts.provisioner.lastReadySegment());
@@ -124,7 +124,7 @@ final class OpenVerification {
         }
     }
 
-    /** Reads until the end or a fault. Returns the sequence to resume from. */
+    /** Reads until the end or a fault. Returns the sequence at which to resume. */
     private long readListFrom(long id, long from) {
         try {
             EntryStream counting = (sequence, value) -> {

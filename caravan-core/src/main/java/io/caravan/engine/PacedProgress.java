@@ -3,7 +3,7 @@ package io.caravan.engine;
 import io.caravan.VerifyReport;
 import java.util.concurrent.TimeUnit;
 
-/** Reports each step when it begins, and then at most ten times a second. Used by one thread. */
+/** Reports the progress of each step when the step begins, and then at most ten times a second. Used by one thread. */
 public final class PacedProgress implements VerifyReport.Progress {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 

@@ -6,9 +6,9 @@ import java.util.function.LongConsumer;
 
 /**
  * Heap places that trims and deletions have freed, and that must not be reused yet because the newest checkpoint still
- * names them. If the log loses the frame that freed them, recovery restores their entries, so the bytes must be
- * unchanged. Such a loss occurs, for example, if the last frame of the log is damaged. A place is therefore reused only
- * after a checkpoint is published whose index no longer names it.
+ * refers to them. If the log loses the frame that freed them, for example because its last frame is damaged, recovery
+ * restores their entries, so the bytes must be unchanged. A place is therefore reused only after a checkpoint is
+ * published that no longer refers to it.
  *
  * <p>A place takes one long. Neighbors that are freed one after the other share one long, and the entries of a list
  * usually are neighbors. The memory used is therefore at most the memory that the index used for the same entries.
@@ -19,14 +19,14 @@ public final class PendingFrees {
 
     private final LongQueue places = new LongQueue();
     private long bytes;
-    /** Number of places added before the index was last frozen: the frozen index does not name them. */
+    /** Number of places added before the index was last frozen: the frozen index does not refer to them. */
     private long unnamed;
 
     long bytes() {
         return bytes;
     }
 
-    /** Adds a place that no region in the index names. */
+    /** Adds a place to which the index no longer refers. */
     void add(long region) {
         bytes += Region.entryBytes(region);
         if (places.added() > Math.max(unnamed, places.removed()) && isBehind(places.last(), region)) {
@@ -41,23 +41,23 @@ public final class PendingFrees {
                 && Region.entryBytes(before) + Region.entryBytes(region) <= MAX_BYTES;
     }
 
-    /** Joins two neighbors. Places of two segments never are neighbors, because heap segments start with a header. */
+    /** Joins two neighbors. Places of two segments are never neighbors, because heap segments start with a header. */
     private static long joined(long before, long region) {
         int both = Region.entryBytes(before) + Region.entryBytes(region);
         return Region.pack(Region.address(before), both - Region.entryBytes(0));
     }
 
-    /** Records that the index, which names none of these places, is frozen for a checkpoint. */
+    /** Records that the index, which refers to none of these places, is frozen for a checkpoint. */
     void indexFrozen() {
         unnamed = places.added();
     }
 
-    /** Whether places remain that the index did not name when it was last frozen. */
+    /** Whether places remain to which the index did not refer when it was last frozen. */
     boolean hasUnnamed() {
         return places.removed() < unnamed;
     }
 
-    /** Removes and returns a place that the index did not name when it was last frozen. */
+    /** Removes and returns a place to which the index did not refer when it was last frozen. */
     long takeUnnamed() {
         long place = places.first(0);
         places.remove(1);

@@ -5,9 +5,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Waits for an instant precisely. Every sleep on Linux ends about 75 microseconds late, whichever API is used, so the
- * last stretch is a spin. It does not spin on a machine with a single core, where that would delay other threads, nor
- * in waits of 20 ms or more, where the lateness does not matter.
+ * Waits precisely until an instant. Every sleep on Linux ends about 75 microseconds late, whichever API is used, so the
+ * last part of a wait is a spin loop. It does not spin on a machine with a single core, where that would delay other
+ * threads, or in waits of 20 ms or more, where the delay does not matter.
  */
 public final class PreciseSleeper {
     private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
@@ -22,8 +22,8 @@ public final class PreciseSleeper {
     }
 
     /**
-     * Returns how long to park before calling again. Returns 0 once the instant has come or {@code cutShort} holds,
-     * possibly after spinning.
+     * Returns how long to park before calling again. Returns 0 once the instant is reached or {@code cutShort} returns
+     * true, possibly after spinning.
      */
     public long parkOrSpin(long instantNanos, BooleanSupplier cutShort) {
         long remaining = instantNanos - clock.getAsLong();

@@ -5,13 +5,10 @@ import io.caravan.StoreConfig;
 import io.caravan.StoreStats.HeapUse;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Notifies a {@link HeapPressureListener} when a mark is crossed, with hysteresis: the pressure ends only when both
- * measures are a tenth below their marks. Used by the thread that flushes.
- */
+/** Notifies a {@link HeapPressureListener}. Used by the thread that flushes. */
 final class PressureWatch {
     private static final double RELIEF = 0.9;
-    /** A mark that disables its measure: it is never reached, and does not keep the pressure from ending. */
+    /** A threshold that disables its check: it is never reached, and does not keep the pressure from ending. */
     private static final double NEVER = 1;
 
     private final @Nullable HeapPressureListener listener;

@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Creates log segments ahead of need, and removes those that no checkpoint needs any more. No other component adds or
- * removes segments, so no coordination is needed. If the disk has no space, it reports that ({@link
- * #isLogOutOfSpace()}) and retries until space is available.
+ * removes segments. If the disk has no space, the provisioner reports this ({@link #isLogOutOfSpace()}) and retries
+ * until space is available.
  */
 final class Provisioner {
     private static final Logger LOG = LoggerFactory.getLogger(Provisioner.class);
@@ -27,7 +27,7 @@ final class Provisioner {
     private final HeapSpace space;
     private final LogSegments log;
     private final DiskReserve reserve;
-    /** Leases of backups on files. Guarded by itself. */
+    /** Leases of backups on files. Guarded by this list. */
     private final List<Lease> leases = new ArrayList<>();
 
     private volatile long enteredSegment;
@@ -58,7 +58,7 @@ final class Provisioner {
         }
     }
 
-    /** Returns the segment in which frames are placed now. */
+    /** Returns the log segment in which new frames are currently placed. */
     long currentSegment() {
         return enteredSegment;
     }
@@ -103,7 +103,7 @@ final class Provisioner {
      */
     record Lease(long logSegment, int heapSegments) {}
 
-    /** Adds a lease while a checkpoint still needs the files. May be called on any thread. */
+    /** Adds a lease on files that a checkpoint still needs. May be called on any thread. */
     void take(Lease lease) {
         synchronized (leases) {
             leases.add(lease);
@@ -192,7 +192,7 @@ final class Provisioner {
     }
 
     /**
-     * Deletes ready segments, starting with the last, while the next checkpoint lacks their space. One ready segment
+     * Deletes ready segments, starting with the last, while the next checkpoint needs their space. One ready segment
      * stays: the reserve for trims and deletes. After a failed checkpoint, also deletes the segments that are kept only
      * to avoid creating files.
      */

@@ -16,9 +16,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The path of a read. It notes the state of the list and pins it from the first sequence to read, then waits until the
- * last write to the list is committed. It copies regions from the index, a bounded number each time the lock is held,
- * and reads the values without the lock.
+ * Performs reads. A read records the state of the list and pins it from the first sequence to read, then waits until
+ * the last write to the list is committed. It copies regions from the index, a bounded number each time the lock is
+ * held, and reads the values without the lock.
  *
  * <p>Pinned entries are not freed, so the reader sees the list as of the pin. If a value moves from the log to the heap
  * in the meantime, its region is looked up again.
@@ -30,7 +30,7 @@ final class ReadPath {
     /** Number of lengths looked up first: most callers need only a few. */
     private static final int FIRST_LENGTHS = 8;
 
-    /** Stands for the first retained sequence. */
+    /** The start sequence that stands for the first retained sequence. */
     static final long FROM_FIRST = -1;
 
     private final StoreState state;
@@ -51,7 +51,6 @@ final class ReadPath {
         this.values = new Values(heapFile, state.log, committed::position);
     }
 
-    /** The state of a list at the time of its pin. */
     private record Pinned(
             Pin pin, long id, long birth, long first, long next, long lastLsn, long held, long heldBytes) {}
 
@@ -178,7 +177,7 @@ final class ReadPath {
         return bytes[0];
     }
 
-    /** Returns the state of the list including accepted writes that are not committed, without waiting. */
+    /** Returns the accepted state of the list; see {@link io.caravan.ListStore#accepted}. */
     @Nullable
     ListInfo accepted(long id) {
         Pinned pinned = pinAccepted(id);
@@ -192,10 +191,7 @@ final class ReadPath {
         }
     }
 
-    /**
-     * Visits the lengths of the retained values, oldest first, including values that are accepted but not committed,
-     * without waiting.
-     */
+    /** Visits the lengths of values; see {@link io.caravan.ListStore#acceptedLengths}. */
     void acceptedLengths(long id, IntPredicate more) {
         Pinned pinned = pinAccepted(id);
         if (pinned == null) {
@@ -315,8 +311,8 @@ final class ReadPath {
     }
 
     /**
-     * Visits the lists whose creation is committed, after waiting for all writes accepted before the call, as any read
-     * does. Collects ids step by step under the lock, and passes them on without the lock.
+     * Visits the lists whose creation is committed, after waiting for all writes accepted before the call. Collects ids
+     * step by step under the lock, and passes them on without the lock.
      */
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");
@@ -347,7 +343,7 @@ final class ReadPath {
         });
     }
 
-    /** A walk through the index, which ends where it started: at the lowest hash. */
+    /** A walk through the index. At its end, the position is 0 again. */
     private final class DurableIds {
         private final long[] ids = new long[ListIndex.MAX_STEP_LISTS];
         private int count;

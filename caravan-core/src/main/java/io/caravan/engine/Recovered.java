@@ -13,7 +13,7 @@ import java.util.Set;
 /**
  * The state of a store as recovered from its files.
  *
- * @param newest the checkpoint from which it was built
+ * @param newest the checkpoint from which the state was built
  * @param newestBytes the file size of that checkpoint
  * @param checkpoints numbers of the good checkpoints, ascending; the last is the newest
  * @param badCheckpoints numbers of the damaged checkpoints

@@ -32,9 +32,8 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a store's files and decides what they mean, according to the table of {@link RecoveryCase}. If it refuses to
- * open a store, it does so before it writes anything. It never writes a value. {@code RecoveryCleanup} then removes the
- * files that the decision found to be meaningless.
+ * Reads a store's files and decides what they mean, according to the table of {@link RecoveryCase}. It writes nothing.
+ * {@code RecoveryCleanup} then removes the files that are not needed.
  */
 public final class Recovery {
     /** 8 MiB of regions, so that the index of a small store is traversed only once. */
@@ -46,13 +45,12 @@ public final class Recovery {
     private final StoreFiles files;
     private final Set<RecoveryCase> cases = EnumSet.noneOf(RecoveryCase.class);
 
-    /** Lists the directory. */
     public Recovery(Storage storage) throws IOException {
         this(storage, VerifyReport.Progress.NONE, OptionalLong.empty());
     }
 
     /**
-     * Lists the directory.
+     * Creates a recovery, and lists the directory.
      *
      * @param progress is called after each checkpoint and frame
      * @param forcedLsn the position up to which the log was fsynced, if the store is a replica
@@ -68,8 +66,8 @@ public final class Recovery {
     }
 
     /**
-     * Whether no store exists: the directory has no files of a store, or the creation of the store was interrupted
-     * before it could store a value.
+     * Whether no store exists: the directory has no store files, or the creation of the store was interrupted before
+     * any value was written.
      */
     public boolean nothingToOpen() throws IOException {
         if (!files.checkpoints().isEmpty()) {
@@ -89,7 +87,7 @@ public final class Recovery {
         return true;
     }
 
-    /** Returns the recovery of the store that was created because none existed. */
+    /** Returns the recovery of the store that was created because no store existed. */
     public Recovery ofCreated() throws IOException {
         Recovery recovery = new Recovery(storage, progress, forcedLsn);
         recovery.cases.addAll(cases);
@@ -97,8 +95,8 @@ public final class Recovery {
     }
 
     /**
-     * Whether the only segment of a kind has anything but zeros after its first block. Its header alone proves nothing.
-     * A copy of a store may have all its values in the heap, and nothing in the log.
+     * Whether the only segment of a kind has anything but zeros after its header. Both kinds are checked, because a
+     * copy of a store may have all its values in the heap, and nothing in the log.
      */
     private boolean holdsAnything(FileNames kind) throws IOException {
         String name = kind.of(0);
@@ -170,7 +168,6 @@ public final class Recovery {
         return recovered(replayed, good, bad, neededLogSegment);
     }
 
-    /** A checkpoint, and the state after the log was replayed onto it. */
     private record Replayed(
             CheckpointHeader header,
             long checkpointBytes,
@@ -246,7 +243,7 @@ public final class Recovery {
             requireEachListOnce(reader, replay.index());
             requireSegments(geometry.segmentOf(header.startLsn()));
             LogScanner.End end = scan(log, header, neededEndLsn, replay);
-            // If the last segment with frames is full, the end lies in the next one, which need not be finished.
+            // If the last segment with frames is full, the end lies in the next segment, which may be unfinished.
             long lastLsn = end.frames() > 0 ? end.last().lsn() : header.startLsn();
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
             IndexedHeap heap = rebuildFreeSpace(replay.index(), replay.freed(), heapFile);
@@ -315,22 +312,22 @@ public final class Recovery {
         }
     }
 
-    /** Returns the number of heap segments that a checkpoint refers to. Later segments have no values. */
+    /** Returns the number of heap segments to which a checkpoint refers. Later segments have no values. */
     private int countedHeapSegments() throws IOException {
         int counted = 0;
         for (long number : checkpointNumbers()) {
             try (CheckpointReader reader = new CheckpointReader(storage, number)) {
                 counted = Math.max(counted, reader.header().heapSegments());
             } catch (CorruptStoreException bad) {
-                // Reading the entire checkpoint reports this.
+                // The damage is reported when the entire checkpoint is read.
             }
         }
         return counted;
     }
 
     /**
-     * Checks that no segment is missing. Segments are added at the end and removed at the beginning, one by one, each
-     * durably before the next. Therefore no crash leaves a gap between them.
+     * Checks that no segment is missing. Segments are added at the end and removed at the beginning, one by one, and
+     * each change is durable before the next change. No crash therefore leaves a gap.
      */
     private void requireSegments(long first) {
         long expected = first;
@@ -352,8 +349,8 @@ public final class Recovery {
 
     /**
      * Checks the size and header of every segment. The header of the last segment may be invalid if this segment has no
-     * frames. Each segment is finished before the next is created. No crash changes a size, because a file is created
-     * under a temporary name.
+     * frames. Each segment is finished before the next segment is created. No crash changes a size, because a file is
+     * created under a temporary name.
      */
     private void checkSegments(LogSegments log, long first, long lastInUse) throws IOException {
         for (long segment = first; segment <= log.last(); segment++) {
@@ -395,7 +392,7 @@ public final class Recovery {
         }
     }
 
-    /** Returns the operation that carries out the decision. */
+    /** Returns the cleanup that carries out the decision. */
     RecoveryCleanup tidying() {
         return new RecoveryCleanup(storage, files);
     }

@@ -2,7 +2,7 @@ package io.caravan.engine;
 
 /**
  * The recovery decision table: the possible states on disk, and recovery's decision for each. {@link Recovery} applies
- * it. A test creates each row on disk and checks the outcome.
+ * it.
  *
  * <pre>
  *   found                                             decision

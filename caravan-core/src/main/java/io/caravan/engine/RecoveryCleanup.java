@@ -16,8 +16,8 @@ final class RecoveryCleanup {
     }
 
     /**
-     * Removes meaningless files: temporary files, an unfinished log segment, heap segments after a gap, and bad
-     * checkpoints. Makes the rest durable before any reader sees it.
+     * Removes files that are not needed: temporary files, an unfinished log segment, unused heap segments, and bad
+     * checkpoints. Makes the remaining files durable before any reader sees their contents.
      */
     void tidy(Recovered recovered) throws IOException {
         for (String name : files.temporaries()) {
@@ -42,8 +42,9 @@ final class RecoveryCleanup {
 
     /**
      * Rewrites the header of the last segment, because the header may be only in the page cache. That happens if the
-     * process was killed before its fsync, or the fsync failed. The next segment is created on the assumption that this
-     * one is finished. (A segment that contains a frame or a checkpoint's start had its header fsynced before.)
+     * process was killed before the fsync of the header, or this fsync failed. The next segment is created on the
+     * assumption that the last segment is finished. (A segment that contains a frame or a checkpoint's start had its
+     * header fsynced before.)
      */
     private static void finishLastSegment(Recovered recovered) throws IOException {
         LogSegments log = recovered.log();

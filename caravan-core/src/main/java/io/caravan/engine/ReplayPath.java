@@ -15,9 +15,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The path of a leader's frame into a replica. The frame is first checked for every possible fault. Then, under the
- * lock, it is placed at the LSN that it had on the leader, and its records change the index as {@link WritePath} did
- * there. The flusher writes the same bytes.
+ * Replays a leader's frames in a replica. A frame is first checked for every possible fault. Then, under the lock, it
+ * is placed at the LSN that it had on the leader, and its records change the index as {@link WritePath} did on the
+ * leader. The flusher writes the same bytes.
  */
 final class ReplayPath {
     private final StoreState state;
@@ -26,7 +26,7 @@ final class ReplayPath {
     private final ListChanges changes;
     private final LogSegments log;
     private final LogGeometry geometry;
-    /** The frame that the next one must follow. Guarded by the store's lock. */
+    /** The frame that the next frame must follow. Guarded by the store's lock. */
     private FrameLayout.Link last;
 
     ReplayPath(StoreState state, CommitQueue queue, FlushScheduler demand, ListChanges changes, FrameLayout.Link last) {
@@ -51,7 +51,7 @@ final class ReplayPath {
         return false;
     }
 
-    /** Enters the frame unless the log already extends past it. Returns whether it did so. */
+    /** Adds the frame to the log unless the log already extends past it. Returns whether the frame was added. */
     private boolean entered(ByteBuffer frame) {
         return state.locked(() -> {
             state.checkWritable();
@@ -115,8 +115,8 @@ final class ReplayPath {
     }
 
     /**
-     * Checks that a frame received again equals the frame in the log, if the log still reaches back to it. A copied log
-     * has zeros before its first frame.
+     * Checks that a frame received again equals the frame in the log, if the log still contains it. A copied log has
+     * zeros before its first frame.
      */
     private void requireSame(ByteBuffer frame) {
         ByteBuffer own = ByteBuffer.allocate(FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -128,10 +128,10 @@ final class ReplayPath {
     }
 
     /**
-     * Checks that the frame follows the last one, at the tail or first in the next segment. The leader starts a new
-     * segment if the tail's segment lacks space for all records that the first write may need. The write may have used
-     * fewer, because a trim that changes nothing has no record. A frame that follows an earlier frame comes too late:
-     * another frame already follows that one.
+     * Checks that the frame follows the last frame, at the tail or at the start of the next segment. The leader starts
+     * a new segment if the tail's segment lacks space for all records that the first write may need. The write may have
+     * used fewer records, because a trim that changes nothing has no record. A frame that follows an earlier frame
+     * comes too late: another frame already follows that earlier frame.
      */
     private void requireFollows(ByteBuffer frame) {
         long tail = queue.tail();
@@ -167,7 +167,10 @@ final class ReplayPath {
         return geometry.segmentBytes();
     }
 
-    /** Applies a checked frame. A record that contradicts the index means that the replicas differ, which is final. */
+    /**
+     * Applies a checked frame. A record that contradicts the index means that the replicas differ, which fails the
+     * store.
+     */
     private void enter(Commit commit, ByteBuffer frame) {
         try {
             commit.frame().fill(frame);

@@ -7,14 +7,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * The threads and the randomness of an engine: its workers, how callers wait for them, and store ids. With {@link
- * #THREADS}, the workers are threads. A simulator runs one worker at a time, and chooses the next one by seed. It may
- * switch whenever a worker waits, does I/O, takes or releases a lock, wakes a worker, or reads a value that another
- * worker has published.
+ * Provides the workers, the waits, and the store ids of an engine. With {@link #THREADS}, the workers are threads. A
+ * simulator runs one worker at a time, and chooses the next worker by seed. It may switch whenever a worker waits, does
+ * I/O, takes or releases a lock, wakes a worker, or reads a value that another worker has published.
  */
 public interface Scheduler {
 
-    /** Each worker is a daemon thread, and waits block the caller's thread. */
+    /** A scheduler whose workers are daemon threads and whose waits block the caller's thread. */
     Scheduler THREADS = new Scheduler() {
         @Override
         public Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed) {
@@ -32,7 +31,7 @@ public interface Scheduler {
         }
     };
 
-    /** Whether this thread may access the store's files: an interrupt would close them. */
+    /** Whether this thread may access the store's files: it must ignore interrupts, which would close the files. */
     default boolean mayTouchFiles() {
         return Thread.currentThread() instanceof UninterruptibleThread;
     }
@@ -51,12 +50,14 @@ public interface Scheduler {
     }
 
     /**
-     * Called before the read of a value that another thread may publish without a lock. A simulator may switch threads
-     * here.
+     * Marks the read of a value that another thread may publish without a lock. A simulator may switch threads here.
      */
     default void handOver() {}
 
-    /** Returns a new store id. A simulator always returns the same id, because the id decides which data is torn. */
+    /**
+     * Returns a new store id. A simulator always returns the same id, because the id affects which data a simulated
+     * crash tears.
+     */
     default long newStoreId() {
         return StoreFactory.newStoreId();
     }

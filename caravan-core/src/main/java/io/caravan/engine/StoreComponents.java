@@ -19,7 +19,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The parts of an open store. This class wires them together, starts their threads, and closes them in order. */
+/** The components of an open store. This class connects them, starts their threads, and closes them in order. */
 final class StoreComponents {
     private static final Logger LOG = LoggerFactory.getLogger(StoreComponents.class);
     /** The longest time that closing waits for reads in progress. */
@@ -47,7 +47,7 @@ final class StoreComponents {
 
     StoreComponents(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock, Scheduler scheduler) {
         this.recovered = recovered;
-        // The parts wake each other's workers through these methods, because the workers are created last.
+        // The components wake each other's workers through these methods, because the workers are created last.
         StoreState.Wakes wakes = new StoreState.Wakes(this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner);
         state = new StoreState(config, storage, recovered, clock, scheduler, wakes);
         demand = new FlushScheduler(state, new Commit(config.logBufferBytes()));
@@ -93,11 +93,11 @@ final class StoreComponents {
     void start() {
         flusherWorker.start();
         checkpointerWorker.start();
-        // The first append should not wait for segments; the replayed log may even end where its last segment does.
+        // The first append should not wait for segments; the replayed log may even end at the end of its last segment.
         provisioner.step();
         if (recovered.newest().version() < FileHeader.NEWEST_VERSION) {
-            // An earlier release may have left data only in the page cache. Only a checkpoint separates it from durable
-            // data.
+            // An earlier release may have left log data only in the page cache. After a checkpoint, recovery does not
+            // need it.
             onCheckpointer(checkpointer::publish);
         }
         provisionerWorker.start();
@@ -144,7 +144,6 @@ final class StoreComponents {
         }
     }
 
-    /** Returns the layout on disk; see {@link io.caravan.ListStore#layout()}. */
     StoreLayout layout() {
         return new LayoutSurvey(state, space).look(provisioner, checkpointer);
     }
@@ -168,7 +167,8 @@ final class StoreComponents {
     }
 
     /**
-     * Makes all accepted writes durable, publishes a checkpoint, stops the threads, and closes the files. Closes once.
+     * Makes all accepted writes durable, publishes a checkpoint, stops the threads, and closes the files. A second call
+     * waits until the first has finished.
      */
     void close() {
         CompletableFuture<Long> flushed = new CompletableFuture<>();
@@ -211,7 +211,7 @@ final class StoreComponents {
                         noSpace);
             }
         } catch (StoreFailedException failed) {
-            // The close method throws it, unless the store had failed before the close.
+            // The close method throws this exception, unless the store had failed before the close.
         }
     }
 

@@ -18,7 +18,7 @@ import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.security.SecureRandom;
 
-/** Creates a store's first files. The first checkpoint comes last: once it exists, the store exists. */
+/** Creates a store's first files. The checkpoint is created last: once it exists, the store exists. */
 final class StoreFactory {
 
     private StoreFactory() {}
@@ -61,7 +61,7 @@ final class StoreFactory {
     }
 
     /**
-     * Checks that the configured values fit in the segments. A store keeps the segment sizes that it was created with.
+     * Checks that the configured values fit in the segments. The segment sizes were fixed when the store was created.
      */
     static void checkFits(StoreConfig config, CheckpointHeader header) {
         int logBytes = config.maxValueBytes() + StoreConfig.BLOCK_BYTES;

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * The store's lock, which measures how long it is held: always for slices of work, and once in {@value #SAMPLED} times
- * elsewhere. Measuring every append would add a tenth to its cost.
+ * The store's lock, which measures how long it is held: for every slice of work, and for one in {@value #SAMPLED} of
+ * the other operations. Measuring every append would add a tenth to its cost.
  */
 final class StoreLock {
     static final int SAMPLED = 64;

@@ -18,9 +18,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that the parts of an open store share: its files, and the index, heap and life cycle, which its lock
- * guards. {@code changed} is signaled after any event that a waiting write may wait for: buffer or disk space, failure,
- * or closing.
+ * The state that the components of an open store share: its files, and the index, heap, and life cycle, which the
+ * store's lock guards. {@code changed} is signaled after any event that a waiting write may wait for: buffer or disk
+ * space, failure, or closing.
  */
 final class StoreState {
     private enum Life {
@@ -30,7 +30,7 @@ final class StoreState {
     }
 
     /**
-     * Maximum number of chunks of a list that are skipped each time the lock is held, because each may be a cache miss.
+     * Maximum number of chunks of a list that are skipped each time the lock is held. Each chunk may be a cache miss.
      */
     static final int SEEK_CHUNKS = 256;
 
@@ -133,7 +133,7 @@ final class StoreState {
         follows = another;
     }
 
-    /** Checks that the store leads, as every write except a replay requires. */
+    /** Checks that the store is not a follower, as every write except a replay requires. */
     void checkLeads() {
         if (follows) {
             throw new NotLeaderException(name);
@@ -193,7 +193,7 @@ final class StoreState {
      * Takes the lock, and holds it for a bounded number of chunks at a time.
      *
      * @param from sequence of the first region
-     * @param count some hundreds at most
+     * @param count at most a few hundred
      */
     void copyRegions(int list, long from, ListCursor cursor, long[] target, int at, int count) {
         locked(() -> {
@@ -251,8 +251,8 @@ final class StoreState {
     }
 
     /**
-     * Waits for space, failure or closing, and checks that the store still accepts writes. Called under the lock, which
-     * is released during the wait.
+     * Waits until the state of the store changes, for example because space was freed, and checks that the store still
+     * accepts writes. Called under the lock, which is released during the wait.
      *
      * @throws NotWritableException if the caller may not wait; a store thread never may
      */
@@ -278,7 +278,7 @@ final class StoreState {
         });
     }
 
-    /** Throws on a store thread, which must not wait for the store. */
+    /** Throws {@link IllegalStateException} on a store thread, which must not wait for the store. */
     static void checkMayWait(String what) {
         if (WorkerThread.onStoreThread()) {
             throw new IllegalStateException(what + " would wait for the store on one of its own threads; do not call it"

@@ -15,7 +15,7 @@ final class WorkerThread implements Worker {
         }
     }
 
-    /** Set while another thread does the work of a store thread. */
+    /** Set in a thread of another kind while it does the work of a store thread. */
     private static final ThreadLocal<Boolean> LENT = new ThreadLocal<>();
 
     private final Step step;

@@ -3,7 +3,7 @@ package io.caravan.engine;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Whether a write would have to wait, and the actions to run once it would not. */
+/** Determines whether a write would have to wait, and runs actions once a write would not have to wait. */
 final class Writability {
     private final StoreState state;
     private final CommitQueue queue;
@@ -55,7 +55,7 @@ final class Writability {
         run(false);
     }
 
-    /** Runs the waiting actions, which find the store closed. */
+    /** Runs the waiting actions of a closed store, so that their callers are notified. */
     void runActionsOfClosed() {
         run(true);
     }

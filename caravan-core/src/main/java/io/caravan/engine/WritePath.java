@@ -17,9 +17,9 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * The path of a write. Checks and checksums come first, without the lock. Under the lock, a write waits for space,
- * places and fills its record, changes the index, and adds its callback. A write is rejected before anything is
- * changed.
+ * Performs writes. A write is first checked, and its checksums are computed, without the lock. Under the lock, it waits
+ * for space, places and fills its record, changes the index, and adds its callback. A write is rejected before anything
+ * is changed.
  */
 final class WritePath {
     private static final long NO_SEQUENCE = -1;
@@ -63,7 +63,7 @@ final class WritePath {
         append(id, value, length, Checksums.crc32c(value), ARRAY, terms, callback, mayWait);
     }
 
-    /** Written out without a lambda, because this write runs millions of times and must not create garbage. */
+    /** Appends a value. Uses no lambda, because this method runs millions of times and must not create garbage. */
     private <T> void append(
             long id,
             T value,
@@ -144,7 +144,7 @@ final class WritePath {
         write(batch, callback, true);
     }
 
-    /** Writes the batch if it need not wait for space. Returns whether it did. */
+    /** Writes the batch if it need not wait for space. Returns whether the batch was written. */
     boolean tryWrite(WriteBatch batch, WriteCallback callback) {
         try {
             write(batch, callback, false);

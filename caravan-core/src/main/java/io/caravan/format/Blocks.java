@@ -21,7 +21,6 @@ public final class Blocks {
         return (bytes + BLOCK_BYTES - 1) & -BLOCK_BYTES;
     }
 
-    /** Does the same as {@link #roundUp(long)} for sizes that fit in an int. */
     public static int roundUp(int bytes) {
         return (bytes + BLOCK_BYTES - 1) & -BLOCK_BYTES;
     }

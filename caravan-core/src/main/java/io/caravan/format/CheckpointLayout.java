@@ -1,7 +1,7 @@
 package io.caravan.format;
 
 /**
- * A checkpoint file: the index at one LSN, partition by partition.
+ * The layout of a checkpoint file, which contains the index at one LSN, partition by partition.
  *
  * <pre>
  *   file header, see FileHeader                                   40 bytes
@@ -35,8 +35,9 @@ package io.caravan.format;
  * <p>Replay starts at the start LSN. The log must reach the end LSN for the checkpoint to be complete. A record before
  * the capture LSN is already in the checkpoint.
  *
- * <p>All sections are captured at the end LSN. In files of earlier releases each partition was captured separately, the
- * last one at the end LSN. Files of format versions 2 and 3 have neither CRC nor term: their header ends earlier.
+ * <p>All sections are captured at the end LSN. In files of earlier releases, each partition was captured separately,
+ * and the last partition at the end LSN. Files of format versions 2 and 3 do not have the frame's CRC and term: their
+ * header ends earlier.
  */
 public final class CheckpointLayout {
     public static final int START_LSN = FileHeader.BYTES;
@@ -72,7 +73,6 @@ public final class CheckpointLayout {
     /** Maximum size of a section's payload, which bounds the memory that a reader allocates. */
     public static final int MAX_PAYLOAD_BYTES = 1 << 16;
 
-    /** Maximum number of partitions of an index. */
     public static final int MAX_PARTITIONS = 1024;
     /**
      * Upper limit (exclusive) of every position, sequence, and file number, so that arithmetic with them cannot

@@ -8,7 +8,6 @@ public final class Checksums {
 
     private Checksums() {}
 
-    /** Returns the checksum of an entire array. */
     public static int crc32c(byte[] bytes) {
         CRC32C crc = new CRC32C();
         crc.update(bytes, 0, bytes.length);

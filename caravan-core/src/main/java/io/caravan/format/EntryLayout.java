@@ -3,7 +3,7 @@ package io.caravan.format;
 import java.nio.ByteBuffer;
 
 /**
- * An entry: a value in its log record. After the move to the heap, the entry has the same bytes.
+ * The layout of an entry: a value in its log record. After the move to the heap, the entry has the same bytes.
  *
  * <pre>
  *   0                   4                   8
@@ -14,7 +14,7 @@ import java.nio.ByteBuffer;
  *
  * <p>The checksum combines the value's CRC-32C, which a writer computes before it takes any lock, with a hash. The hash
  * covers the list id, the birth (the LSN that created the list), the sequence, and the length. Readers therefore reject
- * a stale or misplaced entry in the same way as a damaged one.
+ * a stale or misplaced entry in the same way as a damaged entry.
  */
 public final class EntryLayout {
     public static final int CHECKSUM = 0;
@@ -38,7 +38,7 @@ public final class EntryLayout {
         return valueCrc ^ (int) (hash >>> 32);
     }
 
-    /** Whether the entry at this index is the expected one, including its value. */
+    /** Whether the expected entry, with an intact value, is at this index. */
     public static boolean valid(ByteBuffer buffer, int at, int length, long id, long birth, long sequence) {
         return buffer.getInt(at + LENGTH) == length
                 && buffer.getInt(at + CHECKSUM)

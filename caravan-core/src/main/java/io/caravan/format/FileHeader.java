@@ -6,7 +6,7 @@ import io.caravan.StoreVersionException;
 import java.nio.ByteBuffer;
 
 /**
- * The first bytes of every file of a store, and of the file with the number of shards.
+ * The layout of the header of log segments, heap segments, checkpoints, and the file with the number of shards.
  *
  * <pre>
  *   0                   4                   8                  12                  16
@@ -19,12 +19,13 @@ import java.nio.ByteBuffer;
  *   +-------------------+-------------------+
  * </pre>
  *
- * <p>The CRC covers bytes 0 to 11 and 16 to 39. {@code number} counts the files of one kind. {@code segment bytes} is
- * the size of the store's log segments (in log segments and checkpoints) or heap segments (in heap segments).
+ * <p>The CRC covers bytes 0 to 11 and 16 to 39. {@code number} is the consecutive number among the files of one kind.
+ * {@code segment bytes} is the size of the store's log segments (in log segments and checkpoints) or heap segments (in
+ * heap segments).
  *
  * <p>A header is valid if, in this order: (1) the magic is that of the kind; (2) the CRC is right; (3) this release
- * reads the version; (4) the store id is this store's; (5) the number is the one in the file's name. The offsets are
- * the same in every version, so that a release can distinguish a newer file from a damaged one.
+ * reads the version; (4) the store id is this store's; (5) the number is that in the file's name. The offsets are the
+ * same in every version, so that a release can distinguish a newer file from a damaged file.
  */
 public final class FileHeader {
     public static final int MAGIC = 0;
@@ -47,7 +48,10 @@ public final class FileHeader {
         LOG_SEGMENT("CARAVLOG"),
         HEAP_SEGMENT("CARAVHEP"),
         CHECKPOINT("CARAVCKP"),
-        /** A file with only a header: {@code number} is the number of shards in the directory, the rest is zero. */
+        /**
+         * A file with only a header: {@code number} is the number of shards in the directory, and the other fields are
+         * zero.
+         */
         GROUPS("CARAVGRP");
 
         private final String letters;

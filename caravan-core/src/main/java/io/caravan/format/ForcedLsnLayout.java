@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.UUID;
 
 /**
- * The file with the position up to which the log was fsynced.
+ * The layout of the file with the position up to which the log was fsynced.
  *
  * <pre>
  *   0                   4                   8                  12                  16
@@ -40,8 +40,8 @@ public final class ForcedLsnLayout {
     }
 
     /**
-     * Returns the position up to which the readable log of a store is on the disk; {@link Long#MAX_VALUE} for all of
-     * it.
+     * Returns the position up to which the readable log of a store is on the disk; {@link Long#MAX_VALUE} if the entire
+     * log is.
      */
     public static long lsn(ByteBuffer buffer, long storeId, UUID bootId) {
         boolean inMemory = buffer.getInt(CRC) == Checksums.crc32c(buffer, 0, CRC)

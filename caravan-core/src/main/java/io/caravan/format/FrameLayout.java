@@ -20,22 +20,22 @@ import java.nio.ByteBuffer;
  * <p>The CRC covers byte 8 to the end of the payload, and is combined with the magic. A frame starts at a block, and
  * zeros follow it up to the next block.
  *
- * <p>It is valid at a position if, in this order: (1) the magic is right; (2) the LSN is the position; (3) the payload
- * fits the segment; (4) the store id is right; (5) the CRC is right. A torn frame, an old frame in a recycled segment,
- * or a frame of another store is therefore never valid.
+ * <p>A frame is valid at a position if, in this order: (1) the magic is right; (2) the LSN is the position; (3) the
+ * payload fits the segment; (4) the store id is right; (5) the CRC is right. A torn frame, an old frame in a recycled
+ * segment, or a frame of another store is therefore never valid.
  *
- * <p>A valid frame {@linkplain #follows follows} another if it contains that frame's LSN and CRC, and its term is not
- * lower. The term increases each time that a store is opened, or a replica begins to lead. A frame that was cut off
- * therefore never follows a frame written later in place of its predecessor, as in Raft (Ongaro and Ousterhout, "In
- * Search of an Understandable Consensus Algorithm", ATC 2014).
+ * <p>A valid frame {@linkplain #follows follows} another frame if it contains that frame's LSN and CRC, and its term is
+ * not lower. The term increases each time that a store is opened, or a replica begins to lead. A frame that was removed
+ * from the log therefore never follows a frame written later in place of its predecessor, as in Raft (Ongaro and
+ * Ousterhout, "In Search of an Understandable Consensus Algorithm", ATC 2014).
  *
- * <p>A frame has one of two magics. One magic states that all earlier frames were fsynced when this one was written: if
- * this frame exists, they must exist. The other makes no such statement: a power failure may have lost any frame since
- * the last fsync. The CRC also depends on the magic. A torn write that leaves the magic of an older frame therefore
- * leaves no valid frame.
+ * <p>A frame has one of two magics. One magic states that all earlier frames were fsynced when this frame was written:
+ * if this frame exists, they must exist. The other magic makes no such statement: a power failure may have lost any
+ * frame since the last fsync. The CRC also depends on the magic. A torn write that leaves the magic of an older frame
+ * therefore leaves no valid frame.
  *
- * <p>Format versions 2 and 3 had the segment's number in place of term and CRC, and their own magics. Their frames have
- * the term 0.
+ * <p>Format versions 2 and 3 had the segment's number in place of the term and the previous CRC, and their own magics.
+ * Their frames have the term 0.
  */
 public final class FrameLayout {
     public static final int MAGIC = 0;
@@ -61,24 +61,24 @@ public final class FrameLayout {
     /** "CUFR" in byte order: as {@link #MAGIC_BEHIND_UNFORCED}, in version 3 of the format. */
     public static final int OLD_MAGIC_BEHIND_UNFORCED = 0x5246_5543;
 
-    /** Stands for the LSN of the frame before the first. */
+    /** The LSN of the nonexistent frame before the first frame. */
     public static final long NO_FRAME = -1;
 
     private FrameLayout() {}
 
     /**
-     * A reference from a frame to the previous one.
+     * A reference from a frame to the previous frame.
      *
      * @param lsn LSN of the previous frame, or {@link #NO_FRAME}
      * @param crc CRC of the previous frame; ignored if the term is 0
-     * @param term term of the previous frame; 0 if none exists, or if it has an earlier version and its LSN alone
-     *     identifies it
+     * @param term term of the previous frame; 0 if none exists, or if it has an earlier format version, in which its
+     *     LSN alone identifies it
      */
     public record Link(long lsn, int crc, int term) {
         public static final Link NONE = new Link(NO_FRAME, 0, 0);
     }
 
-    /** Returns the reference by which the next frame names the frame at this index. */
+    /** Returns the reference from the next frame to the frame at this index. */
     public static Link link(ByteBuffer segment, int at) {
         return new Link(segment.getLong(at + LSN), segment.getInt(at + CRC), term(segment, at));
     }
@@ -109,7 +109,7 @@ public final class FrameLayout {
     }
 
     /**
-     * Returns the checksum of the frame at this index. The frame's magic, header, and payload must already be there.
+     * Returns the checksum of the frame at this index. The frame's magic, header, and payload must already be written.
      */
     public static int checksum(ByteBuffer buffer, int at, int payloadBytes) {
         int crc = Checksums.crc32c(buffer, at + LSN, HEADER_BYTES - LSN + payloadBytes);
@@ -139,7 +139,7 @@ public final class FrameLayout {
         return isOld(segment, at) ? 0 : segment.getInt(at + TERM);
     }
 
-    /** Whether the valid frame at this index follows another in the log. */
+    /** Whether the valid frame at this index follows another frame in the log. */
     public static boolean follows(ByteBuffer segment, int at, Link previous) {
         return segment.getLong(at + PREVIOUS_LSN) == previous.lsn()
                 && term(segment, at) >= previous.term()

@@ -3,8 +3,8 @@ package io.caravan.format;
 import io.caravan.CorruptStoreException;
 
 /**
- * Reports an invalid record in a frame whose checksum is right: the frame was written incorrectly, or by another
- * program. The reader of the log, which knows the file, converts this to a {@link CorruptStoreException}.
+ * Thrown if a frame whose checksum is right has an invalid record: the frame was written incorrectly, or by another
+ * program. The reader of the log, which knows the file, converts this exception to a {@link CorruptStoreException}.
  */
 public final class InvalidRecordException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -26,7 +26,7 @@ public final class InvalidRecordException extends RuntimeException {
         this.sequence = sequence;
     }
 
-    /** Converts this problem to damage of the file that contains the record. */
+    /** Converts this to an exception that reports damage of the file that contains the record. */
     public CorruptStoreException in(String path, long offset) {
         String problem = "LSN " + lsn + ": " + getMessage();
         return sequence == CorruptStoreException.NOT_APPLICABLE

@@ -20,10 +20,9 @@ public final class Region {
     private static final int POSITION_SHIFT = 26;
     private static final long IN_LOG = 1L << POSITION_SHIFT - 1;
     private static final int UNIT_SHIFT = 3;
-    /** Number of the highest bits of an LSN that a region does not contain. */
+    /** Number of high bits of an LSN that a region does not contain. */
     private static final int UNUSED_BITS = POSITION_SHIFT - UNIT_SHIFT;
 
-    /** Maximum length of a value. */
     public static final int MAX_LENGTH = (int) IN_LOG - 1;
     /** The first address that does not fit in a region. */
     public static final long ADDRESS_LIMIT = 1L << Long.SIZE - POSITION_SHIFT + UNIT_SHIFT;
@@ -46,7 +45,6 @@ public final class Region {
         return pack(entryLsn, length) | IN_LOG;
     }
 
-    /** Whether the value is in the log. */
     public static boolean isInLog(long region) {
         return (region & IN_LOG) != 0;
     }

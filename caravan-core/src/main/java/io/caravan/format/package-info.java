@@ -1,7 +1,7 @@
 /**
  * All on-disk structures of Caravan: layouts, checksums, magic numbers, and versions. Contains no I/O.
  *
- * <p>Each structure has one class, which starts with a diagram and derives each offset from the previous one. {@code
+ * <p>Each structure has one class, which starts with a diagram and derives each offset from the previous offset. {@code
  * docs/internals/file-format.md} describes the same in prose; a test compares the two. All integers are little-endian.
  */
 @NullMarked

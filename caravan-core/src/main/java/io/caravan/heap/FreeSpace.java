@@ -11,7 +11,7 @@ public final class FreeSpace {
 
     private FreeSpace() {}
 
-    /** Reports that two live regions overlap, or that one lies outside the heap's segments: the index is wrong. */
+    /** Thrown if two live regions overlap, or if a region lies outside the heap's segments: the index is wrong. */
     public static final class OverlapException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -72,7 +72,7 @@ public final class FreeSpace {
         return counts;
     }
 
-    /** Collects the regions of consecutive segments into an array for each. */
+    /** Collects the regions of consecutive segments into an array for each segment. */
     private static long[][] gather(
             HeapGeometry geometry, int firstSegment, int[] counts, Consumer<LongConsumer> regions) {
         long[][] gathered = new long[counts.length][];

@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
  * that opens the store. Any number of threads read. The array of segments is replaced, never changed, so readers take
  * no lock.
  *
- * <p>A segment has its full size from the beginning, and is sparse. {@link #fill} allocates disk space for a part of it
- * before entries are placed there, so every place in the heap has disk space. A segment is dropped only if it has no
- * live or pinned entries, so no reader uses a value in it. Each read retains the heap file, so closing it never unmaps
- * memory that is being read.
+ * <p>A segment is a sparse file that has its full size from the beginning. {@link #fill} allocates disk space for a
+ * part of it before entries are placed there, so every place in the heap has disk space. A segment is dropped only if
+ * it has no live or pinned entries, so no reader uses a value in it. Each read retains the heap file, so closing it
+ * never unmaps memory that is being read.
  */
 public final class HeapFile implements AutoCloseable {
     private final Storage storage;
@@ -99,7 +99,7 @@ public final class HeapFile implements AutoCloseable {
         FileHeader.check(block.flip(), FileHeader.Kind.HEAP_SEGMENT, header(number), file.path());
     }
 
-    /** Returns the error for a segment that has live data but no file. */
+    /** Returns the exception for a segment that has live data but no file. */
     public StoreDirectoryException missing(int number) {
         return new StoreDirectoryException(storage.describe(FileNames.HEAP.of(number))
                 + " is missing: it holds part of the store's values; put the file back, or restore the directory from a"
@@ -225,7 +225,7 @@ public final class HeapFile implements AutoCloseable {
     }
 
     /**
-     * Returns the checked value of an entry. It is read-only, and valid while the region is pinned and the file
+     * Returns the checked value of an entry. It is read-only, and valid while the region is pinned and the file is
      * retained.
      *
      * @throws CorruptStoreException if the bytes are not those of this entry

@@ -5,9 +5,8 @@ import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
 
 /**
- * The layout of the heap's address space in segment files. Segment n holds the addresses from n times the segment size,
- * and its first block is the file header. The header also keeps holes of one segment from merging with those of the
- * next.
+ * The layout of the heap's address space in segment files. Segment n starts at n times the segment size, and its first
+ * block is the file header. The header also keeps holes of two segments from merging.
  */
 public record HeapGeometry(int segmentBytes) {
     private static final int GROWTHS = 64;

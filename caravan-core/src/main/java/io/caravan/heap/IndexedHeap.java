@@ -18,7 +18,7 @@ import io.caravan.format.Blocks;
  * <p>A hole is a slot of three longs: start, size, and its neighbors in its bin's list. Sizes are stored in units of 8
  * bytes.
  *
- * <p>One hole, the frontier, is in no index: the large hole that was split last. Allocations use its front while no
+ * <p>One hole is in no index: the frontier, the large hole that was split last. Allocations use its front while no
  * smaller hole fits. Such an allocation changes two numbers instead of three indexes.
  */
 public final class IndexedHeap {
@@ -39,10 +39,10 @@ public final class IndexedHeap {
     private static final int LINKS = 2;
     private static final int SLOT_LONGS = 3;
 
-    /** The size from which holes are always kept: 1 MiB, of which the address space has 2^21. */
+    /** The size from which holes are always kept: 1 MiB. The address space has space for 2^21 such holes. */
     private static final long ALWAYS_KEPT_UNITS = 1 << 17;
 
-    /** Leaves space for all holes that are always kept. */
+    /** The maximum number of holes, which leaves space for all holes that are always kept. */
     private static final int MAX_HOLES = RecordPages.maxRecords(SLOT_LONGS) - (1 << 21);
 
     /** The size from which holes become the frontier when they are split: 4 KiB. */
@@ -75,8 +75,8 @@ public final class IndexedHeap {
 
     /**
      * Creates a heap that keeps up to this many holes, and more only if they are 1 MiB or larger. A freed region that
-     * would become another hole stays used. The same applies to gaps that {@link FreeSpace} finds, so every heap can be
-     * rebuilt.
+     * would become a further hole stays used. The same applies to gaps that {@link FreeSpace} finds, so every heap can
+     * be rebuilt.
      */
     public IndexedHeap(int maxHoles) {
         this.maxHoles = maxHoles;
@@ -210,7 +210,7 @@ public final class IndexedHeap {
         addHole(address >>> UNIT_SHIFT, units(bytes));
     }
 
-    /** Adds address space after existing space, and merges it with a hole that ends where it starts. */
+    /** Adds address space after existing space, and merges it with a hole directly before it. */
     public void extendSpace(long address, long bytes) {
         totalUnits += units(bytes);
         free(address, Math.toIntExact(bytes));
@@ -239,7 +239,7 @@ public final class IndexedHeap {
         return removedUnits << UNIT_SHIFT;
     }
 
-    /** Removes address space if all of it is one hole. Returns whether it was. */
+    /** Removes address space if all of it is one hole. Returns whether it was removed. */
     public boolean removeSpace(long address, long bytes) {
         if (!isFree(address, bytes)) {
             return false;

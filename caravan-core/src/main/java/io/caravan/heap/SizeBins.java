@@ -19,7 +19,7 @@ final class SizeBins {
         Arrays.fill(heads, NIL);
     }
 
-    /** Returns the bin of holes of this size. All sizes in a bin are smaller than those in the next. */
+    /** Returns the bin of holes of this size. All sizes in a bin are smaller than those in the next bin. */
     static int binOf(long units) {
         if (units < EXACT) {
             return (int) units;
@@ -42,7 +42,7 @@ final class SizeBins {
         }
     }
 
-    /** Returns the first bin at or after this one that has a hole, or -1. */
+    /** Returns the first bin at or after this bin that has a hole, or -1. */
     int firstFilledFrom(int bin) {
         int word = bin >>> 6;
         if (word >= filled.length) {

@@ -3,7 +3,7 @@ package io.caravan.heap;
 import java.util.Arrays;
 import java.util.BitSet;
 
-/** The used units of 8 bytes in a range of address space: one bit for each. */
+/** A bitmap of the used units of 8 bytes in a range of address space. */
 final class UsedUnits {
     private static final int UNIT_SHIFT = 3;
     private static final int WORD_SHIFT = 6;

@@ -1,6 +1,6 @@
 /**
  * The heap: free space as pure arithmetic ({@link io.caravan.heap.IndexedHeap}), and the files with the values that
- * have moved there ({@link io.caravan.heap.HeapFile}).
+ * have moved to the heap ({@link io.caravan.heap.HeapFile}).
  */
 @NullMarked
 package io.caravan.heap;

@@ -9,11 +9,11 @@ import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 
 /**
- * The index of all lists: document id to sequences, regions, pins and last write. Not thread-safe; the store's lock
- * guards it.
+ * The index of all lists, which maps an id to the list's sequences, regions, pins, and last write. Not thread-safe; the
+ * store's lock guards it.
  *
  * <p>A list is a record in {@link ListRecords} and a chain of {@link RegionChunks}; a hash table in 1,024 partitions
- * finds it. Three sequences describe the state of a list:
+ * finds the record. Three sequences describe the state of a list:
  *
  * <pre>
  *      held            first                      next
@@ -22,15 +22,15 @@ import java.util.function.LongConsumer;
  *       | not yet freed |                          |
  * </pre>
  *
- * <p>A trim moves {@code first} and costs the same for one entry or a million. {@link #reclaim} later frees the regions
- * from {@code held}, a bounded number at a time, up to the first entry that a reader has pinned. {@link ListState}
- * describes the life of a removed list.
+ * <p>A trim moves {@code first} and costs the same for one entry as for a million. {@link #reclaim} later frees the
+ * regions from {@code held}, a bounded number at a time, up to the first entry that a reader has pinned. {@link
+ * ListState} describes the life cycle of a list.
  */
 public final class ListIndex {
     public static final int PARTITIONS = 1024;
 
     private static final int PARTITION_SHIFT = Long.SIZE - Integer.numberOfTrailingZeros(PARTITIONS);
-    /** Regions that are copied at a time. */
+    /** Number of regions copied at a time. */
     private static final int SLICE = 512;
 
     /** The maximum number of lists that one step of a walk visits. */
@@ -46,7 +46,7 @@ public final class ListIndex {
     private long bookkeepingEntries;
     private long logBytes;
     private final Pins pins = new Pins();
-    /** Ids of lists whose first entry in the log was added since they were last taken. Some lists no longer exist. */
+    /** The queue of lists with entries in the log, as ids. Some of these lists may no longer exist. */
     private final LongQueue young = new LongQueue();
     /** Number of lists whose trimmed regions wait for a pin to be removed. */
     private int waitingLists;
@@ -58,7 +58,7 @@ public final class ListIndex {
     /**
      * Creates an index of limited size.
      *
-     * @param maxLists the maximum number of lists, including deleted ones until their last region is freed
+     * @param maxLists the maximum number of lists, including deleted lists until their last region is freed
      * @param maxRegionPages the maximum number of pages of 8,192 longs for the regions of entries
      */
     public ListIndex(int maxLists, int maxRegionPages) {
@@ -79,21 +79,21 @@ public final class ListIndex {
 
     /**
      * Returns a frozen index with the current lists and their regions. It can be read without the lock until {@link
-     * #thaw}, while this index changes. Both share the memory: the first change of a page, or of a bucket of the hash
-     * table, copies it. At most one frozen index exists at a time, and it has no pins.
+     * #thaw}, while this index changes. Both share memory: the first change of a page, or of a bucket of the hash
+     * table, copies that page or bucket. At most one frozen index exists at a time, and it has no pins.
      */
     public ListIndex freeze() {
         return new ListIndex(this);
     }
 
-    /** Ends the freeze: the frozen index is no longer read. */
+    /** Ends the freeze. The frozen index must no longer be read. */
     public void thaw() {
         records.thaw();
         chunks.thaw();
         table.thaw();
     }
 
-    /** Returns the number of appends that will fit, to any lists. */
+    /** Returns the number of appends, to any lists, for which there is certainly space. */
     public int appendsLeft() {
         return Math.min(listsLeft(), chunks.left());
     }
@@ -113,14 +113,13 @@ public final class ListIndex {
         return table.find(id);
     }
 
-    /** Adds an empty list that starts at sequence {@code first}. It must fit; see {@link #listsLeft}. */
+    /** Adds an empty list that starts at sequence {@code first}. There must be space for it; see {@link #listsLeft}. */
     public int create(long id, long birth, long first) {
         int list = records.create(id, birth, first);
         table.add(list);
         return list;
     }
 
-    /** Adds a region at the list's end. */
     public void append(int list, long region, long lsn) {
         int tail = records.tailChunk(list);
         int count = records.tailCount(list);
@@ -245,7 +244,7 @@ public final class ListIndex {
     /**
      * Frees up to {@code limit} trimmed regions before sequence {@code to} and before the first pinned region.
      *
-     * @return whether more remain that could be freed now
+     * @return whether more regions remain that could be freed now
      */
     public boolean reclaim(int list, long to, int limit, LongConsumer freed) {
         long pinned = pins.first(list);
@@ -287,7 +286,8 @@ public final class ListIndex {
     }
 
     /**
-     * Moves the cursor to an entry whose region is not freed yet, or past the last. The time depends on the distance.
+     * Moves the cursor to an entry whose region is not freed yet, or past the last entry. The time depends on the
+     * distance.
      */
     public void seek(int list, long sequence, ListCursor cursor) {
         cursor.reset();
@@ -295,8 +295,8 @@ public final class ListIndex {
     }
 
     /**
-     * Moves the cursor toward an entry of a pinned list, or past its last, across up to {@code limit} chunks. The
-     * newest entries, which are read most, are found directly.
+     * Moves the cursor toward an entry of a pinned list, or past its last entry, by up to {@code limit} chunks. The
+     * newest entries, which are read most often, are found directly.
      *
      * @return whether the cursor has arrived; otherwise the next call continues from its position
      */
@@ -349,8 +349,8 @@ public final class ListIndex {
     /**
      * Moves entries of a pinned list from the log to their places in the heap.
      *
-     * @param cursor points to the first of them; all retained or pinned entries before it are
-     *     {@linkplain #tenured tenured}
+     * @param cursor points to the first of these entries; all earlier retained or pinned entries are {@linkplain
+     *     #tenured in the heap}
      */
     public void tenure(int list, ListCursor cursor, long[] places, int at, int count) {
         long to = cursor.sequence + count;
@@ -375,7 +375,7 @@ public final class ListIndex {
      *
      * @param limit the maximum number of lists that the step visits
      * @param action may pin and unpin the list that it is called with
-     * @return the list that the next step starts at
+     * @return the list at which the next step starts
      */
     public int visitPinned(int from, int limit, IntConsumer action) {
         int list = pins.nextList(from);
@@ -482,12 +482,11 @@ public final class ListIndex {
         return records.held(list);
     }
 
-    /** Returns the LSN of the last write to the list. */
     public long lastLsn(int list) {
         return records.lastLsn(list);
     }
 
-    /** Returns the total length of all values held, including trimmed ones, in bytes. */
+    /** Returns the total length, in bytes, of all values that are not freed, including trimmed values. */
     public long heldBytes(int list) {
         return records.heldBytes(list);
     }
@@ -506,7 +505,7 @@ public final class ListIndex {
         return entries - bookkeepingEntries;
     }
 
-    /** Whether lists with this id are not for documents but for bookkeeping, such as a catalog. */
+    /** Whether lists with this id are for bookkeeping, such as a catalog, rather than for documents. */
     public static boolean isBookkeeping(long id) {
         return id <= 0;
     }

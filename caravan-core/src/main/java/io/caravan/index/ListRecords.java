@@ -3,7 +3,7 @@ package io.caravan.index;
 import io.caravan.collections.RecordPages;
 
 /**
- * The index's data of each list except its regions: a record of ten longs, 80 bytes.
+ * The data of each list in the index, except its regions: a record of ten longs, 80 bytes.
  *
  * <pre>
  *   id | birth | first | next | held | last LSN | held bytes | chunks | places | life
@@ -14,7 +14,7 @@ import io.caravan.collections.RecordPages;
  *            12 bits: regions that the tail chunk has
  * </pre>
  *
- * <p>{@link ListIndex} explains the sequences, and {@link ListState} the life.
+ * <p>See {@link ListIndex} for the sequences, and {@link ListState} for the life.
  */
 final class ListRecords {
     private static final int ID = 0;
@@ -46,7 +46,9 @@ final class ListRecords {
         this.records = records;
     }
 
-    /** Returns the current records. They can be read until {@link #thaw} while this object changes. */
+    /**
+     * Returns a frozen view of the current records, which can be read until {@link #thaw} while this object changes.
+     */
     ListRecords freeze() {
         return new ListRecords(records.freeze());
     }
@@ -55,7 +57,6 @@ final class ListRecords {
         records.thaw();
     }
 
-    /** Creates the record of an empty list. */
     int create(long id, long birth, long first) {
         int list = records.allocate();
         set(list, ID, id);
@@ -168,7 +169,6 @@ final class ListRecords {
         return (int) get(list, PLACES) >>> COUNT_BITS & COUNT_MASK;
     }
 
-    /** Returns the number of entries in the tail chunk. */
     int tailCount(int list) {
         return (int) get(list, PLACES) & COUNT_MASK;
     }

@@ -1,7 +1,7 @@
 package io.caravan.index;
 
 /**
- * The life of a list: one long of its record.
+ * The life cycle state of a list, in one long of its record.
  *
  * <pre>
  *   63        62        61       60                                                0
@@ -16,10 +16,10 @@ package io.caravan.index;
  *   OVER     its record is used for another list
  * </pre>
  *
- * <p>Regions that a trim or a removal drops are freed in the same way in both states. The list gets a place in the
- * reclaim queue. When its turn comes, its regions are freed up to the first that is pinned. If any region is pinned,
- * the list is then <em>waiting</em>, although its place has been used. The reader that removes its first pin gives it a
- * new place. {@link Pins} are separate from the records.
+ * <p>Trimmed or removed regions are freed in the same way in both states. The list gets a place in the reclaim queue.
+ * When its turn comes, its regions are freed up to the first pinned region. If any region is pinned, the list is then
+ * <em>waiting</em>, although its place has been used. The reader that removes the list's first pin gives the list a new
+ * place. {@link Pins} are separate from the records.
  *
  * <p>A list is <em>young</em> while it is in the queue of lists with entries in the log.
  */
@@ -70,7 +70,8 @@ final class ListState {
     }
 
     /**
-     * Whether the list is removed and has no place in the queue, so that it is over once it has no pins and no regions.
+     * Whether the list is removed and has no place in the queue, so that its life is over once it has no pins and no
+     * regions.
      */
     static boolean isIdleAndRemoved(long life) {
         return notYoung(notWaiting(life)) == REMOVED;

@@ -4,7 +4,7 @@ import java.util.Comparator;
 import java.util.NavigableSet;
 import java.util.TreeSet;
 
-/** The entries that readers have pinned, by list. Guarded by the store's lock, as the index is. */
+/** The entries that readers have pinned, by list. Guarded by the store's lock. */
 public final class Pins {
     /** A sequence after all others, which stands for no pin. */
     static final long NONE = Long.MAX_VALUE;
@@ -12,7 +12,7 @@ public final class Pins {
     private final NavigableSet<Pin> pins = new TreeSet<>(Pin.ORDER);
     private long count;
 
-    /** Retains the regions of a list's entries from one sequence, until {@link ListIndex#unpin}. */
+    /** Retains the regions of a list's entries from one sequence on, until {@link ListIndex#unpin}. */
     public static final class Pin {
         private static final Comparator<Pin> ORDER = Comparator.comparingInt((Pin pin) -> pin.list)
                 .thenComparingLong(pin -> pin.from)

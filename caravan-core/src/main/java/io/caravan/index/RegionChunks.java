@@ -3,8 +3,8 @@ package io.caravan.index;
 import io.caravan.collections.LongPages;
 
 /**
- * Chunks of packed regions, the links of a list's region table. A chunk is a power of two of longs, at least two: a
- * head and then regions.
+ * Linked chunks of packed regions, which form the region tables of lists. A chunk is a power of two of longs, at least
+ * two: a header and then regions.
  *
  * <pre>
  *   63                       32 31           9  8  7       0
@@ -13,10 +13,10 @@ import io.caravan.collections.LongPages;
  *   +--------------------------+--------------+---+---------+      the free chunk of this size before it, or 0
  * </pre>
  *
- * <p>Growing and freeing never copy a region. Chunks are repeatedly halved pages. A freed chunk merges with the other
- * half of the chunk from which it was cut as soon as that half is also free. This is the buddy system (Knuth, The Art
- * of Computer Programming, volume 1, section 2.5). Entirely free pages are released, except for one. Allocating and
- * freeing take at most a dozen steps each.
+ * <p>Growing and freeing never copy a region. Chunks result from halving a page repeatedly. A freed chunk merges with
+ * the other half of the chunk from which it was cut as soon as that half is also free. This is the buddy system (Knuth,
+ * The Art of Computer Programming, volume 1, section 2.5). Entirely free pages are released, except for one. Allocating
+ * and freeing take at most a dozen steps each.
  */
 final class RegionChunks {
     static final int NONE = 0;
@@ -28,7 +28,7 @@ final class RegionChunks {
      */
     private static final int MIN_LOG2 = 2;
     /**
-     * The number of entries from which on chunks are twice as large, because the unused part of the last chunk no
+     * The number of entries at which the minimum chunk size doubles, because the unused part of the last chunk no
      * longer matters.
      */
     private static final int SOME_ENTRIES = 24;
@@ -52,7 +52,7 @@ final class RegionChunks {
         this.words = words;
     }
 
-    /** Returns the current chunks. They can be read until {@link #thaw} while this object changes. */
+    /** Returns a frozen view of the current chunks, which can be read until {@link #thaw} while this object changes. */
     RegionChunks freeze() {
         return new RegionChunks(words.freeze());
     }
@@ -76,15 +76,15 @@ final class RegionChunks {
     }
 
     /**
-     * Whether this many more entries fit. All chunks of a list but its last are full, and the smallest chunk has one
-     * long in addition to each entry. The chunks that a page is cut into fill it, except for less than one chunk.
+     * Whether this many more entries fit. All chunks of a list but its last are full, and the header of the smallest
+     * chunk takes one long for each entry. The chunks of a page fill it, except for less than one chunk.
      */
     boolean hasRoom(long entries, long lists) {
         long longs = 2 * entries + (lists << MAX_LOG2);
         return longs <= (pagesLeft() - 1) * LongPages.PAGE_LONGS;
     }
 
-    /** Returns the number of pages that can still be added, plus the one that is kept free. */
+    /** Returns the number of pages that can still be added, plus the free page that is kept. */
     private long pagesLeft() {
         return words.pagesLeft() + (firstFree[PAGE_LOG2] == NONE ? 0 : 1);
     }

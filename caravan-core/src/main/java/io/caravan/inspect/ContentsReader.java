@@ -19,12 +19,12 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the contents of a store that may be open or damaged: its newest checkpoint, and single lists as of the newest
+ * Reads the contents of a store that may be open or damaged: its newest checkpoint, and single lists, from that
  * checkpoint and the log after it. It takes no lock and writes nothing. In memory, it holds at most the regions of one
  * list (8 bytes each), one frame, and one value.
  *
- * <p>In an open store, it reads again if a value fails its check. A value moves, and its place is reused, only after
- * another checkpoint has been published. Not thread-safe.
+ * <p>In an open store, a value that fails its check may have moved. This happens only after another checkpoint was
+ * published; the reader then searches the list again. Not thread-safe.
  */
 public final class ContentsReader {
     private final Storage storage;
@@ -38,7 +38,7 @@ public final class ContentsReader {
     /**
      * Opens a store for reading; another process may have it open.
      *
-     * @throws StoreDirectoryException if it does not exist
+     * @throws StoreDirectoryException if the store does not exist
      */
     public static ContentsReader open(Path directory) throws IOException {
         return open(ReadOnlyStorage.of(directory));
@@ -59,7 +59,7 @@ public final class ContentsReader {
                 told.end();
                 return;
             } catch (NoSuchFileException replaced) {
-                // A newer checkpoint has replaced it.
+                // A newer checkpoint has replaced the file.
             }
         }
         throw ListSearch.tooFast(storage);
@@ -73,7 +73,10 @@ public final class ContentsReader {
         }
     }
 
-    /** Returns the position that the log must reach according to the newest checkpoint, or 0 if that is damaged. */
+    /**
+     * Returns the position that the log must reach according to the newest checkpoint, or 0 if that checkpoint is
+     * damaged.
+     */
     public long neededLogEnd() throws IOException {
         for (int look = 0; look < ListSearch.LOOKS; look++) {
             try (CheckpointReader newest = new CheckpointReader(storage, number(newestCheckpoint()))) {
@@ -81,7 +84,7 @@ public final class ContentsReader {
             } catch (CorruptStoreException damaged) {
                 return 0;
             } catch (NoSuchFileException replaced) {
-                // A newer checkpoint has replaced it.
+                // A newer checkpoint has replaced the file.
             }
         }
         throw ListSearch.tooFast(storage);
@@ -100,7 +103,6 @@ public final class ContentsReader {
         }
     }
 
-    /** Reports the parts of a checkpoint. */
     private final class Sections implements CheckpointSections.Visitor {
         private final StoreFile file;
         private final ContentsVisitor visitor;
@@ -148,7 +150,7 @@ public final class ContentsReader {
     }
 
     /**
-     * Visits one list: its state, and each value that it had when this began and still has.
+     * Visits the state of one list, and each value that it had when this method was called and still has.
      *
      * @return false if the list does not exist
      * @throws StoreIoException if the store changes faster than it can be read
@@ -194,7 +196,7 @@ public final class ContentsReader {
         }
     }
 
-    /** Reads the values of a list from the places that it names. */
+    /** Reads the values of a list from the places in its regions. */
     private final class ValueReading implements SalvagedList.EntryVisitor<IOException> {
         private final long id;
         private final long birth;
@@ -204,7 +206,7 @@ public final class ContentsReader {
         private final ListSearch search;
         private final ContentsVisitor visitor;
 
-        /** Reports that the value to be read may have been moved. */
+        /** Thrown if the value to be read may have been moved. */
         private static final class MovedException extends IOException {
             private static final long serialVersionUID = 1L;
 

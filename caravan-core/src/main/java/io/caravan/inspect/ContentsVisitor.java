@@ -8,16 +8,16 @@ public interface ContentsVisitor {
     /**
      * Visits a checkpoint whose lists follow.
      *
-     * @param startLsn replay starts here
-     * @param endLsn the log must reach this position
+     * @param startLsn the position at which replay starts
+     * @param endLsn the position that the log must reach
      */
     void checkpoint(long number, String file, long startLsn, long endLsn, long lists, long entries);
 
     /**
-     * Visits a list, or the next part of one, whose entries follow.
+     * Visits a list, or the next part of a list, whose entries follow.
      *
      * @param first first retained sequence of the list
-     * @param next the sequence that its next value gets
+     * @param next sequence of the list's next value
      * @param count entries in this part
      * @param bytes total length of the values of these entries
      */
@@ -33,8 +33,8 @@ public interface ContentsVisitor {
     void damaged(CorruptStoreException damage);
 
     /**
-     * Reports that the store has moved or trimmed values since the list was found. The values from this sequence belong
-     * to a later state.
+     * Reports that the store has moved or trimmed values since the list was found. The values from this sequence on
+     * belong to a later state.
      */
     void moved(long id, long sequence);
 }

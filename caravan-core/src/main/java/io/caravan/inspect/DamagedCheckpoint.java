@@ -11,10 +11,10 @@ import java.util.Map;
 import java.util.function.LongPredicate;
 
 /**
- * The lists that remain in a checkpoint. A partition is intact if no section of it can be missing.
+ * The lists that can still be read from a damaged checkpoint. A partition is intact if no section of it can be missing.
  *
  * <p>A list whose first part is lost may seem to begin later than it does. The checksums of its entries, which include
- * their sequences, then fail. The result is a loss, never a wrong value.
+ * their sequences, then do not match. The result is a loss, never a wrong value.
  */
 final class DamagedCheckpoint implements CheckpointSections.Visitor {
     private final LongPredicate wanted;
@@ -103,7 +103,7 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
         if (afterDamage) {
             damaged.set(partition, ListIndex.PARTITIONS);
         }
-        // A list that has lost some of its parts still has its sequences.
+        // A list keeps its next sequence even if its last parts are lost.
         found.values().forEach(lists -> lists.forEach((id, list) -> list.skipTo(ends.getOrDefault(id, 0L))));
     }
 }

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * All valid frames of a log that may be damaged, in order. Other bytes are skipped block by block. The number of a
- * segment is taken from its header or, if that is damaged, from its name.
+ * Reads all valid frames of a log that may be damaged, in order. Other bytes are skipped block by block. The number of
+ * a segment is taken from its header or, if the header is damaged, from its name.
  */
 final class DamagedLog {
     /** The number of matching header fields, out of four, that identify a damaged frame of this log. */
@@ -32,18 +32,17 @@ final class DamagedLog {
     private final List<String> problems = new ArrayList<>();
     private Link last = Link.NONE;
 
-    /** A segment's file, and the number that its frames have. */
+    /** A segment's file, and the segment's actual number. */
     record Segment(String name, long number) {}
 
-    /** Receives frames in order. */
     interface FrameVisitor {
         /**
-         * Visits a valid frame at this index of the bytes. LSNs rise, and {@code previousFound} is that of the frame
-         * visited before.
+         * Visits a valid frame at this index of the bytes. The LSNs of the frames rise; {@code previousFound} is the
+         * LSN of the frame visited before.
          */
         void frame(ByteBuffer bytes, int at, long lsn, long previousFound);
 
-        /** Reports a block whose header is that of a frame of this log, but whose check fails. */
+        /** Reports a damaged frame: its header belongs to this log, but its checksum is wrong. */
         void damaged(Segment segment, int at, long lsn);
     }
 
@@ -71,7 +70,7 @@ final class DamagedLog {
         FileHeader.Fields fields = SalvageIdentity.fields(storage, name, FileHeader.Kind.LOG_SEGMENT);
         long number = fields != null && fields.storeId() == identity.storeId() ? fields.number() : UNKNOWN;
         segments.add(new Segment(name, number == UNKNOWN ? named : number));
-        // The last segment may just have been recycled, and not have its new header yet.
+        // The last segment may just have been recycled, and may not have its new header yet.
         if (number == UNKNOWN || number > named || number < named && !last) {
             problems.add(storage.describe(name) + ": its header is damaged, or that of another file");
         }

@@ -20,7 +20,7 @@ final class DamagedValues implements AutoCloseable {
     private String fileName = "";
     private String place = "";
 
-    /** Opens the values in the files that exist now. */
+    /** Creates a reader of the files that exist now. */
     DamagedValues(Storage storage, Places places) throws IOException {
         this.storage = storage;
         this.places = places;

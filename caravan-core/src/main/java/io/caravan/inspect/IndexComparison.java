@@ -13,7 +13,7 @@ final class IndexComparison {
 
     private IndexComparison() {}
 
-    /** Returns the id of a list that differs between the two, or null. */
+    /** Returns the id of a list that differs between the indexes, or null. */
     static @Nullable Long firstDifference(ListIndex one, ListIndex other) {
         Long difference = firstDifferent(one, other);
         // A list that only the other index has is found by comparing them in reverse.

@@ -16,12 +16,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds one list of a store that may be open or damaged. It takes the list from the newest checkpoint in which its
- * partition is intact, and applies the log after that. If another checkpoint has been published in the meantime, and
+ * Finds one list of a store that may be open or damaged. It takes the list from the newest checkpoint in which the
+ * list's partition is intact, and applies the later log. If another checkpoint has been published in the meantime, and
  * the log to be read is gone, it searches again.
  */
 final class ListSearch {
-    /** Number of attempts to read a store that is changing, each from another checkpoint. */
+    /** Number of attempts to read a store that is changing, each from the newest checkpoint. */
     static final int LOOKS = 8;
 
     private final Storage storage;
@@ -55,14 +55,14 @@ final class ListSearch {
         return newest;
     }
 
-    /** Returns a log position near all entries. */
+    /** Returns a log position near all entries in the log; see {@link Places#of}. */
     long nearLsn() {
         return nearLsn;
     }
 
     /**
-     * Whether another checkpoint has been published since the list was found. Only then do values move, and are their
-     * places reused.
+     * Whether another checkpoint has been published since the list was found. Values move, and their places are reused,
+     * only after that.
      */
     boolean outdated() throws IOException {
         List<String> names = checkpoints(storage);
@@ -70,8 +70,8 @@ final class ListSearch {
     }
 
     /**
-     * Returns the list in its current state, or null if it does not exist. Reports damage that may have destroyed some
-     * of it.
+     * Returns the list in its current state, or null if it does not exist. Reports damage that may have destroyed a
+     * part of the list.
      */
     @Nullable
     SalvagedList find() throws IOException {
@@ -88,13 +88,13 @@ final class ListSearch {
                     return index.partition(ListIndex.partitionOf(id)).get(id);
                 }
             } catch (NoSuchFileException replaced) {
-                // A newer checkpoint has replaced it.
+                // A newer checkpoint has replaced the file.
             }
         }
         throw tooFast(storage);
     }
 
-    /** Takes the list's partition from a checkpoint. Returns the LSN to replay the log from. */
+    /** Takes the list's partition from a checkpoint. Returns the LSN at which replay starts. */
     private long takePartition(SalvagedIndex index, List<CorruptStoreException> damage) throws IOException {
         List<String> names = checkpoints(storage);
         newest = names.isEmpty() ? "" : names.get(0);
@@ -146,7 +146,7 @@ final class ListSearch {
         return replay.whole;
     }
 
-    /** Applies the records to the list. */
+    /** Applies the records of the log to the list. */
     private final class Replay implements LogVisitor {
         private final SalvagedIndex index;
         private final List<CorruptStoreException> damage;

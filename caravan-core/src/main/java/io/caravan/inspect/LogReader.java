@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe.
  */
 public final class LogReader implements AutoCloseable {
-    /** Stands for an unknown segment. */
+    /** The number of an unknown segment. */
     private static final long UNKNOWN = -2;
 
     private final Storage storage;
@@ -47,11 +47,11 @@ public final class LogReader implements AutoCloseable {
     private @Nullable StoreFile file;
     private long fileSegment = UNKNOWN;
     private long toldSegment = UNKNOWN;
-    /** The position of the next frame, if it fits there. */
+    /** The position of the next frame, if the frame fits there. */
     private long position;
     /** The frame before {@code position}, as it was read; null if unknown. */
     private @Nullable Link previous;
-    /** Whether everything that existed has been searched for valid frames. */
+    /** Whether all existing segments have been searched for later valid frames. */
     private boolean searched;
 
     private LogReader(Storage storage, SalvageIdentity identity, long from) throws IOException {
@@ -73,7 +73,7 @@ public final class LogReader implements AutoCloseable {
     /**
      * Opens the log of a store for reading; another process may have it open.
      *
-     * @param from LSN of the first record that is wanted, 0 for all that exist
+     * @param from LSN of the first wanted record; 0 for all records
      * @throws StoreDirectoryException if the store does not exist
      */
     public static LogReader open(Path directory, long from) throws IOException {
@@ -103,7 +103,8 @@ public final class LogReader implements AutoCloseable {
             searched = true;
             return false;
         }
-        // The expected frame may have been written since, together with the later one, or both are being recycled.
+        // The expected frame may have been written in the meantime, together with the later frame, or both are being
+        // recycled.
         if (readNext(visitor) || toldOvertaken(visitor)) {
             return true;
         }
@@ -167,7 +168,7 @@ public final class LogReader implements AutoCloseable {
         }
     }
 
-    /** Passes on the records that are wanted. */
+    /** Passes the wanted records to the visitor. */
     private final class Wanted implements RecordLayout.Visitor {
         private final LogVisitor visitor;
 
@@ -228,8 +229,8 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
-     * Reports and skips missing segments. Segments are removed at the beginning, so a segment that is missing before
-     * all others was recycled.
+     * Reports and skips missing segments. Segments are removed at the beginning of the log, so a segment that is
+     * missing before all others was recycled.
      */
     private boolean toldOvertaken(LogVisitor visitor) throws IOException {
         TreeSet<Long> segments = segments();
@@ -259,7 +260,7 @@ public final class LogReader implements AutoCloseable {
 
     /**
      * Returns the first later valid frame. Returns {@link LogFrames#NOWHERE} if no later frame records that the frames
-     * before it were fsynced, as after a power failure.
+     * before it were fsynced, which is possible after a power failure.
      */
     private long firstValidBehind() throws IOException {
         int term = previous == null ? 0 : previous.term();

@@ -10,15 +10,15 @@ public interface LogVisitor {
 
     /**
      * Visits a value that the next frame appends. Called for all values of the frame before any of its records is
-     * visited, because a document's name comes after its first value.
+     * visited, because the entry with a document's name follows its first value.
      */
     default void ahead(long id, ByteBuffer value) {}
 
     /**
      * Visits an append.
      *
-     * @param entryLsn the position of the value's entry, which the value's region names
-     * @param value its bytes; they are overwritten when this returns
+     * @param entryLsn the position of the value's entry
+     * @param value the bytes of the value; they are overwritten after this method returns
      */
     void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer value);
 
@@ -29,6 +29,6 @@ public interface LogVisitor {
     /** Reports that the log from one position (inclusive) to another (exclusive) was recycled before it was read. */
     void missed(long from, long to);
 
-    /** Reports damage. The next record is after it. */
+    /** Reports damage. The next record visited follows the damage. */
     void damaged(CorruptStoreException damage);
 }

@@ -12,7 +12,7 @@ final class Places {
     private final HeapGeometry heap;
     private final LongFunction<String> logFiles;
 
-    /** Creates a converter that takes the names of the log's files by their numbers. */
+    /** Creates a converter. {@code logFiles} returns the file name of a log segment. */
     Places(SalvageIdentity identity, LongFunction<String> logFiles) {
         this.log = new LogGeometry(identity.logSegmentBytes());
         this.heap = new HeapGeometry(identity.heapSegmentBytes());

@@ -46,12 +46,7 @@ public final class Repairer {
         this.progress = new PacedProgress(progress);
     }
 
-    /**
-     * Repairs the closed store in a directory.
-     *
-     * @param keepDirectory a new or empty directory for the copies, outside the store's
-     * @throws CorruptStoreException if no cut of the log can help, because a checkpoint or the heap is damaged
-     */
+    /** Repairs the closed store in a directory; see {@link io.caravan.DurableListStore#repair}. */
     public static RepairReport repair(Path directory, Path keepDirectory, VerifyReport.Progress progress)
             throws IOException {
         if (keepDirectory
@@ -71,8 +66,7 @@ public final class Repairer {
     }
 
     /**
-     * Reports which part of the log a repair of the closed store would cut off, and which files it would change or
-     * remove, without changing anything. It cannot determine whether the rest would then open.
+     * Reports the effects of a repair without changing anything; see {@link io.caravan.DurableListStore#planRepair}.
      */
     public static RepairReport plan(Path directory, VerifyReport.Progress progress) throws IOException {
         try (Storage storage = FileStorage.openToRead(directory)) {

@@ -28,7 +28,7 @@ final class SalvagedIndex implements RecordLayout.Visitor {
         }
     }
 
-    /** Takes a partition from a checkpoint. */
+    /** Adds a partition that was read from a checkpoint. */
     void take(int partition, long captureLsn, Map<Long, SalvagedList> found) {
         lists.set(partition, found);
         captureLsns[partition] = captureLsn;
@@ -68,7 +68,7 @@ final class SalvagedIndex implements RecordLayout.Visitor {
         list.append(region);
     }
 
-    /** Starts a list, or restarts it, with this record, whether its first records exist or not. */
+    /** Starts or restarts a list with this record, even if its first records are lost. */
     private SalvagedList restarted(long lsn, long id, long sequence, @Nullable SalvagedList before) {
         if (before != null) {
             losses.accept(Loss.of("document " + id + ": the record at LSN " + lsn + " begins it anew with sequence "

@@ -6,11 +6,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The known entries of one list of a damaged store, and their places. Missing entries take no memory, however many they
- * are.
+ * The known entries of one list of a damaged store, and their places. Missing entries take no memory, regardless of
+ * their number.
  */
 final class SalvagedList {
-    /** Stands for the birth if the record that created the list is lost. */
+    /** The birth of a list whose first record is lost. */
     static final long UNKNOWN = -1;
 
     private static final int FIRST_CAPACITY = 4;
@@ -72,7 +72,7 @@ final class SalvagedList {
         next++;
     }
 
-    /** Records that the next entry has this sequence and those before it are missing. */
+    /** Records that the next entry has this sequence, and that the entries before it are missing. */
     void skipTo(long sequence) {
         if (sequence > next) {
             gaps.add(new Gap(count, sequence - next));
@@ -80,7 +80,6 @@ final class SalvagedList {
         }
     }
 
-    /** Replaces the place of a known entry. */
     void replace(long sequence, long region) {
         long at = sequence - first;
         for (Gap gap : gaps) {

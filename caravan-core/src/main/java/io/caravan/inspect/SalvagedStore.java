@@ -19,8 +19,8 @@ import java.nio.ByteOrder;
 import java.security.SecureRandom;
 
 /**
- * Writes a new store that was never open: values next to each other in its heap, an empty log, and one checkpoint. Its
- * lists have the birth 0, where no record can be.
+ * Writes the files of a new store: a heap without holes between values, an empty log, and one checkpoint. The birth of
+ * its lists is LSN 0, where no record can be.
  */
 final class SalvagedStore implements AutoCloseable {
     private static final long BIRTH = 0;
@@ -54,7 +54,7 @@ final class SalvagedStore implements AutoCloseable {
         checkpoint.endPartition();
     }
 
-    /** Writes a value. Returns its region, for the list. */
+    /** Writes a value. Returns its region. */
     long write(long id, long sequence, ByteBuffer value) throws IOException {
         int length = value.remaining();
         int bytes = EntryLayout.entryBytes(length);
@@ -78,13 +78,13 @@ final class SalvagedStore implements AutoCloseable {
         return region;
     }
 
-    /** Writes a list whose values have been written. They end before {@code next}. */
+    /** Writes a list whose values have been written. The sequences of the values end before {@code next}. */
     void list(long id, long next, long[] regions, int count) throws IOException {
         checkpoint.list(id, BIRTH, next - count, next);
         checkpoint.regions(regions, 0, count);
     }
 
-    /** Completes the store, durably. */
+    /** Completes the store. It is durable when this returns. */
     void publish() throws IOException {
         heapFile.force();
         long start = logGeometry.firstFrame(0);

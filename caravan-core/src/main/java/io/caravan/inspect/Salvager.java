@@ -23,14 +23,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies all intact data of a damaged store to a new one, without writing to the damaged store.
+ * Copies all intact data of a damaged store to a new store, without writing to the damaged store.
  *
- * <p>It builds the index, taking each partition from the newest checkpoint in which it is intact, and replays every
- * valid frame of the log. Then it copies each entry that is where the index says and whose checksum is right.
+ * <p>It rebuilds the index: it takes each partition from the newest checkpoint in which the partition is intact, and
+ * replays every valid frame of the log. Then it copies each entry whose checksum is right.
  *
- * <p>Values keep their sequences, unless values are missing from the middle of a list. Then the earlier values are
- * renumbered to close the gap, and this is reported. For example, if a list has the values 3 to 9 and value 5 is lost,
- * the values 3 and 4 become 4 and 5.
+ * <p>Values before a gap are renumbered, and this is reported; see {@link io.caravan.DurableListStore#salvage}.
  */
 public final class Salvager {
     private final Storage from;
@@ -77,7 +75,7 @@ public final class Salvager {
         }
     }
 
-    /** Salvages the contents of one storage to another, which is empty. */
+    /** Salvages the contents of one storage to another storage, which is empty. */
     public static SalvageReport salvage(Storage from, Storage to, SalvageReport.Listener listener) throws IOException {
         Salvager salvager = new Salvager(from, listener);
         try (SalvagedStore store = new SalvagedStore(to, salvager.identity)) {
@@ -188,7 +186,7 @@ public final class Salvager {
         }
     }
 
-    /** Copies a list from its end, so that the number of values missing after each one is known. */
+    /** Copies a list from its end, so that the number of missing values after each value is known. */
     private void copyList(SalvagedStore store, long id, SalvagedList list) throws IOException {
         long[] sequences = new long[list.count()];
         long[] regions = new long[list.count()];

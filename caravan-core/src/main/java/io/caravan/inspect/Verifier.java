@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Checks that a checkpoint and the log after it yield the complete state. It recovers from every checkpoint in turn,
- * which changes nothing on disk, compares the results, and reads every entry. A store that is open in this process
- * verifies itself.
+ * which changes nothing on disk, compares the results, and reads every entry. {@code OpenVerification} verifies a store
+ * that is open in this process.
  */
 public final class Verifier {
     /** Number of passes over an open store before a finding counts as a fault. */
@@ -72,7 +72,7 @@ public final class Verifier {
     }
 
     /**
-     * Verifies a store that another process has open, reading only. The log grows in the meantime, and data that is
+     * Verifies a store that another process has open, without writing. The log grows in the meantime, and data that is
      * trimmed, moved or recycled during a read looks damaged. The store is therefore verified several times, each time
      * from the checkpoint that is newest by then. Only findings that every pass repeats are faults.
      *

@@ -1,4 +1,4 @@
-/** Tools that inspect a store: reading, verification, salvage, and repair, which opening a store never does. */
+/** Tools for the files of a store: reading, verification, salvage, and repair. Opening a store never repairs it. */
 @NullMarked
 package io.caravan.inspect;
 

@@ -13,8 +13,8 @@ import java.nio.file.StandardOpenOption;
  * Ensures that only one store opens a directory. A file lock excludes other processes, and a registry excludes other
  * stores of this process, because the operating system's locks do not work within a process.
  *
- * <p>The lock file contains its owner's process id for people to read. The lock itself is the operating system's, so it
- * disappears when a process is killed.
+ * <p>The lock file contains its owner's process id, for information only. The operating system holds the lock itself,
+ * so a killed process leaves no lock.
  */
 final class DirectoryLock {
     static final String FILE_NAME = "caravan.lock";
@@ -43,7 +43,6 @@ final class DirectoryLock {
         return acquire(directory, DirectoryLock::shareFile);
     }
 
-    /** Takes the lock of a directory. */
     @FunctionalInterface
     private interface Taking {
         DirectoryLock take(Path directory) throws IOException;

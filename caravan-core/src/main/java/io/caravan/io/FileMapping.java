@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
  * A mapped file that can be unmapped at once. A plain mapping lasts until its buffer is garbage-collected, and until
  * then a deleted file keeps its disk space.
  *
- * <p>From Java 22 on, a file is mapped into an arena of {@code java.lang.foreign}, and closing the arena unmaps it.
- * This uses reflection, because the class is compiled for Java 17. On earlier versions, the class uses {@code
+ * <p>From Java 22 on, a file is mapped into an arena of {@code java.lang.foreign}, and closing the arena unmaps the
+ * file. This uses reflection, because the class is compiled for Java 17. On earlier versions, the class uses {@code
  * sun.misc.Unsafe.invokeCleaner}, which causes warnings on later versions. If neither is available, the garbage
  * collector unmaps the file.
  */
@@ -29,7 +29,6 @@ final class FileMapping implements MappedFile {
     private final MappedByteBuffer memory;
     private final Unmapping unmapping;
 
-    /** Maps an entire file. */
     private interface Mapper {
         FileMapping map(FileChannel channel) throws IOException, ReflectiveOperationException;
     }

@@ -40,7 +40,7 @@ public final class FileStorage implements Storage {
 
     /**
      * Opens and locks the directory. If it is missing, creates it with its parents. Afterwards its entry in the parent
-     * directory is durable, regardless of who created it, unless the parent cannot be read.
+     * directory is durable, even if another process created it, unless the parent cannot be read.
      *
      * @throws StoreDirectoryException if the path is not a directory or cannot be written
      * @throws io.caravan.StoreLockedException if its store is already open
@@ -73,8 +73,8 @@ public final class FileStorage implements Storage {
     }
 
     /**
-     * Opens and locks an existing directory for reading. On a read-only file system, other readers may share its lock.
-     * If a lock file does not exist there, no lock is taken: no process can have opened the store for writing.
+     * Opens and locks an existing directory for reading. On a read-only file system, other readers may share the lock.
+     * If no lock file exists there, no lock is taken: no process can have opened the store for writing.
      *
      * @throws StoreDirectoryException if the path is not a directory or cannot be read
      * @throws io.caravan.StoreLockedException if its store is already open
@@ -100,8 +100,8 @@ public final class FileStorage implements Storage {
     }
 
     /**
-     * Creates the directory with its parents if it is missing, and fsyncs its parent in any case. An earlier call that
-     * created it may have been killed before the fsync.
+     * Creates the directory with its parents if it is missing, and fsyncs its parent in any case. A process that
+     * created the directory earlier may have been killed before the fsync.
      */
     static void createDurably(Path directory, DirectoryForce force) throws IOException {
         Path parent = directory.getParent();

@@ -2,7 +2,7 @@ package io.caravan.io;
 
 import java.nio.ByteBuffer;
 
-/** A file mapped into memory for reading. Writes to the file are visible in it at once. */
+/** A file mapped into memory for reading. Writes to the file are visible in the memory at once. */
 public interface MappedFile {
 
     /**
@@ -14,7 +14,7 @@ public interface MappedFile {
     /**
      * Copies bytes, starting at a position, to a buffer, and advances the buffer's position.
      *
-     * @throws InternalError if the disk cannot read them; the JVM reports read errors this way
+     * @throws InternalError if the disk cannot read the bytes; the JVM reports read errors this way
      */
     default void copy(int position, ByteBuffer target, int bytes) {
         target.put(target.position(), buffer(), position, bytes);

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 /**
  * A directory that gets its final name only when it is complete. Until then its name ends with {@value #ENDING}. A
- * crash leaves at most the directory with that name, which the next attempt deletes.
+ * crash leaves at most the directory with that name, whose contents the next attempt deletes.
  */
 public final class NewDirectory implements AutoCloseable {
     public static final String ENDING = ".partial";
@@ -30,7 +30,7 @@ public final class NewDirectory implements AutoCloseable {
     }
 
     /**
-     * Begins a directory.
+     * Creates the directory under its temporary name.
      *
      * @param name the directory, which must not exist or must be empty
      * @param ours returns whether a file or directory may be left over from an interrupted attempt, and so may be
@@ -73,7 +73,8 @@ public final class NewDirectory implements AutoCloseable {
     }
 
     /**
-     * Returns all files and directories in this directory except its own lock. The contents of a directory precede it.
+     * Returns all files and directories in this directory except its own lock file. The contents of a directory precede
+     * it.
      */
     private static List<Path> contents(Path folder) throws IOException {
         try (Stream<Path> all = Files.walk(folder)) {
@@ -107,12 +108,11 @@ public final class NewDirectory implements AutoCloseable {
         }
     }
 
-    /** Returns the storage for its files. */
     public Storage storage() {
         return storage;
     }
 
-    /** Returns its temporary path, for subdirectories. */
+    /** Returns the directory's temporary path, for subdirectories. */
     public Path path() {
         return partial;
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A directory for reading only, which may contain a store that another process has open. It writes nothing, and rejects
- * every operation that would. Other processes may rename, delete, and write files concurrently.
+ * every operation that writes. Other processes may rename, delete, and write files concurrently.
  */
 public final class ReadOnlyStorage implements Storage {
     private final Path directory;

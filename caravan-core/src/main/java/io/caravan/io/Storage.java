@@ -9,13 +9,13 @@ import java.util.UUID;
  *
  * <ul>
  *   <li>A file's content is durable once a later {@link StoreFile#force()} has returned. Until then, a power failure
- *       may lose or keep each 512-byte sector of it.
+ *       may lose or keep each 512-byte sector of the content.
  *   <li>A file's name (its creation, renaming, or deletion) is durable once a later {@link #forceDirectory()} has
  *       returned. Until then, a power failure may undo it.
  *   <li>A rename replaces an existing target atomically: afterwards the old or the new file exists, never neither.
  * </ul>
  *
- * <p>Only the threads of one store use it. Names are plain file names.
+ * <p>Only the threads of one store use a storage. Names are plain file names.
  */
 public interface Storage extends AutoCloseable {
 
@@ -24,7 +24,7 @@ public interface Storage extends AutoCloseable {
 
     /**
      * Creates a file of this size, or replaces the file with this name. Fills it with zeros, so that its space is
-     * allocated on the disk, and fsyncs them. If the disk has no space for it, removes the file again.
+     * allocated on the disk, and fsyncs it. If the disk has no space, removes the file again.
      */
     StoreFile create(String name, long bytes) throws IOException;
 

@@ -23,7 +23,7 @@ public interface StoreFile extends AutoCloseable {
     /** Writes all remaining bytes. They are not durable before {@link #force()}. */
     void write(ByteBuffer source, long position) throws IOException;
 
-    /** Fsyncs the file. When this returns, all bytes written before are durable, and the size if the file grew. */
+    /** Fsyncs the file. When this returns, all bytes written before are durable, as is the size of a file that grew. */
     void force() throws IOException;
 
     /**

@@ -10,10 +10,10 @@ import java.nio.ByteOrder;
 import java.util.UUID;
 
 /**
- * The position up to which the log was fsynced when the process ended, however it ended. It is written after each fsync
- * and before any write is acknowledged, but is itself never fsynced. The page cache outlives a process. If the page
- * cache is lost too, everything that is readable of the log comes from the disk. {@link ForcedLsnLayout} distinguishes
- * the two cases.
+ * The position up to which the log was fsynced when the process ended. It is written to a file after each fsync and
+ * before any write is acknowledged, but the file is never fsynced: the page cache outlives the process. If the page
+ * cache is lost as well, the readable log comes from the disk anyway. {@link ForcedLsnLayout} distinguishes the two
+ * cases.
  */
 final class ForcedLsn implements AutoCloseable {
     private final StoreFile file;
@@ -44,7 +44,7 @@ final class ForcedLsn implements AutoCloseable {
         }
     }
 
-    /** Returns the position up to which the readable log was on disk when this was opened. */
+    /** Returns the position up to which the readable log was on disk when the file was opened. */
     long lsn() {
         return lsn;
     }

@@ -33,7 +33,7 @@ public final class LogBuffer {
         return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Places the frame in the log. It has no records yet. */
+    /** Places the frame, which has no records yet, in the log. */
     public void place(long lsn, LogGeometry geometry) {
         baseLsn = lsn;
         limit = Math.min(own.capacity(), geometry.remaining(lsn));
@@ -63,7 +63,8 @@ public final class LogBuffer {
     }
 
     /**
-     * Reserves the next bytes for a record, which must {@linkplain #fits fit}. Returns its index in {@link #memory()}.
+     * Reserves the next bytes for a record, which must {@linkplain #fits fit}. Returns the record's index in {@link
+     * #memory()}.
      */
     public int add(int bytes) {
         int at = end;
@@ -73,7 +74,8 @@ public final class LogBuffer {
     }
 
     /**
-     * Takes a leader's frame unchanged. If it is larger than this buffer, it gets its own memory until {@link #clear}.
+     * Copies a leader's frame unchanged. A frame that is larger than this buffer gets its own memory until {@link
+     * #clear}.
      */
     public void fill(ByteBuffer frame) {
         int bytes = FrameLayout.HEADER_BYTES + frame.getInt(FrameLayout.PAYLOAD_BYTES);
@@ -132,7 +134,6 @@ public final class LogBuffer {
         return memory.duplicate().position(0).limit(padded);
     }
 
-    /** Prepares the buffer for another frame. */
     public void clear() {
         memory = own;
         baseLsn = UNPLACED;

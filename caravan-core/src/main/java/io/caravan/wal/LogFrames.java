@@ -10,18 +10,19 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the frames of an intact or damaged log: the frame at a position, the frame that follows another, or the next
- * valid frame. It never reports damage as an error; callers decide whether to refuse or to continue. It holds a window
- * of the log in memory, as large as its read-ahead or the largest frame so far.
+ * Reads the frames of an intact or damaged log: the frame at a position, the frame that follows another frame, or the
+ * next valid frame. It never reports damage as an error; callers decide whether to refuse the log. It holds a window of
+ * the log in memory, as large as its read-ahead or the largest frame so far.
  *
  * <p>Not thread-safe.
  */
 public final class LogFrames {
-    /** Stands for a position that does not exist. */
+    /** The result of a search that finds no position. */
     public static final long NOWHERE = -1;
 
     /**
-     * The read-ahead for a log that is not being written: few calls for small frames, and it fits in a processor cache.
+     * The read-ahead for a log that is not being written. One call reads many small frames, which fit in a processor
+     * cache.
      */
     public static final int READ_AHEAD_BYTES = 256 << 10;
 
@@ -44,8 +45,8 @@ public final class LogFrames {
     @FunctionalInterface
     public interface PassedBlocks {
         /**
-         * Handles a block in which no valid frame starts. The window contains the bytes that its header claims, if they
-         * exist.
+         * Handles a block in which no valid frame starts. The window contains the bytes that the block's header claims,
+         * if they exist.
          */
         void passed(long lsn) throws IOException;
     }
@@ -86,7 +87,7 @@ public final class LogFrames {
                 && FrameLayout.valid(window, at(lsn), storeId, lsn);
     }
 
-    /** Whether a frame header that names this position is here. If so, the window contains it. */
+    /** Whether a frame header with this LSN starts here. If so, the window contains the header. */
     public boolean begunAt(long lsn) throws IOException {
         return read(lsn, FrameLayout.HEADER_BYTES)
                 && FrameLayout.magicAt(window, at(lsn))
@@ -94,8 +95,8 @@ public final class LogFrames {
     }
 
     /**
-     * Returns the position of the frame that follows another, right after it or first in the next segment; {@link
-     * #NOWHERE} if none does.
+     * Returns the position of the frame that follows another frame, directly or at the start of the next segment;
+     * {@link #NOWHERE} if no frame does.
      */
     public long following(long position, Link previous) throws IOException {
         if (followsAt(position, previous)) {
@@ -106,8 +107,8 @@ public final class LogFrames {
     }
 
     /**
-     * Returns the position of the valid frame here or first in the next segment, regardless of which frame it follows;
-     * {@link #NOWHERE} if there is none.
+     * Returns the position of the valid frame here or at the start of the next segment, regardless of which frame it
+     * follows; {@link #NOWHERE} if there is none.
      */
     long firstFrom(long position) throws IOException {
         if (validAt(position)) {
@@ -130,7 +131,7 @@ public final class LogFrames {
      * Returns the position of the first valid frame of a segment at or after a position, past any invalid bytes; {@link
      * #NOWHERE} if there is none.
      *
-     * @param term the minimum term; frames of a lower term are skipped, because they were cut off once
+     * @param term the minimum term; frames of a lower term are skipped, because they were removed from the log earlier
      */
     public long firstValid(long segment, long from, int term, PassedBlocks blocks) throws IOException {
         long end = geometry.startOf(segment + 1);
@@ -149,7 +150,7 @@ public final class LogFrames {
         return geometry.firstFrame(geometry.segmentOf(lsn) + 1);
     }
 
-    /** Returns the link by which the next frame names the frame read last. */
+    /** Returns the link with which the next frame refers to the frame read last. */
     public Link linkOf(long lsn) {
         return FrameLayout.link(window, at(lsn));
     }

@@ -4,8 +4,8 @@ import io.caravan.format.Blocks;
 import io.caravan.format.FrameLayout;
 
 /**
- * The layout of the log in segment files. A log sequence number (LSN) is a byte position. Segment n holds the positions
- * from n times the segment size, and its first block is the file header.
+ * The layout of the log in segment files. A log sequence number (LSN) is a byte position. Segment n starts at n times
+ * the segment size, and its first block is the file header.
  */
 public record LogGeometry(int segmentBytes) {
     private static final int FRONT_SHARE = 16;
@@ -32,7 +32,6 @@ public record LogGeometry(int segmentBytes) {
         return segmentBytes / FRONT_SHARE;
     }
 
-    /** Whether a position lies in its segment's front. */
     public boolean isInFront(long lsn) {
         return offsetOf(lsn) < frontBytes();
     }
@@ -51,8 +50,8 @@ public record LogGeometry(int segmentBytes) {
     }
 
     /**
-     * Returns the position of the frame after a frame that ends here: the next block, or the next segment if this one
-     * is full.
+     * Returns the position of the frame after a frame that ends here: the next block, or the next segment if this
+     * segment is full.
      */
     public long positionAfter(long end) {
         long block = Blocks.roundUp(end);

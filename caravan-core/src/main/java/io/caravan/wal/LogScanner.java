@@ -13,20 +13,19 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Visits the log's frames in order and finds its end. Refuses a damaged log.
+ * Visits the log's frames in order and finds the end of the log. Refuses a damaged log.
  *
- * <p>Frames follow each other block by block or, where the next one did not fit, at the start of the next segment. Each
- * frame names its predecessor.
+ * <p>A frame starts in the block after the previous frame or, if it did not fit there, at the start of the next
+ * segment. Each frame refers to its predecessor.
  *
- * <p>The torn-tail rule: if no valid frame follows the last one, the bytes after it are a torn tail only if no valid
- * frame of this log exists anywhere after them. A torn tail is a frame that a crash cut off, or nothing at all. If a
- * valid frame exists after them, a complete frame has been damaged. Opening the log would lose the frames after it, and
- * is refused, with two exceptions:
+ * <p>The scan stops at the first position at which no valid frame follows the previous frame. The bytes from there on
+ * are a torn tail, which a crash may leave, only if no valid frame of this log exists after them. Otherwise a complete
+ * frame has been damaged. The log is then refused, because opening it would lose the later frames, with two exceptions:
  * <ul>
- *   <li>None of the later frames records that the frames before it were fsynced. Then a power failure has removed a
- *       frame written after the last fsync, and the log ends before it.
- *   <li>The store is a replica, and the damage lies after its fsynced position. Then the log ends there, because the
- *       replica's group has the later frames.
+ *   <li>None of the later frames records that the earlier frames were fsynced. Then a power failure has removed a frame
+ *       written after the last fsync, and the log ends before that frame.
+ *   <li>The store is a replica, and the damage lies after its fsynced position. Then the log ends before the damage,
+ *       because the replica's group has the later frames.
  * </ul>
  */
 public final class LogScanner {
@@ -38,8 +37,8 @@ public final class LogScanner {
          * Visits a valid frame. The scan reports an {@link InvalidRecordException} as damage.
          *
          * @param bytes contains the entire frame
-         * @param at index of the frame's header in them
-         * @param lsn its position in the log
+         * @param at index of the frame's header in {@code bytes}
+         * @param lsn the frame's position in the log
          */
         void frame(ByteBuffer bytes, int at, long lsn);
     }
@@ -63,8 +62,8 @@ public final class LogScanner {
     }
 
     /**
-     * The valid frames after the log's end that are not older than its last frame, and the highest term of all these
-     * frames.
+     * The valid frames after the log's end whose term is not lower than that of its last frame, and the highest term of
+     * all frames.
      */
     private static final class Behind {
         final List<Long> valid = new ArrayList<>();
@@ -73,8 +72,7 @@ public final class LogScanner {
 
     /**
      * The maximum size, in segments, that torn frames may claim. Torn frames may follow each other in a segment, but do
-     * not overlap. Frames that claim more cannot be genuine, and checking them would sum the same bytes again and
-     * again.
+     * not overlap. Frames that claim more cannot be genuine, and checking them would read the same bytes repeatedly.
      */
     private static final long MAX_CLAIMED_SEGMENTS = 4;
 
@@ -100,10 +98,10 @@ public final class LogScanner {
      * Visits every frame from a position. The segments from there must exist without a gap.
      *
      * @param start the position of a frame, or the log's end
-     * @param previous the frame before it
+     * @param previous the frame before {@code start}
      * @param end the position that the log must reach; may equal {@code start}
      * @param forced the position up to which a replica's log is known to be fsynced, after which a power failure may
-     *     have taken any frame. If it is empty, the frames themselves record this
+     *     have removed any frame. If it is empty, marks in the frames show what was fsynced
      * @throws CorruptStoreException if a damaged frame that was fsynced has valid frames after it, or the log ends
      *     before {@code end}
      */
@@ -210,7 +208,7 @@ public final class LogScanner {
     private void refuse(End found, long validLsn) throws IOException {
         long position = found.position();
         long damaged = damagedFrame(found, validLsn);
-        // If the frame's header is lost, it may have been at either position.
+        // If the header of the frame is lost, the frame may have been at either position.
         boolean orSkipped = damaged == position && frames.firstBehind(position) < validLsn;
         String orNext = orSkipped ? " nor first in " + segments.describe(geometry.segmentOf(position) + 1) : "";
         throw damaged(
@@ -221,8 +219,8 @@ public final class LogScanner {
     }
 
     /**
-     * Returns the position of the missing frame. That is the start of the next segment if it lies before the known
-     * position and has more matching header fields.
+     * Returns the position of the missing frame: the start of the next segment if that lies before the known position
+     * and has more matching header fields, otherwise the end of the log.
      */
     private long damagedFrame(End found, long known) throws IOException {
         long position = found.position();

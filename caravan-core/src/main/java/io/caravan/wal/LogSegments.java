@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The files have consecutive numbers. One thread at a time (the provisioner's) calls the methods that add or remove
  * files; any thread may call lookups.
  *
- * <p>A recycled file first gets its new name and then its new header. A crash in between leaves a file whose header
- * names an older segment, which recovery correctly treats as unused.
+ * <p>A recycled file first gets its new name and then its new header. A crash in between leaves a file with the header
+ * of an older segment, which recovery correctly treats as unused.
  */
 public final class LogSegments implements AutoCloseable {
     private final Storage storage;
@@ -35,7 +35,7 @@ public final class LogSegments implements AutoCloseable {
     private long leftover = -1;
 
     private @Nullable ForcedLsn forced;
-    /** The segment that was read last, which is usually read next. It may have been closed. */
+    /** The segment that was read last, which is usually also read next. It may have been closed. */
     private volatile @Nullable LogSegment lastRead;
 
     public LogSegments(Storage storage, LogGeometry geometry, long storeId) {
@@ -81,7 +81,6 @@ public final class LogSegments implements AutoCloseable {
         return files.containsKey(segment);
     }
 
-    /** Returns the file of an open segment. */
     public StoreFile file(long segment) {
         LogSegment found = files.get(segment);
         if (found == null) {
@@ -128,8 +127,8 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Creates the segment after the last, or segment 0. Its space is allocated and filled with zeros, and its name is
-     * durable.
+     * Creates the segment after the last segment, or segment 0. Its space is allocated and filled with zeros, and its
+     * name is durable.
      */
     public void prepareNext() throws IOException {
         long segment = files.isEmpty() ? 0 : last() + 1;
@@ -148,8 +147,8 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Renames the oldest segment, which no checkpoint needs, to become the segment after the last. May be called again
-     * after a failure.
+     * Renames the oldest segment, which no checkpoint needs, to become the segment after the last segment. May be
+     * called again after a failure.
      */
     public void recycleFirst() throws IOException {
         long segment = last() + 1;
@@ -193,9 +192,9 @@ public final class LogSegments implements AutoCloseable {
 
     /**
      * Makes the log durable up to its end, exactly as it was read. A killed process may have left frames in the page
-     * cache. If one of its fsyncs had failed, a second fsync would not report that (Rebello et al., "Can Applications
-     * Recover from fsync Failures?", ATC 2020). Frames that are not recorded as fsynced are therefore written again,
-     * byte for byte. None of them was acknowledged as fsynced.
+     * cache. If an fsync of that process had failed, a second fsync would not report the failure (Rebello et al., "Can
+     * Applications Recover from fsync Failures?", ATC 2020). Frames that are not recorded as fsynced are therefore
+     * written again, byte for byte. None of them was acknowledged as fsynced.
      *
      * @param start the first position of the log that is needed
      * @throws IOException if the disk fails, or the frames have changed since they were read
@@ -242,7 +241,7 @@ public final class LogSegments implements AutoCloseable {
         }
     }
 
-    /** Returns the link by which the next frame names the frame at this position. */
+    /** Returns the link with which the next frame refers to the frame at this position. */
     public Link link(long lsn) throws IOException {
         return FrameLayout.link(header(lsn), 0);
     }

@@ -30,7 +30,7 @@ public final class LogWriter {
 
     private volatile @Nullable IOException forceFailure;
 
-    /** Creates a writer that continues where a recovery ended, once the log is fsynced up to there. */
+    /** Creates a writer that continues at the end of a recovered log, which must be fsynced. */
     public LogWriter(LogSegments segments, long storeId, LogScanner.End end) {
         this.segments = segments;
         this.storeId = storeId;
@@ -42,7 +42,7 @@ public final class LogWriter {
     /**
      * Completes a frame that follows the frame written last. Returns its bytes up to the end of its last block.
      *
-     * @param alone whether no other node has the frames; only then does the frame record whether all earlier frames are
+     * @param alone whether no other node has the frames; if so, the frame records whether all earlier frames are
      *     fsynced
      */
     public ByteBuffer seal(LogBuffer frame, boolean alone) {

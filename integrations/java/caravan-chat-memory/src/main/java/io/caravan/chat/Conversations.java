@@ -27,41 +27,40 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 /**
- * Conversations by name, each of which is a list of JSON messages.
+ * Stores conversations by name. A conversation is a list of messages, which are JSON texts.
  *
- * <p><b>Storage.</b> A conversation is a document. Its name, after a prefix, is in the catalog of the store (list 0).
- * Its messages are the entries of a separate list. A server that opens the same directory serves the conversations
- * under these names. The catalog assigns ids from 1 on. An application with its own lists in the same store must give
- * them negative ids.
+ * <p><b>In the store,</b> a conversation is a document. Its name, after a prefix, is in the store's catalog (list 0),
+ * and its messages are the entries of its list. A server that opens the same directory serves the conversations under
+ * these names. The catalog assigns the ids from 1 on. If an application has other lists in the same store, their ids
+ * must be below zero.
  *
- * <p><b>Durability.</b> A change is one atomic batch of the store. A method that makes a change returns when the change
- * is durable at the level of the store. A reader sees only durable changes.
+ * <p><b>Durability.</b> A change is one batch of the store, which survives a crash completely or not at all. A method
+ * that changes a conversation returns when the change is durable at the store's level. Reads return only durable data.
  *
- * <p><b>Threading.</b> Threads may share all objects. Changes of one conversation happen one at a time. If two threads
- * read a conversation and then replace it, the second one wins.
+ * <p><b>Threads.</b> Thread-safe. Changes of one conversation are made one after the other. If two threads read a
+ * conversation and then replace it, the later replacement wins.
  *
- * <p><b>Errors.</b> The methods pass on the exceptions of the store, among them {@link io.caravan.OutOfSpaceException}
- * and {@link io.caravan.ValueTooLargeException}. The latter means that a message exceeds the store's
- * {@code maxValueBytes} or that a change exceeds its log buffer. A rejected change has no effect.
+ * <p>The store's exceptions are passed on, for example {@link io.caravan.OutOfSpaceException}, and {@link
+ * io.caravan.ValueTooLargeException} for a message that exceeds the store's {@code maxValueBytes} or a change that
+ * exceeds its log buffer. A rejected change has no effect.
  */
 public final class Conversations {
     private static final long CATALOG_LIST = 0;
     /**
-     * The number of locks: more than the usual number of concurrent writers, so that few conversations share a lock in
-     * use.
+     * Number of locks: more than the threads that usually write at once, so that few conversations wait for another.
      */
     private static final int LOCKS = 64;
-    /** The number of documents that are read while a lock of the catalog is held once. */
+    /** Number of documents read while a lock of the catalog is held once. */
     private static final int PAGE = 1024;
 
-    /** The opened catalog of each store. A second catalog would assign the same ids. Guarded by itself. */
+    /** The catalog of each store; two catalogs of a store would assign the same ids. Guarded by this map. */
     private static final Map<ListStore, WeakReference<Opened>> OPENED = new WeakHashMap<>();
 
     private final Opened opened;
     private final String prefix;
     private final byte[] prefixBytes;
 
-    /** The state that all conversations of a store share. */
+    /** The objects that all conversations of a store share. */
     private record Opened(ListStore store, Catalog catalog, List<Lock> locks) {
         Lock lock(DocumentName name) {
             return locks.get(Math.floorMod(name.hashCode(), LOCKS));
@@ -75,11 +74,12 @@ public final class Conversations {
     }
 
     /**
-     * Returns the conversations whose names have this prefix in the store. Conversations with the same name but
-     * different prefixes are independent. The first call for a store reads the names of all conversations.
+     * Returns the conversations of a store whose names have this prefix in the store. Conversations with the same name
+     * but different prefixes are different conversations. The first call for a store reads the names of all
+     * conversations.
      *
-     * @param store a store that only this process writes; the caller closes it
-     * @throws IllegalStateException if the store has lists with positive ids that are not conversations
+     * @param store a store to which only this process writes; the caller must close it
+     * @throws IllegalStateException if the store has lists with ids from 1 on that are not conversations
      * @throws io.caravan.CorruptStoreException if list 0 is not a catalog
      */
     public static Conversations of(ListStore store, String prefix) {
@@ -133,21 +133,19 @@ public final class Conversations {
         return names;
     }
 
-    /** Returns the messages of a conversation in order, or none if the conversation does not exist. */
+    /** Returns the messages of a conversation, in order; none if the conversation does not exist. */
     public List<String> messages(String conversation) {
         return transcript(name(conversation)).messages();
     }
 
     /**
-     * Replaces the messages of a conversation. This creates the conversation if necessary, and deletes it if there are
-     * no messages.
+     * Replaces the messages of a conversation. Creates the conversation if it does not exist, and deletes it if there
+     * are no messages. Appends only messages added at the end, and trims messages removed from the front. The first
+     * message, and the messages next to it, may change as well. Any other change rewrites the conversation.
      *
-     * <p>The method writes only messages that were added at the end, and trims messages that were removed from the
-     * start. It can also write a new first message. Any other change rewrites the conversation.
-     *
-     * @param messages the JSON texts; an unpaired surrogate, which UTF-8 cannot encode, is stored as its JSON escape
-     * @throws IllegalArgumentException if a message is not JSON text, or if the conversation's name is empty, not
-     *     Unicode, or longer than 1,024 bytes of UTF-8 with the prefix
+     * @param messages JSON texts; an unpaired surrogate, which UTF-8 cannot encode, is stored as its JSON escape
+     * @throws IllegalArgumentException if a message is blank or starts with U+001E, and is therefore not JSON text, or
+     *     if the conversation's name is empty, too long (1,024 bytes of UTF-8 with the prefix), or not valid Unicode
      */
     public void replace(String conversation, List<String> messages) {
         messages.forEach(Transcript::checkMessage);
@@ -156,7 +154,7 @@ public final class Conversations {
         change(name, messages.isEmpty() ? this::remove : changed -> save(changed, encodable));
     }
 
-    /** Deletes a conversation if it exists. */
+    /** Deletes a conversation. Does nothing if it does not exist. */
     public void delete(String conversation) {
         change(name(conversation), this::remove);
     }
@@ -166,7 +164,7 @@ public final class Conversations {
     }
 
     /**
-     * Makes a change while holding the lock of the conversation, and waits without the lock until the change is
+     * Makes a change while no other thread changes the conversation. Waits without the lock until the change is
      * durable.
      */
     private void change(DocumentName name, Change change) {

@@ -9,11 +9,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of a conversation's list.
+ * The messages of a conversation, as stored in its list.
  *
  * <p>An entry is a message, which is JSON text in UTF-8. A list can be trimmed only at its front, but chat memories
- * keep a system message there and remove the messages after it. So an entry may also be a <em>lead</em>, which starts
- * with a byte that cannot start JSON text:
+ * keep a system message there and remove the messages after it. An entry may therefore also be a <em>lead</em>, which
+ * is marked by a first byte with which no JSON text starts:
  *
  * <pre>
  *   0        1
@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *   +--------+---------------------------------+
  * </pre>
  *
- * <p>The conversation consists of the newest lead, if any, followed by all messages. So a lead between messages is
- * rewritten only when the window has moved past it, not with each message.
+ * <p>The conversation is the newest lead, if there is one, followed by all messages. A lead is written again only when
+ * it would be trimmed, not with every change.
  */
 final class Transcript {
     /** The record separator of JSON text sequences (RFC 7464). */
@@ -41,14 +41,14 @@ final class Transcript {
     private Transcript() {}
 
     /**
-     * The change from one transcript to another.
+     * A change from this transcript to another.
      *
-     * @param keepFrom the sequence of the first entry that stays
-     * @param appended the values that are appended
+     * @param keepFrom sequence of the first entry to keep
+     * @param appended the values to append
      */
     record Change(long keepFrom, List<byte[]> appended) {}
 
-    /** Rejects text that could be confused with a lead. */
+    /** Rejects a blank message, and a message that could not be distinguished from a lead. */
     static void checkMessage(String message) {
         if (message.isBlank() || message.charAt(0) == LEAD) {
             throw new IllegalArgumentException("a message must be JSON text, was '" + message + "'");
@@ -56,8 +56,8 @@ final class Transcript {
     }
 
     /**
-     * Replaces unpaired surrogates, which UTF-8 cannot encode, with their JSON escapes. In JSON text, they can occur
-     * only in a string, where the escape has the same meaning.
+     * Replaces each unpaired surrogate, which UTF-8 cannot encode, with its JSON escape. In JSON text, a surrogate can
+     * occur only in a string, where the escape has the same meaning.
      */
     static String escaped(String message) {
         StringBuilder escaped = new StringBuilder(message.length());
@@ -71,7 +71,7 @@ final class Transcript {
         return escaped.toString();
     }
 
-    /** Reads a consistent, durable state of the list. */
+    /** Reads the durable contents of the list at one moment. */
     static Transcript read(ListStore store, long listId) {
         Transcript transcript = new Transcript();
         store.get(listId, (sequence, value) -> {
@@ -97,8 +97,8 @@ final class Transcript {
     }
 
     /**
-     * Returns the change to these messages, of which there is at least one. The body keeps its longest suffix that is a
-     * prefix of the messages, with or without the first message.
+     * Returns the change to these messages, of which there is at least one. It keeps the longest end of the body with
+     * which the messages start, either at the first message or after it.
      */
     Change changeTo(List<String> messages) {
         int plain = kept(messages);
@@ -118,7 +118,7 @@ final class Transcript {
         return new Change(nextSequence, encode(Stream.empty(), messages));
     }
 
-    /** Returns the length of the longest suffix of the body that is a prefix of these messages. */
+    /** Returns how many of the last messages of the body equal the first of these messages. */
     private int kept(List<String> messages) {
         int most = Math.min(body.size(), messages.size());
         while (most > 0 && !endsWith(messages.subList(0, most))) {

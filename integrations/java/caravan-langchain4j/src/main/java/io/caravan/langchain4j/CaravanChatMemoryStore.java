@@ -9,13 +9,11 @@ import io.caravan.chat.Conversations;
 import java.util.List;
 
 /**
- * A LangChain4j chat memory in an embedded store. The conversation of a memory is named {@code langchain4j/} followed
- * by the id as text, so 7 and "7" are the same id. A message has the JSON form of LangChain4j.
+ * A LangChain4j chat memory store in an embedded store. A memory is a conversation named {@code langchain4j/} and its
+ * id as text, so the ids 7 and "7" are the same. A message is stored as LangChain4j's JSON.
  *
- * <p>When a method returns, its change is durable. A change is atomic. An update writes only new messages. A memory
- * without messages is deleted. See {@link Conversations}, whose exceptions the methods pass on.
- *
- * <p><b>Threading.</b> Threads may share this object.
+ * <p>A change is atomic, and durable when the method returns. An update writes only what it adds: see {@link
+ * Conversations}, whose exceptions are passed on. An update without messages deletes the memory. Thread-safe.
  */
 public final class CaravanChatMemoryStore implements ChatMemoryStore {
     private static final String PREFIX = "langchain4j/";
@@ -23,9 +21,9 @@ public final class CaravanChatMemoryStore implements ChatMemoryStore {
     private final Conversations conversations;
 
     /**
-     * Stores memories in this store, which the caller closes.
+     * Creates a memory store in this store, which the caller must close.
      *
-     * @throws IllegalStateException if the store has lists with positive ids that are not conversations
+     * @throws IllegalStateException if the store has lists with ids from 1 on that are not conversations
      */
     public CaravanChatMemoryStore(ListStore store) {
         conversations = Conversations.of(store, PREFIX);

@@ -18,23 +18,21 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * The metrics of an embedded store, with the names and units (bytes, seconds) that the Caravan server uses. All metrics
- * are read from the store together, at most once per second. After the store is closed, they keep their last values.
- * The registry keeps a reference to the store until its meters are removed.
- *
- * <p><b>Threading.</b> Any thread may read the metrics.
+ * The metrics of an embedded store, with the names and units (bytes, seconds) of the metrics of Caravan's server. They
+ * are read from the store together, at most once a second. Thread-safe. Once the store is closed, the metrics keep
+ * their last values. The registry keeps the store in memory until the meters are removed.
  */
 public final class CaravanMetrics implements MeterBinder {
     private final ListStore store;
     private final Tags tags;
     private final LongSupplier clock;
 
-    /** Creates metrics without tags for an application with one store. */
+    /** Creates metrics without tags, for an application with one store. */
     public CaravanMetrics(ListStore store) {
         this(store, Tags.empty());
     }
 
-    /** Creates metrics with tags, which must distinguish them from those of other stores in the same registry. */
+    /** Creates metrics with tags, which must distinguish them from those of another store in the same registry. */
     public CaravanMetrics(ListStore store, Iterable<Tag> tags) {
         this(store, tags, System::nanoTime);
     }
@@ -84,14 +82,11 @@ public final class CaravanMetrics implements MeterBinder {
                         groups -> groups.groups().size());
     }
 
-    /** The metrics of one source, which is queried for each metric. */
+    /** The metrics of one source, which is queried for each value. */
     private record Figures<T>(MeterRegistry registry, Tags tags, Supplier<T> source) {
         private static final String PREFIX = "caravan.store.";
 
-        /**
-         * Registers a counter whose function refers to the source, because the registry has only a weak reference to
-         * it.
-         */
+        /** Registers a counter. Its function refers to the source, because the registry refers to it only weakly. */
         void counter(String name, String description, ToDoubleFunction<T> figure) {
             FunctionCounter.builder(PREFIX + name, source, any -> figure.applyAsDouble(source.get()))
                     .description(description)
@@ -115,7 +110,7 @@ public final class CaravanMetrics implements MeterBinder {
         }
     }
 
-    /** The statistics of the store, read at most once per second so that the metrics of one scrape are consistent. */
+    /** The store's statistics, read at most once a second, so that the values of one scrape are consistent. */
     private static final class LatestStats implements Supplier<StoreStats> {
         private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 

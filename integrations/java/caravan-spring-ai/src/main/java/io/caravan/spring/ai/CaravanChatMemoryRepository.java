@@ -7,14 +7,13 @@ import org.springframework.ai.chat.memory.ChatMemoryRepository;
 import org.springframework.ai.chat.messages.Message;
 
 /**
- * A Spring AI chat memory in an embedded store. A conversation is named {@code spring-ai/} followed by its id. A
- * message is JSON with its text, metadata, media, tool calls, and tool responses. Metadata of types that JSON does not
- * have returns as JSON types. A subclass of a message class returns as that class.
+ * A Spring AI chat memory repository in an embedded store. A conversation is named {@code spring-ai/} and its id. A
+ * message is stored as JSON, with its text, metadata, media, tool calls, and tool responses. Metadata of types that
+ * JSON lacks is read back as the JSON type to which it was converted, and a message of a subclass as the standard
+ * class.
  *
- * <p>When a method returns, its change is durable. A change is atomic. Saving writes only new messages. A conversation
- * that is saved without messages is deleted. See {@link Conversations}, whose exceptions the methods pass on.
- *
- * <p><b>Threading.</b> Threads may share this object.
+ * <p>A change is atomic, and durable when the method returns. A save writes only what is new: see {@link
+ * Conversations}, whose exceptions are passed on. A save without messages deletes the conversation. Thread-safe.
  */
 public final class CaravanChatMemoryRepository implements ChatMemoryRepository {
     private static final String PREFIX = "spring-ai/";
@@ -22,9 +21,9 @@ public final class CaravanChatMemoryRepository implements ChatMemoryRepository {
     private final Conversations conversations;
 
     /**
-     * Stores conversations in this store, which the caller closes.
+     * Creates a repository that stores conversations in this store. The caller must close the store.
      *
-     * @throws IllegalStateException if the store has lists with positive ids that are not conversations
+     * @throws IllegalStateException if the store has lists with ids from 1 on that are not conversations
      */
     public CaravanChatMemoryRepository(ListStore store) {
         conversations = Conversations.of(store, PREFIX);
@@ -45,7 +44,7 @@ public final class CaravanChatMemoryRepository implements ChatMemoryRepository {
     /**
      * Replaces the messages of a conversation.
      *
-     * @throws tools.jackson.core.JacksonException if the metadata of a message cannot be converted to JSON; nothing has
+     * @throws tools.jackson.core.JacksonException if a message's metadata cannot be converted to JSON; nothing has
      *     changed
      */
     @Override

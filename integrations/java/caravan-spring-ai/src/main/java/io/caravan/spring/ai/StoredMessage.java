@@ -23,8 +23,8 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The JSON form of a message. Equal messages have equal JSON, from which {@link io.caravan.chat.Conversations}
- * determines the messages that are already stored.
+ * The JSON form of a message. The same message always has the same JSON, by which a save detects the messages that are
+ * already in the store.
  */
 @JsonInclude(Include.NON_EMPTY)
 record StoredMessage(
@@ -40,9 +40,9 @@ record StoredMessage(
             .build();
 
     /**
-     * A medium with data as bytes, or as text such as a URL.
+     * A medium. Data other than a byte array, such as a URL, is stored as text.
      *
-     * @param bytes the data, which is Base64 in JSON
+     * @param bytes encoded as Base64 in the JSON
      */
     @JsonInclude(Include.NON_NULL)
     record StoredMedia(
@@ -72,7 +72,7 @@ record StoredMessage(
         }
     }
 
-    /** Replaces null collections with empty ones, which the JSON does not contain. */
+    /** Replaces missing fields with empty collections, because the JSON omits empty collections. */
     StoredMessage {
         metadata = Objects.requireNonNullElse(metadata, Map.of());
         media = Objects.requireNonNullElse(media, List.of());

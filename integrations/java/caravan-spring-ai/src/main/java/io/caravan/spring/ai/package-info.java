@@ -1,4 +1,6 @@
-/** A Spring AI chat memory in an embedded store: {@link io.caravan.spring.ai.CaravanChatMemoryRepository}. */
+/**
+ * A Spring AI chat memory repository in an embedded store: {@link io.caravan.spring.ai.CaravanChatMemoryRepository}.
+ */
 @NullMarked
 package io.caravan.spring.ai;
 

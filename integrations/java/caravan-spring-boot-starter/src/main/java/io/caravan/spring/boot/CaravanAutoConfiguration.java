@@ -9,7 +9,7 @@ import org.springframework.context.annotation.Bean;
 
 /**
  * Opens a {@link DurableListStore} with the settings of {@link CaravanProperties}, unless the application has its own
- * store, and closes it with the context.
+ * store, and closes the store with the context.
  */
 @AutoConfiguration
 @EnableConfigurationProperties(CaravanProperties.class)

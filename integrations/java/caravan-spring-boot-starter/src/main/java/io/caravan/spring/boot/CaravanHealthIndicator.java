@@ -6,19 +6,21 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * A health indicator that is UP while the store can make writes durable and DOWN once it has failed or is closed. A
- * check waits for pending writes, as a read does.
+ * Reports UP while the store makes writes durable, and DOWN once it has failed or is closed. A check waits for the
+ * writes that are in progress.
  */
 public class CaravanHealthIndicator extends AbstractHealthIndicator {
     private final ListStore store;
 
-    /** Creates an indicator of this store's health. */
+    /** Creates an indicator for this store. */
     public CaravanHealthIndicator(ListStore store) {
         super("the store takes no writes");
         this.store = store;
     }
 
-    /** Adds the name of the store, the number of lists, and the bytes of live values as details. */
+    /**
+     * Flushes the store. The details are the store's name, the number of its lists, and the bytes of its live values.
+     */
     @Override
     protected void doHealthCheck(Health.Builder builder) {
         StoreStats stats = store.stats();

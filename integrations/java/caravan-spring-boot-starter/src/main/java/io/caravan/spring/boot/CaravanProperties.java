@@ -12,16 +12,16 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.util.unit.DataSize;
 
 /**
- * The settings of the store that an application embeds. {@link StoreConfig} has their ranges.
+ * The settings of the store that an application embeds. See {@link StoreConfig} for their ranges.
  *
- * @param directory Directory of the store, which is created if it is missing. Required.
- * @param durability Level that a write reaches before it is acknowledged.
- * @param flushPolicy How long the store collects writes for one fsync.
- * @param flushDelay Delay for the flush policy 'delay', from 0 to one minute.
- * @param maxValue Maximum length of one value, up to just under 32MB.
- * @param maxHeap Maximum size of the heap files, up to 2TB. At this limit, the store rejects appends.
- * @param checkpointFloor Minimum length of the log between two checkpoints. A smaller value shortens the log and the
- *     recovery, a larger value makes checkpoints rarer.
+ * @param directory The store's directory, which is created if it is missing. Required.
+ * @param durability The durability that a write reaches before it is acknowledged.
+ * @param flushPolicy The policy that determines when writes are fsynced.
+ * @param flushDelay The delay of the flush policy 'delay', from 0 to one minute.
+ * @param maxValue The maximum length of a value, up to just under 32MB.
+ * @param maxHeap The maximum size of the heap's files, up to 2TB. Further appends are rejected.
+ * @param checkpointFloor The minimum log size between two checkpoints. A lower value shortens the log and the recovery
+ *     after a crash; a higher value makes checkpoints rarer.
  */
 @ConfigurationProperties("caravan")
 public record CaravanProperties(
@@ -33,21 +33,21 @@ public record CaravanProperties(
         @DefaultValue("1TB") DataSize maxHeap,
         @DefaultValue("64MB") DataSize checkpointFloor) {
 
-    /** The policy by which the store collects writes for one fsync. */
+    /** The policy that determines when writes are fsynced. */
     public enum Flush {
-        /** See {@link FlushPolicy#immediate()}. */
+        /** The policy {@link FlushPolicy#immediate()}. */
         IMMEDIATE,
-        /** See {@link FlushPolicy#adaptive()}. */
+        /** The policy {@link FlushPolicy#adaptive()}. */
         ADAPTIVE,
-        /** See {@link FlushPolicy#fixedDelay}. */
+        /** The policy {@link FlushPolicy#fixedDelay}. */
         DELAY
     }
 
     /**
-     * Returns the configuration of the store.
+     * Returns the store's configuration.
      *
-     * @throws InvalidConfigurationPropertyValueException if no directory is set, or if the maximum length of a value is
-     *     too large
+     * @throws InvalidConfigurationPropertyValueException if no directory is set, or the maximum length of a value
+     *     exceeds the limit
      * @throws IllegalArgumentException if another setting is out of its range
      */
     public StoreConfig toConfig() {

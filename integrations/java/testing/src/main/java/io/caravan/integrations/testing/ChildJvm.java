@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** A program in a separate JVM with the class path of the tests. */
+/** A program in its own JVM, which can be killed. It has the class path of the tests. */
 public final class ChildJvm implements AutoCloseable {
     private final Process process;
     private final BufferedReader output;
@@ -21,7 +21,7 @@ public final class ChildJvm implements AutoCloseable {
         return System.getProperty("java.class.path");
     }
 
-    /** Starts a main class of the tests' class path. */
+    /** Starts a main class from the tests' class path. */
     public static ChildJvm start(Class<?> main, String... arguments) throws IOException {
         return start(classPath(), main.getName(), arguments);
     }
@@ -40,8 +40,8 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /**
-     * Waits until the process has printed this many lines, kills it with SIGKILL, and returns all lines that it has
-     * printed.
+     * Waits until the program has printed this many lines, and kills it with SIGKILL. Returns these and all later
+     * lines.
      */
     public List<String> killAfter(int lines) throws IOException {
         List<String> printed = new ArrayList<>();
@@ -52,7 +52,7 @@ public final class ChildJvm implements AutoCloseable {
             }
             printed.add(line);
         }
-        // The method of {@link Process} would also close the output.
+        // Uses the process handle, because destroying the Process would also close its output.
         process.toHandle().destroyForcibly();
         printed.addAll(linesUntilClosed());
         return printed;
@@ -82,7 +82,7 @@ public final class ChildJvm implements AutoCloseable {
         return process.onExit().join().exitValue();
     }
 
-    /** Kills the process if it is still running. */
+    /** Kills the program if it is still running. */
     @Override
     public void close() {
         process.destroyForcibly();

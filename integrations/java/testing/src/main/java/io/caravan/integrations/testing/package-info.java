@@ -1,4 +1,4 @@
-/** Shared code for the tests of the integrations. */
+/** Code that the tests of several integrations share. */
 @NullMarked
 package io.caravan.integrations.testing;
 
