@@ -193,7 +193,7 @@ class CaravanAutoConfigurationTest {
             assertThat(text)
                     .contains("\"caravan.directory\"", "\"caravan.durability\"", "\"caravan.flush-policy\"")
                     .contains("\"caravan.flush-delay\"", "\"caravan.max-value\"", "\"caravan.max-heap\"")
-                    .contains("\"caravan.checkpoint-floor\"", "Directory of the store, which is created");
+                    .contains("\"caravan.checkpoint-floor\"", "The store's directory, which is created");
         }
     }
 
