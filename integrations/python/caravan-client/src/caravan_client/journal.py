@@ -163,7 +163,7 @@ class Journal:
         if _is(answer, "TRIMMED"):
             record = decode(values[-1])
             return record is not None and (yield from self._replaced(record["token"]))
-        if _is(answer, "BEYOND"):
+        if _is(answer, "OUTOFRANGE"):
             return False
         _, entries, *_ = checked(answer)
         return [(self.next, values[0])] == [tuple(entry) for entry in entries]
@@ -264,7 +264,7 @@ def _is(answer: Any, *prefixes: str) -> bool:
 
 
 def _entries(answer: Any) -> tuple[list[tuple[int, bytes]], int]:
-    if _is(answer, "TRIMMED", "BEYOND", "CHANGED"):
+    if _is(answer, "TRIMMED", "OUTOFRANGE", "CHANGED"):
         raise Moved(str(answer))
     following, entries, *_ = checked(answer)
     return [(sequence, value) for sequence, value in entries], following

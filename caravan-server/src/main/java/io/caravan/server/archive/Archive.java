@@ -189,7 +189,7 @@ public final class Archive {
      * @param before the result of {@link #manifest}
      * @param after contains all generations of {@code before}, and adds something
      * @return the manifest as it is now, for the next commit
-     * @throws ArchiveException {@code FENCED} when a later owner has written the manifest; {@code BACK_IN_TIME} when
+     * @throws ArchiveException {@code FENCED} when a later owner has written the manifest; {@code DIVERGED} when
      *     the archive has a later state of the same incarnation
      * @throws ObjectStoreException {@code CONFLICT} when the manifest has changed since it was read, for example by
      *     pruning: start over by reading it

@@ -120,7 +120,7 @@ final class Manifests {
          * Checks these rules.
          *
          * @throws IllegalArgumentException when the caller has broken one
-         * @throws ArchiveException {@code BACK_IN_TIME} when the document is older than its latest generation
+         * @throws ArchiveException {@code DIVERGED} when the document is older than its latest generation
          */
         void check() {
             List<Generation> kept = before == null ? List.of() : before.generations();
@@ -157,7 +157,7 @@ final class Manifests {
         private void checkTime(Generation last, Generation added) {
             if (added.nextSequence() < last.nextSequence()) {
                 throw new ArchiveException(
-                        Reason.BACK_IN_TIME,
+                        Reason.DIVERGED,
                         "document '" + after.name() + "' is at sequence " + added.nextSequence()
                                 + " here, and its generation " + last.number() + " in the archive at "
                                 + last.nextSequence()

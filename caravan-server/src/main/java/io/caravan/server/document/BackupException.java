@@ -13,7 +13,7 @@ public final class BackupException extends CaravanException {
         /** No backup of this name exists or is being made. */
         NO_BACKUP,
         /** Another backup is being made. */
-        BACKUP_UNDER_WAY,
+        BACKUP_IN_PROGRESS,
         /** The name is in use. */
         BACKUP_EXISTS
     }

@@ -163,7 +163,7 @@ public final class Backups implements AutoCloseable {
      * @param name the name of the backup's directory
      * @param outcome notified on the backup's thread
      * @throws IllegalArgumentException when the name is not allowed for a backup
-     * @throws BackupException {@code NO_BACKUPS}, {@code BACKUP_UNDER_WAY}, {@code BACKUP_EXISTS}; the message says
+     * @throws BackupException {@code NO_BACKUPS}, {@code BACKUP_IN_PROGRESS}, {@code BACKUP_EXISTS}; the message says
      *     what to do
      */
     public void start(String name, Outcome<Made> outcome) {
@@ -178,7 +178,7 @@ public final class Backups implements AutoCloseable {
         boolean underWay = before != null && !before.over();
         if (underWay || !latest.compareAndSet(before, attempt)) {
             throw new BackupException(
-                    Reason.BACKUP_UNDER_WAY, "another backup is being made: try again when it is done");
+                    Reason.BACKUP_IN_PROGRESS, "another backup is being made: try again when it is done");
         }
         try {
             threads.execute(() -> run(attempt, outcome));

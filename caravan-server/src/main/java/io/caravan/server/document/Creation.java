@@ -237,7 +237,7 @@ public record Creation(
     private static byte[] part(DocumentInfo source, ForkPoint point, @Nullable SourceValue boundary) {
         if (boundary == null || boundary.documentId() != source.id()) {
             throw new DocumentException(
-                    Reason.CHANGED_MEANWHILE, point.source(), "was replaced while it was being forked; try again");
+                    Reason.CHANGED, point.source(), "was replaced while it was being forked; try again");
         }
         byte[] value = boundary.value();
         if (point.part() > value.length) {

@@ -45,7 +45,7 @@ public class DocumentException extends CaravanException {
         /** {@code actual} forks of the document need its values. */
         HAS_FORKS,
         /** The document was trimmed, deleted, or replaced during the operation. */
-        CHANGED_MEANWHILE,
+        CHANGED,
         /** The document is being restored from an archive or imported: retry later. */
         RESTORING,
         /** The document is being moved to another server, and rejects writes until the move has ended: retry later. */
@@ -61,7 +61,7 @@ public class DocumentException extends CaravanException {
         /**
          * The document is in another shard than another document of the same write, or in another group of the cluster.
          */
-        CROSS_GROUP
+        CROSS_SLOT
     }
 
     private final Reason reason;

@@ -111,7 +111,7 @@ public final class DocumentImport {
      *
      * @param sequence the sequence of the first value
      * @return the sequence after that of the last value
-     * @throws DocumentException {@code CHANGED_MEANWHILE}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}
+     * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}
      */
     public static long add(EditedDocument document, long id, long sequence, List<byte[]> values) {
         EditedDocument coming = coming(document, id);
@@ -125,7 +125,7 @@ public final class DocumentImport {
      *
      * @param nextSequence the sequence after that of its last value
      * @return this sequence
-     * @throws DocumentException {@code CHANGED_MEANWHILE}, {@code SEQUENCE_CONFLICT}
+     * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}
      */
     public static long end(EditedDocument document, long id, long nextSequence) {
         EditedDocument coming = coming(document, id);
@@ -148,7 +148,7 @@ public final class DocumentImport {
      * @param firstSequence earlier values are trimmed
      * @param portable its attributes, of which only the portable ones and the origin are used
      * @return the sequence after that of the last value
-     * @throws DocumentException {@code CHANGED_MEANWHILE}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}, {@code
+     * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}, {@code
      *     HAS_FORKS}
      */
     public static long goOn(
@@ -161,7 +161,7 @@ public final class DocumentImport {
         DocumentInfo info = document.info();
         if (info == null || info.id() != id) {
             throw new DocumentException(
-                    Reason.CHANGED_MEANWHILE, document.name(), "is not the one any more that is to go on");
+                    Reason.CHANGED, document.name(), "is not the one any more that is to go on");
         }
         requireNext(document, info, sequence, "goes on");
         long next = sequence + values.size();
@@ -202,7 +202,7 @@ public final class DocumentImport {
         DocumentName name = document.name();
         @Nullable DocumentInfo info = coming.evenDeleted();
         if (info == null || info.id() != id || !info.attributes().importing()) {
-            throw new DocumentException(Reason.CHANGED_MEANWHILE, name, "is not being imported any more");
+            throw new DocumentException(Reason.CHANGED, name, "is not being imported any more");
         }
         requireNext(document, info, nextSequence, "is being imported, and goes on");
         return info;

@@ -62,7 +62,7 @@ public final class DocumentMove {
      * Deletes a fenced document, and leaves a redirect in its place.
      *
      * @return the target of the redirect
-     * @throws DocumentException {@code CHANGED_MEANWHILE} when this run did not fence it, or another run has since
+     * @throws DocumentException {@code CHANGED} when this run did not fence it, or another run has since
      *     fenced it
      */
     public static Whereabouts redirect(EditedDocument document, long holder) {
@@ -70,7 +70,7 @@ public final class DocumentMove {
         Fence held = info == null ? null : info.attributes().fence();
         if (info == null || held == null || held.holder() != holder) {
             throw new DocumentException(
-                    Reason.CHANGED_MEANWHILE,
+                    Reason.CHANGED,
                     document.name(),
                     "is not fenced by this run of its move: the move was abandoned, or is run by another");
         }

@@ -260,7 +260,7 @@ final class DocumentReads {
         }
         if (stream.begun && !stream.ended()) {
             throw new DocumentException(
-                    Reason.CHANGED_MEANWHILE, name, "was trimmed or deleted while it was being read");
+                    Reason.CHANGED, name, "was trimmed or deleted while it was being read");
         }
         return stream.begun;
     }

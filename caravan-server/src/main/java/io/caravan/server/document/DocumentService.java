@@ -213,7 +213,7 @@ public final class DocumentService implements AutoCloseable {
 
     /**
      * Restricts the documents that may be here, in a cluster of several Raft groups, to those of this group's slots;
-     * call this once, before any write. Writes to other documents are rejected, {@code CROSS_GROUP}.
+     * call this once, before any write. Writes to other documents are rejected, {@code CROSS_SLOT}.
      */
     public void keepTo(Predicate<DocumentName> names) {
         writes.keepTo(names);
@@ -239,7 +239,7 @@ public final class DocumentService implements AutoCloseable {
 
     /**
      * Writes to documents atomically, while no other write changes them. All must be in one shard; otherwise, the
-     * outcome receives a {@link DocumentException}, {@code CROSS_GROUP}.
+     * outcome receives a {@link DocumentException}, {@code CROSS_SLOT}.
      *
      * @param names all documents that {@code change} uses
      * @param change makes the changes and returns the result for the outcome. It may be called several times, and only
@@ -290,7 +290,7 @@ public final class DocumentService implements AutoCloseable {
      * requires a thread that may wait; otherwise, this may be called like any write.
      *
      * <p>Rejections are {@link DocumentException}s: {@code EXISTS}, {@code SOURCE_NOT_FOUND}, {@code SOURCE_GONE},
-     * {@code FORK_POINT}, {@code CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code CHANGED_MEANWHILE}.
+     * {@code FORK_POINT}, {@code CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code CHANGED}.
      */
     public void create(DocumentName name, Creation creation, Outcome<Created> outcome) {
         ForkPoint point = creation.fork();
@@ -373,7 +373,7 @@ public final class DocumentService implements AutoCloseable {
      * Reads a range of a document's values, as of one moment, and extends a sliding expiry.
      *
      * @param choice chooses the range to read; may be called again when the document is trimmed concurrently
-     * @throws DocumentException {@code GONE}; {@code CHANGED_MEANWHILE} when a fork was trimmed or deleted during the
+     * @throws DocumentException {@code GONE}; {@code CHANGED} when a fork was trimmed or deleted during the
      *     read
      */
     public void read(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
@@ -426,7 +426,7 @@ public final class DocumentService implements AutoCloseable {
      * expiry.
      *
      * @return false if the document does not exist; the receiver has then not been called
-     * @throws DocumentException {@code CHANGED_MEANWHILE} when a fork was trimmed or deleted during the read
+     * @throws DocumentException {@code CHANGED} when a fork was trimmed or deleted during the read
      */
     public boolean snapshot(DocumentName name, SnapshotReceiver receiver) {
         return reads.snapshot(name, receiver);
@@ -536,7 +536,7 @@ public final class DocumentService implements AutoCloseable {
     /**
      * Checks that one write can change documents of these names together.
      *
-     * @throws DocumentException {@code CROSS_GROUP}
+     * @throws DocumentException {@code CROSS_SLOT}
      */
     public void requireOneGroup(Collection<DocumentName> names) {
         writes.requireOneGroup(names);
@@ -545,7 +545,7 @@ public final class DocumentService implements AutoCloseable {
     /**
      * Checks that documents of these names may be here.
      *
-     * @throws DocumentException {@code CROSS_GROUP}
+     * @throws DocumentException {@code CROSS_SLOT}
      */
     public void requireHere(Collection<DocumentName> names) {
         writes.requireHere(names);

@@ -336,7 +336,7 @@ final class DocumentWrites {
                 .findFirst()
                 .orElseThrow();
         throw new DocumentException(
-                Reason.CROSS_GROUP,
+                Reason.CROSS_SLOT,
                 other,
                 "is in another group of the store than '" + names.iterator().next()
                         + "', and a change concerns one group; names with the same {part} in braces are in one");
@@ -347,7 +347,7 @@ final class DocumentWrites {
         for (DocumentName name : names) {
             if (!here.test(name)) {
                 throw new DocumentException(
-                        Reason.CROSS_GROUP,
+                        Reason.CROSS_SLOT,
                         name,
                         "is in another group of the cluster, and a request concerns one group; names with the same {part} in"
                                 + " braces are in one");
@@ -403,7 +403,7 @@ final class DocumentWrites {
     private static boolean tellsWhatThereIs(RuntimeException refused) {
         if (refused instanceof DocumentException about) {
             return switch (about.reason()) {
-                case TOO_LARGE, OVER_QUOTA, RATE_LIMITED, CROSS_GROUP -> false;
+                case TOO_LARGE, OVER_QUOTA, RATE_LIMITED, CROSS_SLOT -> false;
                 default -> true;
             };
         }

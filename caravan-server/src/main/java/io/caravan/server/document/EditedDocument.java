@@ -574,7 +574,7 @@ public final class EditedDocument {
     private DocumentInfo restoring(long id) {
         DocumentInfo info = evenDeleted();
         if (info == null || info.id() != id || !info.attributes().restoring()) {
-            throw new DocumentException(Reason.CHANGED_MEANWHILE, name, "is not being restored any more");
+            throw new DocumentException(Reason.CHANGED, name, "is not being restored any more");
         }
         return info;
     }

@@ -181,7 +181,7 @@ class GroupsServerTest {
                 "{\"changes\":[{\"path\":\"/v1/stream/" + one + "\",\"append\":[\"b\"]},{\"path\":\"/v1/stream/" + other
                         + "\",\"append\":[\"b\"]}]}");
         assertThat(batch.statusCode()).as(batch.body()).isEqualTo(409);
-        assertThat(batch.body()).contains("\"code\":\"cross_group\"");
+        assertThat(batch.body()).contains("\"code\":\"cross_slot\"");
         answers("[$a]", "LRANGE", other, "0", "-1");
         assertThat(client.call("BLPOP", in(1), in(2), "0")).startsWith("-CROSSSLOT ");
     }

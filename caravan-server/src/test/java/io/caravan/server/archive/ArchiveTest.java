@@ -339,7 +339,7 @@ class ArchiveTest {
         Archiving.archive(archive, state(1, 9));
         Archiving.archive(archive, state(2, 4));
         assertRefused(
-                Reason.BACK_IN_TIME, () -> Archiving.archive(archive, state(1, 8)), "letters/1", "sequence 8", "9");
+                Reason.DIVERGED, () -> Archiving.archive(archive, state(1, 8)), "letters/1", "sequence 8", "9");
         assertThat(Archiving.archive(archive, state(2, 4)).manifest().lastGeneration())
                 .isEqualTo(3);
     }

@@ -80,7 +80,7 @@ final class ModelServer {
                 archive = null;
                 attempts.clear();
             } else {
-                assertThat(refused.reason()).isEqualTo(Reason.BACK_IN_TIME);
+                assertThat(refused.reason()).isEqualTo(Reason.DIVERGED);
                 documents.remove(name);
             }
         }

@@ -154,7 +154,7 @@ class DocumentMoveTest {
         fence("a", 8);
         assertThat(this.<Boolean>change("a", document -> DocumentMove.abandon(document, OptionalLong.of(7))))
                 .isFalse();
-        refused(Reason.CHANGED_MEANWHILE, () -> redirect("a", 7));
+        refused(Reason.CHANGED, () -> redirect("a", 7));
         assertThat(redirect("a", 8)).isEqualTo(THERE);
         refused(Reason.MOVED, () -> fence("a", 9));
         refused(Reason.NOT_FOUND, () -> fence("absent", 9));
@@ -277,7 +277,7 @@ class DocumentMoveTest {
                 Reason.SEQUENCE_CONFLICT,
                 () -> change("a", document -> DocumentImport.goOn(document, id, 4, 4, closed, values("y"))));
         refused(
-                Reason.CHANGED_MEANWHILE,
+                Reason.CHANGED,
                 () -> change("a", document -> DocumentImport.goOn(document, id + 1, 6, 4, closed, List.of())));
         assertThat(this.<Boolean>change("a", document -> DocumentImport.delete(document, id + 1)))
                 .isFalse();

@@ -22,7 +22,7 @@ public final class ArchiveException extends CaravanException {
         /** Another server has taken over the archive: this one must no longer write to it. */
         FENCED,
         /** The archive's state is older than the local one, or not its continuation. */
-        BACK_IN_TIME,
+        DIVERGED,
         /** A manifest has no space for another generation. */
         FULL,
         /** The document was deleted; the archive keeps its generations for a while. */

@@ -23,7 +23,7 @@ final class S3Problems {
 
     private static final Meaning LATER = new Meaning(Kind.UNAVAILABLE, null);
     private static final Meaning FULL = new Meaning(Kind.FULL, null);
-    private static final Meaning ELSEWHERE = new Meaning(Kind.NOT_FOUND, "the bucket is in another region: name it");
+    private static final Meaning RELOCATED = new Meaning(Kind.NOT_FOUND, "the bucket is in another region: name it");
     private static final Meaning DENIED =
             new Meaning(Kind.DENIED, "the credentials do not permit this call: permit it, or use others");
 
@@ -41,8 +41,8 @@ final class S3Problems {
                     "NoSuchBucket",
                     new Meaning(
                             Kind.NOT_FOUND, "there is no such bucket: check its name, the endpoint and the region")),
-            Map.entry("PermanentRedirect", ELSEWHERE),
-            Map.entry("AuthorizationHeaderMalformed", ELSEWHERE),
+            Map.entry("PermanentRedirect", RELOCATED),
+            Map.entry("AuthorizationHeaderMalformed", RELOCATED),
             Map.entry(
                     "NotImplemented",
                     new Meaning(Kind.CORRUPT, "this server does not know what an archive needs: use another one")),

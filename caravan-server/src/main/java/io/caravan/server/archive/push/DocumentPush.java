@@ -110,7 +110,7 @@ final class DocumentPush {
     private static boolean changedMeanwhile(CaravanException problem) {
         return problem instanceof ObjectStoreException objects && objects.kind() == ObjectStoreException.Kind.CONFLICT
                 || problem instanceof DocumentException document
-                        && document.reason() == DocumentException.Reason.CHANGED_MEANWHILE;
+                        && document.reason() == DocumentException.Reason.CHANGED;
     }
 
     /** Returns the document's mark, and creates it if there is none. Returns null if the document is gone. */

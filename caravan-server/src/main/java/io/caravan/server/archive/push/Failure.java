@@ -24,7 +24,7 @@ record Failure(String kind, Reach reach, String message) {
     private static final String STORE_FAILED = "store_failed";
     private static final String STORE_FULL = "store_full";
     private static final String STORE_CORRUPT = "store_corrupt";
-    private static final String CHANGED = "changed_meanwhile";
+    private static final String CHANGED = "changed";
     private static final String INTERNAL = "internal";
 
     static final Set<String> KINDS = kinds();
@@ -77,7 +77,7 @@ record Failure(String kind, Reach reach, String message) {
         return switch (reason) {
             case FENCED -> Reach.OWNER;
             // An object of another store does not end the ownership; a root of another store would.
-            case FOREIGN, CORRUPT, VERSION, NOT_FOUND, BACK_IN_TIME, FULL, DELETED -> Reach.DOCUMENT;
+            case FOREIGN, CORRUPT, VERSION, NOT_FOUND, DIVERGED, FULL, DELETED -> Reach.DOCUMENT;
         };
     }
 

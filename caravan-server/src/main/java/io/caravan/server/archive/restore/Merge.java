@@ -49,8 +49,8 @@ final class Merge {
     /**
      * Appends the values, and returns when they are durable.
      *
-     * @throws DocumentException {@code CHANGED_MEANWHILE}
-     * @throws ArchiveException {@code BACK_IN_TIME} when the values that both have differ, and the errors of reading
+     * @throws DocumentException {@code CHANGED}
+     * @throws ArchiveException {@code DIVERGED} when the values that both have differ, and the errors of reading
      */
     Restored run() {
         compare();
@@ -107,7 +107,7 @@ final class Merge {
         }
         if (!here.finish().equals(archived.finish())) {
             throw new ArchiveException(
-                    Reason.BACK_IN_TIME,
+                    Reason.DIVERGED,
                     "document '" + name() + "' has other values here than generation "
                             + generation().number() + " between the sequences " + from + " and "
                             + before.nextSequence() + ": it has diverged since; " + MergePlan.AS_ANOTHER);
@@ -146,7 +146,7 @@ final class Merge {
 
     private DocumentException changed() {
         return new DocumentException(
-                DocumentException.Reason.CHANGED_MEANWHILE,
+                DocumentException.Reason.CHANGED,
                 source.as(),
                 "was changed while it was being restored; try again");
     }

@@ -41,7 +41,7 @@ enum MergePlan {
      * @param chosen whether a user requested this generation, rather than the latest
      * @param deleted whether the store has deleted the document, and the archive may lack the deletion
      * @param local the document in the store, or null
-     * @throws ArchiveException {@code DELETED} or {@code BACK_IN_TIME} with what to do instead
+     * @throws ArchiveException {@code DELETED} or {@code DIVERGED} with what to do instead
      */
     static MergePlan of(
             Manifest manifest, Generation generation, boolean chosen, boolean deleted, @Nullable DocumentInfo local) {
@@ -95,6 +95,6 @@ enum MergePlan {
     }
 
     private static ArchiveException backInTime(Manifest manifest, String why) {
-        return new ArchiveException(Reason.BACK_IN_TIME, "document '" + manifest.name() + "' " + why + AS_ANOTHER);
+        return new ArchiveException(Reason.DIVERGED, "document '" + manifest.name() + "' " + why + AS_ANOTHER);
     }
 }

@@ -124,9 +124,9 @@ public final class RestoreService implements AutoCloseable {
      *
      * @param number number of the generation, or empty for the latest
      * @param as the name of a new document to create, or null to restore the document itself
-     * @throws ArchiveException {@code DELETED} or {@code BACK_IN_TIME}, among others
+     * @throws ArchiveException {@code DELETED} or {@code DIVERGED}, among others
      * @throws DocumentException {@code NOT_FOUND}, {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code
-     *     CHANGED_MEANWHILE}
+     *     CHANGED}
      */
     public Restored restore(DocumentName name, OptionalLong number, @Nullable DocumentName as) {
         return locks.with(
@@ -140,7 +140,7 @@ public final class RestoreService implements AutoCloseable {
             try {
                 return attempt.get();
             } catch (DocumentException refused) {
-                if (refused.reason() != DocumentException.Reason.CHANGED_MEANWHILE || attempts == MAX_ATTEMPTS) {
+                if (refused.reason() != DocumentException.Reason.CHANGED || attempts == MAX_ATTEMPTS) {
                     throw refused;
                 }
             }

@@ -224,7 +224,7 @@ public final class WholeRestore {
             if (!local.archived()) {
                 String later = "document '" + manifest.name() + "' is deleted in the archive, and has changes here that"
                         + " the archive does not have; it stays as it is here";
-                throw new ArchiveException(Reason.BACK_IN_TIME, later);
+                throw new ArchiveException(Reason.DIVERGED, later);
             }
             drop(manifest);
         }

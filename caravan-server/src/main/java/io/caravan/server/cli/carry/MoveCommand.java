@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
             "Moves a document, or all whose names begin with a prefix, to another server while clients go on writing: it is"
                     + " copied until little is missing, then fenced (changes are refused with MOVING, reads go on), copied to"
                     + " its end and compared, and deleted here once the other server has all of it. A redirect stays: clients"
-                    + " are told ELSEWHERE with the new address, over HTTP 307 with a Location.",
+                    + " are told RELOCATED with the new address, over HTTP 307 with a Location.",
             "Every write that was acknowledged is there, once. A move that was ended, or has lost a server for long, goes on"
                     + " when it is run again; a document that is fenced stays so until then, or until --abandon."
         },

@@ -66,7 +66,7 @@ public final class HttpCarrier implements Carrier {
             .build());
     /** Problem codes for a document that is not in the state that the request expects. */
     private static final Set<String> OTHER_STATES = Set.of(
-            ("exists gone closed restoring changed_meanwhile sequence_conflict offset_trimmed offset_beyond_tail reserved"
+            ("exists gone closed restoring changed sequence_conflict offset_trimmed offset_out_of_range reserved"
                             + " too_large over_quota not_json has_forks moving")
                     .split(" "));
 

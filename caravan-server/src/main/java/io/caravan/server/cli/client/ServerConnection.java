@@ -38,7 +38,7 @@ import redis.clients.jedis.util.KeyValue;
 public final class ServerConnection implements AutoCloseable {
     /** Error prefixes for a document that is not in the state that the command expects. */
     private static final Set<String> OTHER_STATES =
-            Set.of(("CONFLICT TRIMMED BEYOND CLOSED GONE FORKED CHANGED NOTFOUND DELETED BACKINTIME EXISTS RESTORING"
+            Set.of(("CONFLICT TRIMMED OUTOFRANGE CLOSED GONE FORKED CHANGED NOTFOUND DELETED DIVERGED EXISTS RESTORING"
                             + " TOOLARGE QUOTA MOVING")
                     .split(" "));
 
@@ -255,7 +255,7 @@ public final class ServerConnection implements AutoCloseable {
         int space = text.indexOf(' ');
         String prefix = space < 0 ? text : text.substring(0, space);
         String message = text.substring(space + 1);
-        if (prefix.equals("ELSEWHERE")) {
+        if (prefix.equals("RELOCATED")) {
             return ClientException.moved(message.substring(message.indexOf(' ') + 1));
         }
         if (prefix.equals("MOVED")) {

@@ -70,14 +70,14 @@ class MergePlanTest {
     @Test
     void anotherDocumentOfTheNameIsLeftAlone() {
         refuses(
-                Reason.BACK_IN_TIME,
+                Reason.DIVERGED,
                 "another one of that name; restore it under",
                 THERE,
                 LATEST,
                 !CHOSEN,
                 local(8, 0, 3));
         DocumentInfo neverArchived = new DocumentInfo(1, 0, 3, DocumentAttributes.NONE);
-        refuses(Reason.BACK_IN_TIME, "another one of that name", THERE, LATEST, CHOSEN, neverArchived);
+        refuses(Reason.DIVERGED, "another one of that name", THERE, LATEST, CHOSEN, neverArchived);
     }
 
     @Test
@@ -87,13 +87,13 @@ class MergePlanTest {
         assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 19, 25)))
                 .isEqualTo(MergePlan.NOTHING);
         refuses(
-                Reason.BACK_IN_TIME,
+                Reason.DIVERGED,
                 "is at sequence 20 here, and generation 1 ends at 10",
                 THERE,
                 OLD,
                 CHOSEN,
                 local(7, 5, 20));
-        refuses(Reason.BACK_IN_TIME, "would go back in time", THERE, LATEST, CHOSEN, local(7, 5, 20));
+        refuses(Reason.DIVERGED, "would go back in time", THERE, LATEST, CHOSEN, local(7, 5, 20));
     }
 
     @Test
@@ -107,7 +107,7 @@ class MergePlanTest {
     @Test
     void aGapIsNotBridged() {
         refuses(
-                Reason.BACK_IN_TIME,
+                Reason.DIVERGED,
                 "ends at sequence 4 here, and generation 2 begins at 5",
                 THERE,
                 LATEST,
@@ -121,7 +121,7 @@ class MergePlanTest {
         DocumentAttributes closed = DocumentAttributes.of(Attributes.EMPTY.with("closed", new byte[0]));
         DocumentAttributes marked = closed.withArchived(open.attributes().archived());
         refuses(
-                Reason.BACK_IN_TIME,
+                Reason.DIVERGED,
                 "is closed here at sequence 10",
                 THERE,
                 LATEST,

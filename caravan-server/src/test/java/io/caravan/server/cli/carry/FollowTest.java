@@ -372,7 +372,7 @@ class FollowTest {
                     CommandRun.with(Map.of(), new byte[0]).run(source.address(), "move", "a", "--to", from.address());
             assertThat(back.exitCode()).as(back.err()).isZero();
         }
-        assertThat(found.get()).startsWith("ELSEWHERE ");
+        assertThat(found.get()).startsWith("RELOCATED ");
         assertThat(here.lrange("a", 0, -1)).containsExactly("1", "2", "3");
     }
 
@@ -394,7 +394,7 @@ class FollowTest {
         there.rpush("a", "3");
         CommandRun moved = move(from, to, "a");
         assertThat(moved.exitCode()).as(moved.err()).isZero();
-        assertThat(found("a")).startsWith("ELSEWHERE ");
+        assertThat(found("a")).startsWith("RELOCATED ");
         assertThat(there.lrange("a", 0, -1)).containsExactly("1", "2", "3");
     }
 
@@ -409,7 +409,7 @@ class FollowTest {
         assertThat(moved.exitCode()).as(moved.err()).isZero();
         assertThat(moved.out()).isEqualTo("moved 2 documents to " + url(to) + "\n");
         assertThat(to.exported()).isEqualTo(before);
-        assertThat(refusal(() -> here.llen("d/é"))).startsWith("ELSEWHERE " + url(to) + " ");
+        assertThat(refusal(() -> here.llen("d/é"))).startsWith("RELOCATED " + url(to) + " ");
         here.rpush("d/c", "1");
         assertThat(CommandRun.with(Map.of(), new byte[0])
                         .run(
@@ -427,7 +427,7 @@ class FollowTest {
     }
 
     private static void elsewhere(Jedis client, String name, ServedStore other) {
-        assertThat(refusal(() -> client.rpush(name, "x"))).startsWith("ELSEWHERE " + other.address() + " ");
+        assertThat(refusal(() -> client.rpush(name, "x"))).startsWith("RELOCATED " + other.address() + " ");
     }
 
     private static String refusal(Runnable request) {
@@ -452,7 +452,7 @@ class FollowTest {
         assertThat(moved.exitCode()).as(moved.err()).isZero();
         assertThat(moved.out()).isEqualTo("moved 302 documents to a.example:1 (http://b:2)\n");
         assertThat(there.dbSize()).isEqualTo(302);
-        assertThat(refusal(() -> here.llen("d/7"))).startsWith("ELSEWHERE a.example:1 ");
+        assertThat(refusal(() -> here.llen("d/7"))).startsWith("RELOCATED a.example:1 ");
         assertThat(here.keys("*")).containsExactly("other");
     }
 

@@ -84,6 +84,6 @@ class MoveIT {
                 .mapToObj(i -> "$v" + i)
                 .toList();
         assertThat(target.call("LRANGE", NAME, "0", "-1")).isEqualTo(all.toString());
-        assertThat(source.call("LLEN", NAME)).startsWith("-ELSEWHERE 127.0.0.1:" + target.port());
+        assertThat(source.call("LLEN", NAME)).startsWith("-RELOCATED 127.0.0.1:" + target.port());
     }
 }

@@ -84,7 +84,7 @@ final class NumberedWriter extends Thread implements AutoCloseable {
             acknowledged.set(next + 1);
         } else if (answer.startsWith(conflict)) {
             wentBack(next, Long.parseLong(answer.substring(conflict.length()).split(" ", 2)[0]), answer);
-        } else if (answer.startsWith("-ELSEWHERE 127.0.0.1:")) {
+        } else if (answer.startsWith("-RELOCATED 127.0.0.1:")) {
             port = Integer.parseInt(answer.split("[: ]", -1)[2]);
         } else if (!answer.startsWith("-MOVING ") && !answer.contains("stopping")) {
             problem = answer;

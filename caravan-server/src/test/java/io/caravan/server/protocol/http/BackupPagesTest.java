@@ -100,7 +100,7 @@ class BackupPagesTest {
         assertThat(begun.headers().firstValue("Location")).contains("./monday");
         assertThat(begun.body()).contains("\"name\":\"monday\",\"state\":\"running\"");
         Eventually.await("it runs", () -> state("monday").equals("running") && progressed());
-        refused(send("POST", "/v1/backups/tuesday", ADMIN), 409, "backup_under_way");
+        refused(send("POST", "/v1/backups/tuesday", ADMIN), 409, "backup_in_progress");
 
         mayCopy.release();
         Eventually.await("it is complete", () -> state("monday").equals("complete"));

@@ -138,7 +138,7 @@ class BatchTest {
         refuses(404, "not_found", "change 3", append("a", "x"), append("b", "x"), delete("missing"));
         refuses(400, "not_json", "change 2", append("a", "x"), append("json", "no"));
         refuses(400, "not_json", "change 2", append("a", "x"), append("json", "no" + "n".repeat(20_000)));
-        refuses(400, "offset_beyond_tail", "change 2", append("a", "x"), trim("a", THIRD));
+        refuses(400, "offset_out_of_range", "change 2", append("a", "x"), trim("a", THIRD));
         refuses(404, "not_found", "change 2", delete("a"), append("a", "x"));
         server.send("POST", "/v1/stream/json", null, "Stream-Closed", "true");
         refuses(409, "closed", "change 2", append("a", "x"), append("json", "1"));

@@ -93,7 +93,7 @@ class CarryPagesTest {
         assertThat(done("end&id=" + id + "&sequence=7", null).path("next").asLong())
                 .isEqualTo(7);
         assertThat(server.get("/v1/stream/a/b?offset=-1").body()).isEqualTo("ab");
-        refused(409, "changed_meanwhile", "add&id=" + id + "&sequence=7", values("c"));
+        refused(409, "changed", "add&id=" + id + "&sequence=7", values("c"));
         assertThat(done("abort&id=" + id, null).path("aborted").asBoolean()).isFalse();
         assertThat(server.get("/v1/stream/a/b?offset=-1").body()).isEqualTo("ab");
     }

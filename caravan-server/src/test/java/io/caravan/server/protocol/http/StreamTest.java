@@ -224,14 +224,14 @@ class StreamTest {
                 .isEqualTo("two");
         assertThat(header(server.send("POST", "/v1/stream/a?trim=" + behindTail, null), "Stream-First-Offset"))
                 .isEqualTo(offset(1));
-        assertProblem(server.get("/v1/stream/a?offset=0000000000000003_0000000000000001"), 400, "offset_beyond_tail");
+        assertProblem(server.get("/v1/stream/a?offset=0000000000000003_0000000000000001"), 400, "offset_out_of_range");
     }
 
     @Test
     void anOffsetBehindTheTailIsRefused() throws Exception {
         server.create("/v1/stream/a", TEXT);
-        assertProblem(server.get("/v1/stream/a?offset=" + offset(1)), 400, "offset_beyond_tail");
-        assertProblem(server.get("/v1/stream/a?offset=" + offset(9_999_999_999_999_999L)), 400, "offset_beyond_tail");
+        assertProblem(server.get("/v1/stream/a?offset=" + offset(1)), 400, "offset_out_of_range");
+        assertProblem(server.get("/v1/stream/a?offset=" + offset(9_999_999_999_999_999L)), 400, "offset_out_of_range");
     }
 
     @ParameterizedTest
@@ -275,7 +275,7 @@ class StreamTest {
     void aTrimIsRefusedThatMakesNoSense() throws Exception {
         assertProblem(server.send("POST", "/v1/stream/a?trim=now", null), 404, "not_found");
         server.create("/v1/stream/a", TEXT);
-        assertProblem(server.send("POST", "/v1/stream/a?trim=" + offset(1), null), 400, "offset_beyond_tail");
+        assertProblem(server.send("POST", "/v1/stream/a?trim=" + offset(1), null), 400, "offset_out_of_range");
         assertProblem(server.send("POST", "/v1/stream/a?trim=2", null), 400, "invalid_offset");
         assertProblem(server.send("POST", "/v1/stream/a?trim=now", "x", "Content-Type", TEXT), 400, "body_not_empty");
     }

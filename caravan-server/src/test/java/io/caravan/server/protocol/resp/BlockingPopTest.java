@@ -62,7 +62,7 @@ class BlockingPopTest extends RespTestBase {
         RespClient waiter = waitFor("k");
         client.call("CARAVAN.MOVE", "k", "FENCE", "5", "other:6380");
         client.call("CARAVAN.MOVE", "k", "REDIRECT", "5");
-        assertThat(waiter.read()).startsWith("-ELSEWHERE other:6380 ");
+        assertThat(waiter.read()).startsWith("-RELOCATED other:6380 ");
         waiter.close();
     }
 

@@ -185,7 +185,7 @@ class CarryCommandsTest extends RespTestBase {
         client.call("CARAVAN.MOVE", "k", "FENCE", "6", "other:6380 http://other:4437");
         answers("$other:6380 http://other:4437", "CARAVAN.MOVE", "k", "REDIRECT", "6");
         for (String any : new String[] {"LRANGE k 0 -1", "RPUSH k a", "EXISTS k", "CARAVAN.READ k FROM 0", "LLEN k"}) {
-            fails("ELSEWHERE other:6380 document 'k' has been moved to other:6380", any.split(" "));
+            fails("RELOCATED other:6380 document 'k' has been moved to other:6380", any.split(" "));
         }
         answers("[$0, []]", "SCAN", "0");
         answers(":1", "CARAVAN.MOVE", "k", "FORGET");

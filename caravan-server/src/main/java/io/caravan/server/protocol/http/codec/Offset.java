@@ -81,7 +81,7 @@ public final class Offset {
         checkRetained(sequence, info);
         if (sequence > info.nextSequence()) {
             throw Problem.badRequest(
-                    "offset_beyond_tail",
+                    "offset_out_of_range",
                     "the stream has not reached this offset: it ends at " + of(info.nextSequence()));
         }
         return sequence;

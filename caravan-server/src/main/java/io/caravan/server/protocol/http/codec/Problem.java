@@ -114,7 +114,7 @@ public final class Problem extends RuntimeException {
     private static Problem ofBackup(BackupException refused) {
         int status = switch (refused.reason()) {
             case NO_BACKUPS, NO_BACKUP -> 404;
-            case BACKUP_UNDER_WAY, BACKUP_EXISTS -> 409;
+            case BACKUP_IN_PROGRESS, BACKUP_EXISTS -> 409;
         };
         return new Problem(status, refused.reason().name().toLowerCase(Locale.ROOT), message(refused));
     }
@@ -133,8 +133,8 @@ public final class Problem extends RuntimeException {
                     PRODUCER_GAP,
                     SOURCE_GONE,
                     HAS_FORKS,
-                    CHANGED_MEANWHILE,
-                    CROSS_GROUP -> 409;
+                    CHANGED,
+                    CROSS_SLOT -> 409;
             case RESTORING, MOVING -> 503;
             case MOVED -> 421;
             case TOO_LARGE -> 413;

@@ -179,7 +179,7 @@ public final class ArchivePages {
     private static RuntimeException translated(RuntimeException problem) {
         if (problem instanceof ArchiveException refused) {
             int status = switch (refused.reason()) {
-                case DELETED, BACK_IN_TIME -> 409;
+                case DELETED, DIVERGED -> 409;
                 case NOT_FOUND -> 404;
                 case CORRUPT, VERSION, FOREIGN, FENCED, FULL -> 503;
             };

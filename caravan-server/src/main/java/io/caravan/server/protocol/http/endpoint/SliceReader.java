@@ -62,7 +62,7 @@ final class SliceReader implements DocumentReader {
 
     static DocumentException changedMeanwhile(DocumentName name) {
         return new DocumentException(
-                DocumentException.Reason.CHANGED_MEANWHILE, name, "was trimmed or deleted while it was being read");
+                DocumentException.Reason.CHANGED, name, "was trimmed or deleted while it was being read");
     }
 
     @Override

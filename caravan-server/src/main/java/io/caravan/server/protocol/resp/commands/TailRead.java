@@ -126,7 +126,7 @@ final class TailRead implements Reading {
                     "TRIMMED sequence " + from + " has been dropped, the first retained one is " + first);
         }
         if (from > next) {
-            throw new CommandException("BEYOND sequence " + from + " is past the next one, " + next
+            throw new CommandException("OUTOFRANGE sequence " + from + " is past the next one, " + next
                     + "; the document was deleted since you read it, or you ask for the wrong one");
         }
     }

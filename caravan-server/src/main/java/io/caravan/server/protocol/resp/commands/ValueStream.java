@@ -134,7 +134,7 @@ public final class ValueStream implements Reading, DocumentReader {
 
     private DocumentException changed() {
         return new DocumentException(
-                DocumentException.Reason.CHANGED_MEANWHILE,
+                DocumentException.Reason.CHANGED,
                 name,
                 "was trimmed or deleted before the client had taken sequence " + next + " of it");
     }

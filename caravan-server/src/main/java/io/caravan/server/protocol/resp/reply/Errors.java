@@ -50,7 +50,7 @@ public final class Errors {
             return answer.reply();
         }
         if (problem instanceof MovedException moved) {
-            return new Reply.Error("ELSEWHERE " + moved.to().forResp() + " " + moved.getMessage());
+            return new Reply.Error("RELOCATED " + moved.to().forResp() + " " + moved.getMessage());
         }
         if (problem instanceof DocumentException refused) {
             return new Reply.Error(prefix(refused.reason()) + " " + refused.getMessage());
@@ -70,7 +70,7 @@ public final class Errors {
     private static String prefix(ArchiveException.Reason reason) {
         return switch (reason) {
             case DELETED -> "DELETED";
-            case BACK_IN_TIME -> "BACKINTIME";
+            case DIVERGED -> "DIVERGED";
             case CORRUPT, VERSION, NOT_FOUND, FOREIGN, FENCED, FULL -> "ARCHIVE";
         };
     }
@@ -82,14 +82,14 @@ public final class Errors {
             case CLOSED -> "CLOSED";
             case SEQUENCE_CONFLICT -> "CONFLICT";
             case HAS_FORKS -> "FORKED";
-            case CHANGED_MEANWHILE -> "CHANGED";
+            case CHANGED -> "CHANGED";
             case RESTORING -> "RESTORING";
             case MOVING -> "MOVING";
-            case MOVED -> "ELSEWHERE";
+            case MOVED -> "RELOCATED";
             case TOO_LARGE -> "TOOLARGE";
             case OVER_QUOTA -> "QUOTA";
             case RATE_LIMITED -> "RATELIMITED";
-            case CROSS_GROUP -> "CROSSSLOT";
+            case CROSS_SLOT -> "CROSSSLOT";
             case EXISTS,
                     CONTENT_TYPE_MISMATCH,
                     NOT_JSON,
