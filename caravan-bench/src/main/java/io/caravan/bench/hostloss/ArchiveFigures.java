@@ -17,7 +17,7 @@ record ArchiveFigures(double oldestSeconds, double failures, double backOffSecon
     static ArchiveFigures of(InetSocketAddress http) throws IOException {
         ServerMetrics metrics = ServerMetrics.of(http);
         return new ArchiveFigures(
-                metrics.sum("caravan_archive_oldest_unarchived_seconds"),
+                metrics.sum("caravan_archive_lag_seconds"),
                 metrics.sum("caravan_archive_failures_total"),
                 metrics.sum("caravan_archive_backoff_seconds"),
                 ServerMetrics.page(http, "/readyz"));

@@ -32,9 +32,9 @@ public final class ArchiveMetrics {
                         + " has found them",
                 ArchiveStatus::backlog);
         archive.gauge(
-                "caravan.archive.oldest.unarchived.seconds",
+                "caravan.archive.lag.seconds",
                 "Upper bound of the age of the oldest change in the backlog, 0 when there is none",
-                ArchiveStatus::oldestUnarchivedSeconds);
+                ArchiveStatus::lagSeconds);
         archive.gauge(
                 "caravan.archive.overdue.seconds",
                 "Upper bound of how much older a change in the backlog is than archive-after allows, the server's or its"

@@ -199,7 +199,7 @@ class ArchiveServerTest {
                     .contains(
                             "caravan_archive_state{state=\"owner\"} 1.0", "caravan_archive_state{state=\"fenced\"} 0.0")
                     .contains("caravan_archive_backlog 0.0", "caravan_archive_documents_total 1.0")
-                    .contains("caravan_archive_oldest_unarchived_seconds 0.0", "caravan_archive_overdue_seconds 0.0")
+                    .contains("caravan_archive_lag_seconds 0.0", "caravan_archive_overdue_seconds 0.0")
                     .contains("caravan_archive_backoff_seconds 0.0")
                     .contains("caravan_archive_failures_total{kind=\"unavailable\"} 0.0")
                     .contains("caravan_archive_last_success_timestamp_seconds 1");

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param epoch number of this server among the archive's owners; 0 while it does not own the archive
  * @param backlog number of changes and deletions that the archive lacks, as found by the last round through all
  *     documents; without changes that may wait for the next round
- * @param oldestUnarchivedSeconds upper bound on the age of the oldest of these changes; 0 when there is none
+ * @param lagSeconds upper bound on the age of the oldest of these changes; 0 when there is none
  * @param overdueSeconds upper bound on the time by which a change exceeds the maximum age that the server, or the
  *     document's space, allows; 0 when none does
  * @param documents snapshots that were archived since the start
@@ -29,7 +29,7 @@ public record ArchiveStatus(
         ArchiveState state,
         long epoch,
         long backlog,
-        double oldestUnarchivedSeconds,
+        double lagSeconds,
         double overdueSeconds,
         long documents,
         long tombstones,

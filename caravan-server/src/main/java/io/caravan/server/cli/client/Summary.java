@@ -111,7 +111,7 @@ public record Summary(ServerInfo info) {
         return state.equals("none")
                 ? state
                 : state + ", " + count(info.numberOrZero("archive_backlog"), "document") + " waiting, the oldest for "
-                        + Figures.age(info.seconds("archive_oldest_unarchived_seconds"));
+                        + Figures.age(info.seconds("archive_lag_seconds"));
     }
 
     /** Returns the role of the node in its cluster. */

@@ -39,7 +39,7 @@ final class Allowed {
                                     + " log_bytes_since_checkpoint records_per_flush_mean force_p50_us force_p99_us ack_p50_us"
                                     + " ack_p99_us lock_p99_us lock_max_us checkpoints checkpoint_last_ms heap_total_bytes"
                                     + " heap_used_bytes heap_free_bytes heap_largest_hole_bytes archive_backlog"
-                                    + " archive_oldest_unarchived_seconds archive_overdue_seconds archive_last_success_ms archive_last_error_ms"
+                                    + " archive_lag_seconds archive_overdue_seconds archive_last_success_ms archive_last_error_ms"
                                     + " archive_epoch archive_documents archive_tombstones archive_bytes archive_failures"
                                     + " groups store_incomplete backup_in_progress backup_done_bytes backup_total_bytes connected_slaves"
                                     + " cluster_enabled cluster_drained cluster_since_seconds cluster_term cluster_committed_entries"

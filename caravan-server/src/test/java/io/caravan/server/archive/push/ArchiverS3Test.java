@@ -98,7 +98,7 @@ class ArchiverS3Test {
                 "the trouble is told",
                 () -> archiver.status().failures().get(kind) > 0
                         && archiver.status().backlog() > 0
-                        && archiver.status().oldestUnarchivedSeconds() > 0);
+                        && archiver.status().lagSeconds() > 0);
         assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
         proxy.pass();
         awaitAll();

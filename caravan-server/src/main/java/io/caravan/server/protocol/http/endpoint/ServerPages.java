@@ -76,7 +76,7 @@ public final class ServerPages {
     private static Map<String, Object> brief(ArchiveStatus archive) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("state", archive.state().label());
-        fields.put("lagSeconds", archive.oldestUnarchivedSeconds());
+        fields.put("lagSeconds", archive.lagSeconds());
         fields.put("overdueSeconds", archive.overdueSeconds());
         fields.put("backlog", archive.backlog());
         fields.put("lastSuccess", archive.lastSuccessMillis() == 0 ? null : moment(archive.lastSuccessMillis()));

@@ -265,7 +265,7 @@ public final class ServerStatus {
         Map<String, Object> fields = ordered(
                 "archive_state", status.state().label(),
                 "archive_backlog", status.backlog(),
-                "archive_oldest_unarchived_seconds", status.oldestUnarchivedSeconds(),
+                "archive_lag_seconds", status.lagSeconds(),
                 "archive_overdue_seconds", status.overdueSeconds(),
                 "archive_last_success_ms", status.lastSuccessMillis(),
                 "archive_last_error_ms", last == null ? 0 : last.atMillis(),

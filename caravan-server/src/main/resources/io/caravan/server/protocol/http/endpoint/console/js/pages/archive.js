@@ -123,7 +123,7 @@ function state({archive, drills, hydration}) {
       ${tile('State', archive.state.toLowerCase(), archive.location)}
       ${tile(
         'Lag',
-        seconds(archive.oldestUnarchivedSeconds),
+        seconds(archive.lagSeconds),
         archive.overdueSeconds ? `${seconds(archive.overdueSeconds)} later than it is to be` : 'the oldest change that waits',
       )}
       ${tile('Waiting', count(archive.backlog), 'changes')}
