@@ -88,8 +88,8 @@ final class SpaceCharges implements AutoCloseable {
     }
 
     /** Records a write that the space's statistics include once it is accepted. */
-    void wrote(Space space, long appendedBytes, long retiredValues) {
-        whenAccepted.add(() -> space.wrote(appendedBytes, retiredValues));
+    void wrote(Space space, long appendedBytes, long retentionTrimmedValues) {
+        whenAccepted.add(() -> space.wrote(appendedBytes, retentionTrimmedValues));
     }
 
     /** Completes the reservations, once the store has accepted the write. */

@@ -214,7 +214,7 @@ class SpaceServerTest {
         answers("[$3, $4567]", "LRANGE", "keep/d", "0", "-1");
         client.call("RPUSH", "keep/d", "89");
         answers("[$89]", "LRANGE", "keep/d", "0", "-1");
-        assertThat(told("keep/")).contains("$retired-values, :4");
+        assertThat(told("keep/")).contains("$retention-trimmed-values, :4");
     }
 
     @Test
@@ -262,7 +262,7 @@ class SpaceServerTest {
                         "quota_documents", "0.0",
                         "writes", "1.0",
                         "written_bytes", "2.0",
-                        "retired_values", "0.0",
+                        "retention_trimmed_values", "0.0",
                         "refused_sizes", "1.0",
                         "refused_quotas", "0.0",
                         "refused_rates", "0.0")

@@ -184,7 +184,7 @@ class SpacesTest {
         documents.push("d", "6", "7", "8", "9");
         assertThat(documents.read("d")).containsExactly("7", "8", "9");
         holds("d", 1, 3);
-        assertThat(space("d").retiredValues()).isEqualTo(7);
+        assertThat(space("d").retentionTrimmedValues()).isEqualTo(7);
         documents.push("new", "0");
         documents.create("d/new", "text/plain", "a", "b", "c", "d");
         assertThat(documents.read("d/new")).containsExactly("b", "c", "d");

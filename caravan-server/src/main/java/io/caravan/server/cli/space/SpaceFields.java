@@ -56,7 +56,7 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
             }
         }
         output.line("since the server started: " + Figures.count(figure("writes"), "write") + " of "
-                + Figures.size(figure("written-bytes")) + ", " + Figures.count(figure("retired-values"), "value")
+                + Figures.size(figure("written-bytes")) + ", " + Figures.count(figure("retention-trimmed-values"), "value")
                 + " retired; refused for a size " + figure("refused-sizes") + ", a quota " + figure("refused-quotas")
                 + ", a rate " + figure("refused-rates"));
     }

@@ -45,7 +45,7 @@ final class Allowed {
                                     + " cluster_enabled cluster_drained cluster_since_seconds cluster_term cluster_committed_entries"
                                     + " cluster_behind_entries cluster_log_entries documents values lists spaces"
                                     + " spaces_refused_sizes spaces_refused_quotas spaces_refused_rates"
-                                    + " spaces_retired_values spaces_less_durable")
+                                    + " spaces_retention_trimmed_values spaces_less_durable")
                             .split(" ")),
             Map.ofEntries(
                     Map.entry("redis_version", VERSION),

@@ -147,10 +147,10 @@ public final class Space {
     }
 
     /** Records a write to a document that the store has accepted. */
-    public void wrote(long appendedBytes, long retiredValues) {
+    public void wrote(long appendedBytes, long retentionTrimmedValues) {
         activity.writes.increment();
         activity.bytes.add(appendedBytes);
-        activity.retired.add(retiredValues);
+        activity.retired.add(retentionTrimmedValues);
     }
 
     /** Records a rejection because a value or a document would have been too large. */
@@ -180,7 +180,7 @@ public final class Space {
     }
 
     /** Returns the number of values that retention trimmed during these writes. */
-    public long retiredValues() {
+    public long retentionTrimmedValues() {
         return activity.retired.sum();
     }
 

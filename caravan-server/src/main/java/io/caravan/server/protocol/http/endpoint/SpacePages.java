@@ -119,7 +119,7 @@ public final class SpacePages {
         fields.put("bytes", space.bytes());
         fields.put("writes", space.writes());
         fields.put("writtenBytes", space.writtenBytes());
-        fields.put("retiredValues", space.retiredValues());
+        fields.put("retentionTrimmedValues", space.retentionTrimmedValues());
         fields.put("refusedSizes", space.sizeRefusals());
         fields.put("refusedQuotas", space.quotaRefusals());
         fields.put("refusedRates", space.rateRefusals());

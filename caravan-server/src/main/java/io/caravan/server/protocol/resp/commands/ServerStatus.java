@@ -313,8 +313,8 @@ public final class ServerStatus {
                         all.stream().mapToLong(Space::quotaRefusals).sum(),
                 "spaces_refused_rates",
                         all.stream().mapToLong(Space::rateRefusals).sum(),
-                "spaces_retired_values",
-                        all.stream().mapToLong(Space::retiredValues).sum());
+                "spaces_retention_trimmed_values",
+                        all.stream().mapToLong(Space::retentionTrimmedValues).sum());
     }
 
     private static long micros(long nanos) {

@@ -96,7 +96,7 @@ public final class SpaceCommands {
                         "bytes", space.bytes(),
                         "writes", space.writes(),
                         "written-bytes", space.writtenBytes(),
-                        "retired-values", space.retiredValues(),
+                        "retention-trimmed-values", space.retentionTrimmedValues(),
                         "refused-sizes", space.sizeRefusals(),
                         "refused-quotas", space.quotaRefusals(),
                         "refused-rates", space.rateRefusals(),
