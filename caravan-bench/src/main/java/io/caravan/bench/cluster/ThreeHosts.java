@@ -37,7 +37,7 @@ final class ThreeHosts implements Contestant.Running {
     private static final List<String> IDS = List.of("a", "b", "c");
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(120);
     private static final long LOOK_MILLIS = 20;
-    private static final String BEHIND = "cluster_behind_entries";
+    private static final String BEHIND = "cluster_unapplied_entries";
     private static final String COMMITTED = "cluster_committed_entries";
 
     /** The text that a node logs when it has received a snapshot. */
@@ -265,7 +265,7 @@ final class ThreeHosts implements Contestant.Running {
             progress.show(() -> info.isEmpty()
                     ? "host " + id + " starts"
                     : "host " + id + " is behind by " + number(info, BEHIND) + " entries, and has "
-                            + Math.max(0, number(info, "files_bytes")) + " bytes of files");
+                            + Math.max(0, number(info, "snapshot_bytes")) + " bytes of files");
             TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
         }
         throw new IOException("host " + id + " did not come back within " + patience.toSeconds() + " s; it printed: "

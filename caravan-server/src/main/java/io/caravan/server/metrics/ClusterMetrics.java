@@ -25,24 +25,24 @@ public final class ClusterMetrics {
                 c -> c.leader().isPresent() ? 1 : 0);
         cluster.gauge("caravan.cluster.term", "The election's number, which rises with each", Cluster::term);
         cluster.gauge(
-                "caravan.cluster.behind.entries", "Committed entries that this host has yet to apply", Cluster::behind);
+                "caravan.cluster.unapplied.entries", "Committed entries that this host has yet to apply", Cluster::behind);
         cluster.gauge("caravan.cluster.log.entries", "Entries that this host's Raft log keeps", Cluster::kept);
         metrics.gauges(
-                "caravan.cluster.replica.behind.entries",
+                "caravan.cluster.node.lag.entries",
                 "Committed entries that a host has yet to hear of, as far as this one knows; the leader knows best",
                 HOST,
                 () -> each(source, progress -> Math.max(0, source.committed() - progress.committed())));
         metrics.gauges(
-                "caravan.cluster.replica.silent.seconds",
+                "caravan.cluster.node.last.contact.seconds",
                 "Since the leader last heard from a host; 0 where this is not known",
                 HOST,
                 () -> each(source, ClusterMetrics::silentSeconds));
         metrics.gauges(
-                "caravan.cluster.replica.files.bytes",
+                "caravan.cluster.node.snapshot.bytes",
                 "What a host has of the store's files that it is sent, because it is behind what the Raft log keeps; 0"
                         + " when it is sent none, as far as this host knows",
                 HOST,
-                () -> each(source, ClusterMetrics::filesBytes));
+                () -> each(source, ClusterMetrics::snapshotBytes));
     }
 
     /** Returns a number for each current member of the group. */
@@ -53,7 +53,7 @@ public final class ClusterMetrics {
         return figures;
     }
 
-    private static double filesBytes(Progress progress) {
+    private static double snapshotBytes(Progress progress) {
         FileProgress files = progress.files();
         return files == null ? 0 : files.bytes();
     }

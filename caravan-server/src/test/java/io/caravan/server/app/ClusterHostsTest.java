@@ -128,7 +128,7 @@ class ClusterHostsTest {
                     .contains(":" + d.resp().port() + ",");
             assertThat(call(cluster, host, "CLUSTER", "INFO")).contains("cluster_known_nodes:4");
             assertThat(call(cluster, host, "INFO", "cluster")).contains("cluster_host_d:", "resp=" + d.resp());
-            assertThat(page(host, "/metrics")).contains("caravan_cluster_replica_behind_entries{host=\"d\"}");
+            assertThat(page(host, "/metrics")).contains("caravan_cluster_node_lag_entries{host=\"d\"}");
             assertThat(page(host, "/v1/cluster")).contains("\"id\":\"d\"");
         }
         assertThat(call(cluster, d, "RPUSH", "kept", "value"))

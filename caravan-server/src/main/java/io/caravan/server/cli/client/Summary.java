@@ -124,7 +124,7 @@ public record Summary(ServerInfo info) {
         return role + " of slots " + info.text("cluster_slots")
                 + (role.equals("leader")
                         ? ""
-                        : ", behind by " + number("cluster_behind_entries") + " of the log, "
+                        : ", behind by " + number("cluster_unapplied_entries") + " of the log, "
                                 + (leader.isEmpty() ? "no leader" : "the leader is " + leader));
     }
 

@@ -90,8 +90,8 @@ final class ClusterStatusCommand extends ClientCommand {
     }
 
     private static void host(Output output, String id, Map<String, String> fields) throws IOException {
-        String heard = fields.get("heard_ms_ago");
-        String files = fields.get("files_bytes");
+        String heard = fields.get("last_contact_ms");
+        String files = fields.get("snapshot_bytes");
         output.line(String.format(
                 Locale.ROOT,
                 "%-8s %-9s %-22s %-22s %12s %8s%s",
@@ -103,6 +103,6 @@ final class ClusterStatusCommand extends ClientCommand {
                 heard == null ? "" : heard + " ms",
                 files == null
                         ? ""
-                        : "  gets files, has " + files + " of " + fields.get("files_total_bytes") + " bytes"));
+                        : "  gets files, has " + files + " of " + fields.get("snapshot_total_bytes") + " bytes"));
     }
 }

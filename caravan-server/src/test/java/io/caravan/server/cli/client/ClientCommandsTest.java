@@ -403,7 +403,7 @@ class ClientCommandsTest {
     void statOmitsWhatAUserOrAFollowerHasNot() {
         String follower = "# Server\r\ncaravan_version:1\r\nuptime_in_seconds:9\r\n# Cluster\r\ncluster_enabled:1\r\n"
                 + "cluster_slots:0-16383\r\ncluster_role:follower\r\ncluster_leader:n1:7000\r\n"
-                + "cluster_behind_entries:3\r\n";
+                + "cluster_unapplied_entries:3\r\n";
         ServerInfo info = ServerInfo.parse(follower);
         assertThat(new Summary(info).lines(info, 1))
                 .containsExactly(

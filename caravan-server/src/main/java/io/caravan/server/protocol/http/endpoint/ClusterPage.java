@@ -31,7 +31,7 @@ public final class ClusterPage implements Route.Endpoint {
         fields.put("host", cluster.self().id());
         fields.put("leader", cluster.leader().map(ClusterHost::id).orElse(null));
         fields.put("since", cluster.group().since().toString());
-        fields.put("behindEntries", cluster.behind());
+        fields.put("unappliedEntries", cluster.behind());
         return fields;
     }
 
@@ -75,11 +75,11 @@ public final class ClusterPage implements Route.Endpoint {
         fields.put("http", host.http().toString());
         cluster.progress(host).ifPresent(progress -> {
             fields.put("committedEntries", progress.committed());
-            fields.put("heardMillisAgo", millis(progress.silent()));
+            fields.put("lastContactMillis", millis(progress.silent()));
             FileProgress files = progress.files();
             if (files != null) {
-                fields.put("filesBytes", files.bytes());
-                fields.put("filesTotalBytes", files.total());
+                fields.put("snapshotBytes", files.bytes());
+                fields.put("snapshotTotalBytes", files.total());
             }
         });
         return fields;

@@ -36,7 +36,7 @@ final class ClusterStatus {
                 "cluster_since_seconds", cluster.group().unchangedFor().toSeconds(),
                 "cluster_term", cluster.term(),
                 "cluster_committed_entries", cluster.committed(),
-                "cluster_behind_entries", cluster.behind(),
+                "cluster_unapplied_entries", cluster.behind(),
                 "cluster_log_entries", cluster.kept());
         for (ClusterHost host : cluster.hosts()) {
             fields.put("cluster_host_" + host.id(), host(cluster, host, leader));
@@ -67,12 +67,12 @@ final class ClusterStatus {
             line.append(",committed_entries=").append(progress.committed());
             Duration silent = progress.silent();
             if (silent != null) {
-                line.append(",heard_ms_ago=").append(silent.toMillis());
+                line.append(",last_contact_ms=").append(silent.toMillis());
             }
             FileProgress files = progress.files();
             if (files != null) {
-                line.append(",files_bytes=").append(files.bytes());
-                line.append(",files_total_bytes=").append(files.total());
+                line.append(",snapshot_bytes=").append(files.bytes());
+                line.append(",snapshot_total_bytes=").append(files.total());
             }
         });
         return line.toString();

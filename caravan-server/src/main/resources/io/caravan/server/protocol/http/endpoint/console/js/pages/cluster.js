@@ -107,4 +107,4 @@ const behind = (host) =>
   host.committedEntries === undefined ? '–' : Math.max(0, cluster.committedEntries - host.committedEntries);
 
 /** Only the leader hears from hosts. */
-const heard = (host) => (host.heardMillisAgo == null ? '–' : `${seconds(host.heardMillisAgo / 1000)} ago`);
+const heard = (host) => (host.lastContactMillis == null ? '–' : `${seconds(host.lastContactMillis / 1000)} ago`);
