@@ -17,7 +17,7 @@ public final class NetworkMetrics {
     public static void register(ServerMetrics metrics, Network network, Authenticator authenticator) {
         Figures<Network> clients = metrics.of(() -> network);
         clients.gauge(
-                "caravan.requests.held.bytes",
+                "caravan.requests.in.flight.bytes",
                 "Bytes that requests take which have been read and not answered",
                 Network::inFlightBytes);
         clients.counter(
@@ -25,13 +25,13 @@ public final class NetworkMetrics {
                 "Connections closed because they did nothing while all requests together were at their limit",
                 Network::closedForRequests);
         clients.gauge(
-                "caravan.answers.held.bytes", "Bytes of answers that clients have not taken", Network::answerBytes);
+                "caravan.replies.pending.bytes", "Bytes of answers that clients have not taken", Network::answerBytes);
         clients.gauge(
-                "caravan.waits.held.bytes",
+                "caravan.waits.bytes",
                 "Bytes for what clients wait for: channels, patterns, names in BLPOP, streams in /v1/live",
                 Network::waitBytes);
         clients.counter(
-                "caravan.answers.closed.connections",
+                "caravan.replies.closed.connections",
                 "Connections closed because they took nothing while all answers together were at their limit",
                 Network::closedForAnswers);
         clients.counter("caravan.connections.refused", REFUSED, Network::refusedConnections, "limit", "total");

@@ -35,9 +35,9 @@ import org.junit.jupiter.api.io.TempDir;
 class HostileClientsIT {
     private static final String SECRET = "may-do-everything-here-1";
     private static final List<String> EMPTY_AFTERWARDS = List.of(
-            "caravan_requests_held_bytes",
-            "caravan_answers_held_bytes",
-            "caravan_waits_held_bytes",
+            "caravan_requests_in_flight_bytes",
+            "caravan_replies_pending_bytes",
+            "caravan_waits_bytes",
             "caravan_subscriptions",
             "caravan_pops_waiting");
 

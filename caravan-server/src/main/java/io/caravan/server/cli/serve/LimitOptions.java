@@ -53,7 +53,7 @@ final class LimitOptions {
     private long maxInFlightTotalBytes;
 
     @Option(
-            names = "--max-answers-total",
+            names = "--max-replies-total",
             paramLabel = "SIZE",
             defaultValue = "auto",
             converter = Quantities.BytesOrAuto.class,
@@ -124,7 +124,7 @@ final class LimitOptions {
         long total = maxInFlightTotalBytes == AUTO ? defaults.totalInFlightBytes() : maxInFlightTotalBytes;
         long answers = maxAnswersTotalBytes == AUTO ? defaults.totalAnswerBytes() : maxAnswersTotalBytes;
         check(maxConnections > 0, "--max-connections must be 1 or more");
-        check(answers >= MIN_ANSWERS_BYTES, "--max-answers-total must be 1MiB or more");
+        check(answers >= MIN_ANSWERS_BYTES, "--max-replies-total must be 1MiB or more");
         check(
                 maxInFlightBytes >= request,
                 "--max-in-flight must be " + request + " bytes or more, which is the greatest request");

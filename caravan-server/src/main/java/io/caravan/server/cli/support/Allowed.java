@@ -110,7 +110,7 @@ final class Allowed {
                         + " archive-bandwidth archive-on-stop archive-hydrate archive-prune archive-keep archive-keep-days"
                         + " archive-keep-daily archive-retain archive-takeover drill drill-sample insecure transport loops"
                         + " readers max-connections max-connections-per-address max-in-flight max-in-flight-total"
-                        + " max-answers-total max-pipeline request-timeout idle-timeout event-stream-heartbeat log-format log-level stop-timeout cluster-create"
+                        + " max-replies-total max-pipeline request-timeout idle-timeout event-stream-heartbeat log-format log-level stop-timeout cluster-create"
                         + " cluster-join cluster-election cluster-log-kept");
         put(forms, oneOf("leader", "strict"), "cluster-reads");
         put(forms, ADDRESS, "resp http");

@@ -194,7 +194,7 @@ class HttpLimitsTest {
                 slow.send("LINDEX", "k", "0");
             }
             // The memory of the pending requests, including this scrape, is far smaller.
-            Eventually.await("answers are held", () -> figure("caravan_answers_held_bytes") > 100_000);
+            Eventually.await("answers are held", () -> figure("caravan_replies_pending_bytes") > 100_000);
         }
     }
 
