@@ -34,8 +34,8 @@ public final class NetworkMetrics {
                 "caravan.replies.closed.connections",
                 "Connections closed because they took nothing while all answers together were at their limit",
                 Network::closedForAnswers);
-        clients.counter("caravan.connections.refused", REFUSED, Network::refusedConnections, "limit", "total");
-        clients.counter("caravan.connections.refused", REFUSED, Network::refusedByAddress, "limit", "address");
+        clients.counter("caravan.connections.rejected", REFUSED, Network::refusedConnections, "limit", "total");
+        clients.counter("caravan.connections.rejected", REFUSED, Network::refusedByAddress, "limit", "address");
         Figures<Authenticator> logins = metrics.of(() -> authenticator);
         logins.counter("caravan.logins.failed", FAILED, Authenticator::failures, "reason", "wrong");
         logins.counter("caravan.logins.failed", FAILED, Authenticator::refusals, "reason", "limited");

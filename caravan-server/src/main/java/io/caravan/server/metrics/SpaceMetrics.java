@@ -29,9 +29,9 @@ public final class SpaceMetrics {
         gauges.add("writes", "Changes since the start that appended or created", Space::writes);
         gauges.add("written.bytes", "Bytes that they appended", Space::writtenBytes);
         gauges.add("retention.trimmed.values", "Values trimmed since the start because newer ones came", Space::retentionTrimmedValues);
-        gauges.add("refused.sizes", "Changes refused because of a size", Space::sizeRefusals);
-        gauges.add("refused.quotas", "Changes refused because of a quota", Space::quotaRefusals);
-        gauges.add("refused.rates", "Changes refused because of a rate", Space::rateRefusals);
+        gauges.add("rejected.sizes", "Changes refused because of a size", Space::sizeRefusals);
+        gauges.add("rejected.quotas", "Changes refused because of a quota", Space::quotaRefusals);
+        gauges.add("rejected.rates", "Changes refused because of a rate", Space::rateRefusals);
     }
 
     private static ToDoubleFunction<Space> quota(SpaceSetting quota) {

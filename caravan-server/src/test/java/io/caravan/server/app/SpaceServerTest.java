@@ -263,13 +263,13 @@ class SpaceServerTest {
                         "writes", "1.0",
                         "written_bytes", "2.0",
                         "retention_trimmed_values", "0.0",
-                        "refused_sizes", "1.0",
-                        "refused_quotas", "0.0",
-                        "refused_rates", "0.0")
+                        "rejected_sizes", "1.0",
+                        "rejected_quotas", "0.0",
+                        "rejected_rates", "0.0")
                 .entrySet()) {
             assertThat(metrics.lines()).contains("caravan_space_" + figure.getKey() + label + " " + figure.getValue());
         }
-        assertThat(client.call("INFO")).contains("# Spaces\r\nspaces:").contains("\r\nspaces_refused_sizes:");
+        assertThat(client.call("INFO")).contains("# Spaces\r\nspaces:").contains("\r\nspaces_rejected_sizes:");
         String path = "/v1/spaces/" + URLEncoder.encode(hostile, UTF_8).replace("+", "%20");
         assertThat(http("GET", path, "").body()).contains("\"documents\":1");
         assertThat(http("DELETE", path, "").statusCode()).isEqualTo(204);

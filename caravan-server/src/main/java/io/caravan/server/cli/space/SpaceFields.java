@@ -30,7 +30,7 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
 
     /** Returns the number of writes that were rejected for any reason. */
     long refused() {
-        return figure("refused-sizes") + figure("refused-quotas") + figure("refused-rates");
+        return figure("rejected-sizes") + figure("rejected-quotas") + figure("rejected-rates");
     }
 
     /** Formats the settings as arguments of {@code set}. */
@@ -57,8 +57,8 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
         }
         output.line("since the server started: " + Figures.count(figure("writes"), "write") + " of "
                 + Figures.size(figure("written-bytes")) + ", " + Figures.count(figure("retention-trimmed-values"), "value")
-                + " retired; refused for a size " + figure("refused-sizes") + ", a quota " + figure("refused-quotas")
-                + ", a rate " + figure("refused-rates"));
+                + " retired; refused for a size " + figure("rejected-sizes") + ", a quota " + figure("rejected-quotas")
+                + ", a rate " + figure("rejected-rates"));
     }
 
     /** Returns an explanation of a setting's value. */

@@ -44,7 +44,7 @@ final class Allowed {
                                     + " groups store_incomplete backup_in_progress backup_done_bytes backup_total_bytes connected_slaves"
                                     + " cluster_enabled cluster_drained cluster_since_seconds cluster_term cluster_committed_entries"
                                     + " cluster_unapplied_entries cluster_log_entries documents values lists spaces"
-                                    + " spaces_refused_sizes spaces_refused_quotas spaces_refused_rates"
+                                    + " spaces_rejected_sizes spaces_rejected_quotas spaces_rejected_rates"
                                     + " spaces_retention_trimmed_values spaces_less_durable")
                             .split(" ")),
             Map.ofEntries(

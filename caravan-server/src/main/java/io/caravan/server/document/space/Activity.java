@@ -12,9 +12,9 @@ final class Activity {
     final LongAdder writes;
     final LongAdder bytes;
     final LongAdder retired;
-    final LongAdder refusedSizes;
-    final LongAdder refusedQuotas;
-    final LongAdder refusedRates;
+    final LongAdder rejectedSizes;
+    final LongAdder rejectedQuotas;
+    final LongAdder rejectedRates;
 
     Activity(long nowNanos) {
         this(
@@ -34,22 +34,22 @@ final class Activity {
             LongAdder writes,
             LongAdder bytes,
             LongAdder retired,
-            LongAdder refusedSizes,
-            LongAdder refusedQuotas,
-            LongAdder refusedRates) {
+            LongAdder rejectedSizes,
+            LongAdder rejectedQuotas,
+            LongAdder rejectedRates) {
         this.writeRate = writeRate;
         this.byteRate = byteRate;
         this.writes = writes;
         this.bytes = bytes;
         this.retired = retired;
-        this.refusedSizes = refusedSizes;
-        this.refusedQuotas = refusedQuotas;
-        this.refusedRates = refusedRates;
+        this.rejectedSizes = rejectedSizes;
+        this.rejectedQuotas = rejectedQuotas;
+        this.rejectedRates = rejectedRates;
     }
 
     /** Returns the same counters, with other rate limits. */
     Activity with(RateLimit otherWriteRate, RateLimit otherByteRate) {
         return new Activity(
-                otherWriteRate, otherByteRate, writes, bytes, retired, refusedSizes, refusedQuotas, refusedRates);
+                otherWriteRate, otherByteRate, writes, bytes, retired, rejectedSizes, rejectedQuotas, rejectedRates);
     }
 }

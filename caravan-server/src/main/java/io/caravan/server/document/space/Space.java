@@ -155,15 +155,15 @@ public final class Space {
 
     /** Records a rejection because a value or a document would have been too large. */
     public void refusedSize() {
-        activity.refusedSizes.increment();
+        activity.rejectedSizes.increment();
     }
 
     public void refusedQuota() {
-        activity.refusedQuotas.increment();
+        activity.rejectedQuotas.increment();
     }
 
     public void refusedRate() {
-        activity.refusedRates.increment();
+        activity.rejectedRates.increment();
     }
 
     /**
@@ -185,14 +185,14 @@ public final class Space {
     }
 
     public long sizeRefusals() {
-        return activity.refusedSizes.sum();
+        return activity.rejectedSizes.sum();
     }
 
     public long quotaRefusals() {
-        return activity.refusedQuotas.sum();
+        return activity.rejectedQuotas.sum();
     }
 
     public long rateRefusals() {
-        return activity.refusedRates.sum();
+        return activity.rejectedRates.sum();
     }
 }

@@ -170,7 +170,7 @@ class HttpLimitsTest {
     @Test
     void aRefusedConnectionIsCounted() throws IOException {
         start(1, LONG, Duration.ZERO);
-        String refused = "caravan_connections_refused_total{limit=\"total\"}";
+        String refused = "caravan_connections_rejected_total{limit=\"total\"}";
         try (RespClient only = fixture.connect()) {
             assertThat(only.call("PING")).isEqualTo("+PONG");
             try (Socket second = connect()) {

@@ -150,8 +150,8 @@ class ServerPagesTest {
                             .body())
                     .contains("caravan_logins_failed_total{reason=\"wrong\"} 2.0")
                     .contains("caravan_logins_failed_total{reason=\"limited\"} 0.0")
-                    .contains("caravan_connections_refused_total{limit=\"total\"} 0.0")
-                    .contains("caravan_connections_refused_total{limit=\"address\"} 0.0")
+                    .contains("caravan_connections_rejected_total{limit=\"total\"} 0.0")
+                    .contains("caravan_connections_rejected_total{limit=\"address\"} 0.0")
                     .contains("caravan_replies_closed_connections_total 0.0")
                     .contains("caravan_replies_pending_bytes ", "caravan_requests_in_flight_bytes ");
         }

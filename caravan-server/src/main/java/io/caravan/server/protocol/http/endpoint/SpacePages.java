@@ -120,9 +120,9 @@ public final class SpacePages {
         fields.put("writes", space.writes());
         fields.put("writtenBytes", space.writtenBytes());
         fields.put("retentionTrimmedValues", space.retentionTrimmedValues());
-        fields.put("refusedSizes", space.sizeRefusals());
-        fields.put("refusedQuotas", space.quotaRefusals());
-        fields.put("refusedRates", space.rateRefusals());
+        fields.put("rejectedSizes", space.sizeRefusals());
+        fields.put("rejectedQuotas", space.quotaRefusals());
+        fields.put("rejectedRates", space.rateRefusals());
         fields.put("promise", space.promise().word());
         return fields;
     }

@@ -307,11 +307,11 @@ public final class ServerStatus {
                                 .filter(space ->
                                         space.promise() != documents.spaces().server())
                                 .count(),
-                "spaces_refused_sizes",
+                "spaces_rejected_sizes",
                         all.stream().mapToLong(Space::sizeRefusals).sum(),
-                "spaces_refused_quotas",
+                "spaces_rejected_quotas",
                         all.stream().mapToLong(Space::quotaRefusals).sum(),
-                "spaces_refused_rates",
+                "spaces_rejected_rates",
                         all.stream().mapToLong(Space::rateRefusals).sum(),
                 "spaces_retention_trimmed_values",
                         all.stream().mapToLong(Space::retentionTrimmedValues).sum());

@@ -97,9 +97,9 @@ public final class SpaceCommands {
                         "writes", space.writes(),
                         "written-bytes", space.writtenBytes(),
                         "retention-trimmed-values", space.retentionTrimmedValues(),
-                        "refused-sizes", space.sizeRefusals(),
-                        "refused-quotas", space.quotaRefusals(),
-                        "refused-rates", space.rateRefusals(),
+                        "rejected-sizes", space.sizeRefusals(),
+                        "rejected-quotas", space.quotaRefusals(),
+                        "rejected-rates", space.rateRefusals(),
                         "promise", space.promise().word())
                 .entries());
         return new Reply.Fields(fields);
