@@ -287,7 +287,7 @@ public final class ShardedStore implements ListStore {
                     sum(StoreStats::trims),
                     sum(StoreStats::deletes),
                     sum(StoreStats::bookkeepingWrites),
-                    sum(StoreStats::refusals),
+                    sum(StoreStats::rejections),
                     sum(StoreStats::failures),
                     sum(StoreStats::forces),
                     sum(StoreStats::logBytes),

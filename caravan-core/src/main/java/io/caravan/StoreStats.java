@@ -10,7 +10,7 @@ package io.caravan;
  * @param trims trims accepted
  * @param deletes deletes accepted
  * @param bookkeepingWrites values, trims, and deletes accepted in lists with an id of 0 or less
- * @param refusals writes rejected, for any reason
+ * @param rejections writes rejected, for any reason
  * @param failures failed checkpoints and failed attempts to grow, plus one if the store itself has failed
  * @param forces fsyncs of the log
  * @param logBytes bytes written to the log
@@ -36,7 +36,7 @@ public record StoreStats(
         long trims,
         long deletes,
         long bookkeepingWrites,
-        long refusals,
+        long rejections,
         long failures,
         long forces,
         long logBytes,

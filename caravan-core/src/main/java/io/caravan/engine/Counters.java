@@ -6,7 +6,7 @@ import io.caravan.index.ListIndex;
 final class Counters {
     final Writes documents = new Writes();
     final Writes bookkeeping = new Writes();
-    long refusals;
+    long rejections;
     long failures;
     long forces;
     long logBytes;

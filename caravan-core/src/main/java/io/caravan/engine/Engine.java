@@ -326,7 +326,7 @@ public final class Engine implements DurableListStore {
                     c.documents.trims,
                     c.documents.deletes,
                     c.bookkeeping.appends + c.bookkeeping.trims + c.bookkeeping.deletes,
-                    c.refusals,
+                    c.rejections,
                     c.failures,
                     c.forces,
                     c.logBytes,

@@ -82,7 +82,7 @@ final class WritePath {
                 throw halfMade(broken);
             }
         } catch (CaravanException refused) {
-            state.counters.refusals++;
+            state.counters.rejections++;
             throw refused;
         } finally {
             state.lock.unlock();
@@ -209,7 +209,7 @@ final class WritePath {
     private void refused() {
         state.locked(() -> {
             state.checkOpen();
-            state.counters.refusals++;
+            state.counters.rejections++;
         });
     }
 
@@ -315,7 +315,7 @@ final class WritePath {
         try {
             write.run();
         } catch (CaravanException refused) {
-            state.counters.refusals++;
+            state.counters.rejections++;
             throw refused;
         } finally {
             state.lock.unlock();

@@ -176,7 +176,7 @@ class BackpressureTest {
             store.engine.flush();
             assertThat(store.engine.info(2).nextSequence())
                     .isEqualTo(await(accepted).longValue());
-            assertThat(store.engine.stats().refusals()).isEqualTo(1);
+            assertThat(store.engine.stats().rejections()).isEqualTo(1);
         }
     }
 

@@ -27,7 +27,7 @@ class StatsTest {
     void aNewStoreHasDoneNothing() {
         try (FaultyStore store = FaultyStore.open()) {
             StoreStats stats = store.engine.stats();
-            assertThat(stats.appends() + stats.trims() + stats.deletes() + stats.refusals() + stats.failures())
+            assertThat(stats.appends() + stats.trims() + stats.deletes() + stats.rejections() + stats.failures())
                     .isZero();
             assertThat(stats.forces() + stats.logBytes() + stats.checkpoints()).isZero();
             assertThat(stats.batchRecords()).isEqualTo(StoreStats.Distribution.EMPTY);
@@ -91,7 +91,7 @@ class StatsTest {
                     .isEqualTo(2);
             assertThat(stats.trims()).isEqualTo(1);
             assertThat(stats.deletes()).isEqualTo(1);
-            assertThat(stats.refusals()).isEqualTo(2);
+            assertThat(stats.rejections()).isEqualTo(2);
             assertThat(stats.failures()).isZero();
             assertThat(stats.forces()).as("four writes and a flush").isEqualTo(5);
             assertThat(stats.logBytes()).isEqualTo(4L * Blocks.BLOCK_BYTES);

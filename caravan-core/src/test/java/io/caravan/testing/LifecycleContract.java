@@ -267,7 +267,7 @@ public interface LifecycleContract extends ContractFixture {
         assertThat(after.appendedBytes() - before.appendedBytes()).isEqualTo(6);
         assertThat(after.trims() - before.trims()).isEqualTo(3);
         assertThat(after.deletes() - before.deletes()).isEqualTo(2);
-        assertThat(after.refusals() - before.refusals()).isEqualTo(2);
+        assertThat(after.rejections() - before.rejections()).isEqualTo(2);
         assertThat(after.lists()).isEqualTo(2);
     }
 

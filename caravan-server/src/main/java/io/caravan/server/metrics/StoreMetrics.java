@@ -49,7 +49,7 @@ public final class StoreMetrics {
                 "caravan.store.bookkeeping.writes",
                 "Writes to the lists of the server itself",
                 StoreStats::bookkeepingWrites);
-        store.counter("caravan.store.rejections", "Writes refused", StoreStats::refusals);
+        store.counter("caravan.store.rejections", "Writes rejected", StoreStats::rejections);
         store.counter(
                 "caravan.store.failures", "Failures: of the store, a checkpoint, or growth", StoreStats::failures);
         store.counter("caravan.store.forces", "Forces of the log", StoreStats::forces);

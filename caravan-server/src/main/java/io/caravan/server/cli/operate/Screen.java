@@ -78,7 +78,7 @@ final class Screen {
         counted("deletes", "deletes");
         counted("forces", "log_forces");
         sized("log", "log_bytes");
-        counted("refusals", "refusals");
+        counted("rejections", "rejections");
         counted("failures", "failures");
     }
 

@@ -51,7 +51,7 @@ public final class CaravanMetrics implements MeterBinder {
         stats.counter("trims", "Trims", StoreStats::trims);
         stats.counter("deletes", "Lists deleted", StoreStats::deletes);
         stats.counter("bookkeeping.writes", "Writes to the lists of the server itself", StoreStats::bookkeepingWrites);
-        stats.counter("refusals", "Writes refused", StoreStats::refusals);
+        stats.counter("rejections", "Writes rejected", StoreStats::rejections);
         stats.counter("failures", "Failures: of the store, a checkpoint, or growth", StoreStats::failures);
         stats.counter("forces", "Forces of the log", StoreStats::forces);
         stats.counter("log.bytes", "Bytes written to the log", StoreStats::logBytes);

@@ -195,7 +195,7 @@ public final class ServerStatus {
                 "trims", stats.trims(),
                 "deletes", stats.deletes(),
                 "bookkeeping_writes", stats.bookkeepingWrites(),
-                "refusals", stats.refusals(),
+                "rejections", stats.rejections(),
                 "failures", stats.failures(),
                 "memory_used_bytes", memory.totalMemory() - memory.freeMemory(),
                 "memory_max_bytes", memory.maxMemory(),
