@@ -12,10 +12,10 @@ package io.caravan;
  * @param bookkeepingWrites values, trims, and deletes accepted in lists with an id of 0 or less
  * @param rejections writes rejected, for any reason
  * @param failures failed checkpoints and failed attempts to grow, plus one if the store itself has failed
- * @param forces fsyncs of the log
+ * @param fsyncs fsyncs of the log
  * @param logBytes bytes written to the log
  * @param batchRecords records per flush
- * @param forceNanos duration of one write and fsync of the log, in nanoseconds
+ * @param fsyncNanos duration of one write and fsync of the log, in nanoseconds
  * @param ackNanos time from the first accepted write of a flush to its acknowledgement, in nanoseconds
  * @param recentAckNanos the same for the last five to ten seconds
  * @param lists number of lists, including those for bookkeeping
@@ -38,10 +38,10 @@ public record StoreStats(
         long bookkeepingWrites,
         long rejections,
         long failures,
-        long forces,
+        long fsyncs,
         long logBytes,
         Distribution batchRecords,
-        Distribution forceNanos,
+        Distribution fsyncNanos,
         Distribution ackNanos,
         Distribution recentAckNanos,
         long lists,

@@ -8,13 +8,13 @@ final class Counters {
     final Writes bookkeeping = new Writes();
     long rejections;
     long failures;
-    long forces;
+    long fsyncs;
     long logBytes;
     long checkpoints;
     long lastCheckpointNanos;
     long pinnedReaders;
     final Histogram batchRecords = new Histogram();
-    final Histogram forceNanos = new Histogram();
+    final Histogram fsyncNanos = new Histogram();
     final Histogram ackNanos = new Histogram();
     final RecentHistogram recentAckNanos;
 

@@ -23,7 +23,7 @@ final class FlushDelay {
     private static final long QUICK_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
     private final FlushPolicy policy;
-    private double forceNanos;
+    private double fsyncNanos;
     private double arrivalsPerNano;
     private long lastFlushNanos;
     private int lastCount;
@@ -43,7 +43,7 @@ final class FlushDelay {
 
     /** Whether recent flushes were quick enough for a writer to perform the next flush itself. */
     boolean quick() {
-        return flushed && forceNanos < QUICK_NANOS;
+        return flushed && fsyncNanos < QUICK_NANOS;
     }
 
     private long adaptiveNanos() {
@@ -51,14 +51,14 @@ final class FlushDelay {
         if (lone || arrivalsPerNano == 0) {
             return 0;
         }
-        double nanos = Math.min(Math.sqrt(forceNanos / arrivalsPerNano), forceNanos);
+        double nanos = Math.min(Math.sqrt(fsyncNanos / arrivalsPerNano), fsyncNanos);
         return Math.min((long) nanos, MAX_ADAPTIVE_NANOS);
     }
 
     /** Records that a flush of this many writes has just ended. */
     void flushed(int count, long tookNanos, long nowNanos) {
         long sinceLast = nowNanos - lastFlushNanos;
-        forceNanos = average(forceNanos, Math.max(tookNanos, 0));
+        fsyncNanos = average(fsyncNanos, Math.max(tookNanos, 0));
         if (flushed && sinceLast > 0) {
             arrivalsPerNano = average(arrivalsPerNano, (double) count / sinceLast);
         }

@@ -308,10 +308,10 @@ final class Flusher {
         state.locked(() -> {
             Counters counters = state.counters;
             counters.logBytes += bytes;
-            counters.forces += force ? 1 : 0;
+            counters.fsyncs += force ? 1 : 0;
             if (bytes > 0) {
                 counters.batchRecords.record(commit.frame().records());
-                counters.forceNanos.record(durableNanos - startNanos);
+                counters.fsyncNanos.record(durableNanos - startNanos);
             }
             if (commit.count() > 0) {
                 long ackNanos = durableNanos - commit.firstNanos();

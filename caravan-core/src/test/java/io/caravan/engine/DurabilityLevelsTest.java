@@ -101,7 +101,7 @@ class DurabilityLevelsTest {
             }
             store.engine.flush();
             assertThat(store.faults.calls(FORCES)).isEmpty();
-            assertThat(store.engine.stats().forces()).isZero();
+            assertThat(store.engine.stats().fsyncs()).isZero();
             try (FaultyStore killed = store.afterKill()) {
                 assertThat(texts(killed.engine, 1)).hasSize(20);
             }
@@ -218,7 +218,7 @@ class DurabilityLevelsTest {
                     batch(Durability.PROCESS, 1, "c").append(2, bytes("d")).trimTo(1, 1)));
             assertThat(texts(store.engine, 1)).containsExactly("1:b", "2:c");
             assertThat(store.faults.calls(FORCES)).isEmpty();
-            assertThat(store.engine.stats().forces()).isZero();
+            assertThat(store.engine.stats().fsyncs()).isZero();
             try (FaultyStore killed = store.afterKill()) {
                 assertThat(texts(killed.engine, 1)).containsExactly("1:b", "2:c");
             }
@@ -310,7 +310,7 @@ class DurabilityLevelsTest {
                 await(store.engine.write(
                         WriteBatch.create().append(1, bytes(1 << 20, i)).durability(Durability.PROCESS)));
             }
-            assertThat(store.engine.stats().forces()).isBetween(1L, 2L);
+            assertThat(store.engine.stats().fsyncs()).isBetween(1L, 2L);
         }
     }
 

@@ -181,10 +181,10 @@ class FlushTimingTest {
     }
 
     /** Returns the delay after this many flushes, this many nanoseconds apart, each with this many writes. */
-    private static FlushDelay adaptiveAfter(int flushes, int writes, long forceNanos, long apartNanos) {
+    private static FlushDelay adaptiveAfter(int flushes, int writes, long fsyncNanos, long apartNanos) {
         FlushDelay delay = new FlushDelay(FlushPolicy.adaptive());
         for (int i = 1; i <= flushes; i++) {
-            delay.flushed(writes, forceNanos, i * apartNanos);
+            delay.flushed(writes, fsyncNanos, i * apartNanos);
         }
         return delay;
     }

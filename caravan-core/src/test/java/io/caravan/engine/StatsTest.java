@@ -29,7 +29,7 @@ class StatsTest {
             StoreStats stats = store.engine.stats();
             assertThat(stats.appends() + stats.trims() + stats.deletes() + stats.rejections() + stats.failures())
                     .isZero();
-            assertThat(stats.forces() + stats.logBytes() + stats.checkpoints()).isZero();
+            assertThat(stats.fsyncs() + stats.logBytes() + stats.checkpoints()).isZero();
             assertThat(stats.batchRecords()).isEqualTo(StoreStats.Distribution.EMPTY);
             assertThat(stats.lists()).isZero();
             assertThat(stats.heap().usedBytes()).isZero();
@@ -76,7 +76,7 @@ class StatsTest {
             assertThatThrownBy(() -> store.engine.append(1, bytes(5000, 0), NOBODY));
             assertThatThrownBy(() -> store.engine.write(WriteBatch.create().expect(1, 7), NOBODY));
             store.engine.flush();
-            Eventually.await("all is counted", () -> store.engine.stats().forces() == 5);
+            Eventually.await("all is counted", () -> store.engine.stats().fsyncs() == 5);
             Eventually.await(
                     "what was dropped is freed",
                     () -> store.engine.stats().heap().usedBytes()
@@ -93,10 +93,10 @@ class StatsTest {
             assertThat(stats.deletes()).isEqualTo(1);
             assertThat(stats.rejections()).isEqualTo(2);
             assertThat(stats.failures()).isZero();
-            assertThat(stats.forces()).as("four writes and a flush").isEqualTo(5);
+            assertThat(stats.fsyncs()).as("four writes and a flush").isEqualTo(5);
             assertThat(stats.logBytes()).isEqualTo(4L * Blocks.BLOCK_BYTES);
             assertThat(stats.batchRecords()).isEqualTo(new StoreStats.Distribution(4, 1.5, 1, 3, 3, 3, 3));
-            assertThat(stats.forceNanos().count()).isEqualTo(4);
+            assertThat(stats.fsyncNanos().count()).isEqualTo(4);
             assertThat(stats.lists()).isEqualTo(2);
             assertThat(stats.heap().totalBytes()).isEqualTo(FaultyStore.HEAP_SEGMENT_BYTES);
             assertThat(stats.heap().freeBytes())
@@ -129,7 +129,7 @@ class StatsTest {
                     "both flushes are counted",
                     () -> store.engine.stats().ackNanos().count() == 2);
             StoreStats stats = store.engine.stats();
-            assertThat(stats.forceNanos().max())
+            assertThat(stats.fsyncNanos().max())
                     .as("at least two looks at the clock")
                     .isBetween(1_000L, 100_000L);
             assertThat(stats.ackNanos().max()).isBetween(2_000L, 100_000L);

@@ -51,7 +51,7 @@ class WriteGroupTest {
         try (FaultyStore store = open()) {
             append(store.engine, 1, "before");
             store.awaitIdleFlusher();
-            long forces = store.engine.stats().forces();
+            long forces = store.engine.stats().fsyncs();
             WriteGroup group = store.engine.group();
             for (int i = 0; i < 5; i++) {
                 store.engine.append(1, bytes("value"), tellings.callback(i));
@@ -61,7 +61,7 @@ class WriteGroupTest {
             group.close();
             tellings.await(5);
             store.awaitIdleFlusher();
-            assertThat(store.engine.stats().forces()).isEqualTo(forces + 1);
+            assertThat(store.engine.stats().fsyncs()).isEqualTo(forces + 1);
         }
     }
 

@@ -48,7 +48,7 @@ final class AsyncAppends {
         store.flush();
         StoreStats after = store.stats();
         Batches batches =
-                new Batches(pace.appends(), after.forces() - before.forces(), after.logBytes() - before.logBytes());
+                new Batches(pace.appends(), after.fsyncs() - before.fsyncs(), after.logBytes() - before.logBytes());
         Measurement measurement = new Measurement()
                 .rate(pace.appends(), workload.bytes(pace.appends()), batches.logBytes(), nanos)
                 .longestAppend(pace.longestNanos())

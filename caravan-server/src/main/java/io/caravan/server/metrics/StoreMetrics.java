@@ -52,12 +52,12 @@ public final class StoreMetrics {
         store.counter("caravan.store.rejections", "Writes rejected", StoreStats::rejections);
         store.counter(
                 "caravan.store.failures", "Failures: of the store, a checkpoint, or growth", StoreStats::failures);
-        store.counter("caravan.store.forces", "Forces of the log", StoreStats::forces);
+        store.counter("caravan.store.fsyncs", "Fsyncs of the log", StoreStats::fsyncs);
         store.counter("caravan.store.log.bytes", "Bytes written to the log", StoreStats::logBytes);
         store.counter("caravan.store.checkpoints", "Checkpoints published", StoreStats::checkpoints);
-        Figures<Distribution> forces = store.part(StoreStats::forceNanos);
-        seconds(forces, "force.p50", "Force of the log, median", Distribution::p50);
-        seconds(forces, "force.p99", "Force of the log, 99th percentile", Distribution::p99);
+        Figures<Distribution> forces = store.part(StoreStats::fsyncNanos);
+        seconds(forces, "fsync.p50", "Fsync of the log, median", Distribution::p50);
+        seconds(forces, "fsync.p99", "Fsync of the log, 99th percentile", Distribution::p99);
         Figures<Distribution> acks = store.part(StoreStats::ackNanos);
         seconds(acks, "ack.p50", "From a write to its acknowledgement, median", Distribution::p50);
         seconds(acks, "ack.p99", "From a write to its acknowledgement, 99th percentile", Distribution::p99);

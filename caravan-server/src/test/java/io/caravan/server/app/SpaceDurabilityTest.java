@@ -75,7 +75,7 @@ class SpaceDurabilityTest {
      */
     private long forces() {
         store.write(WriteBatch.create().durability(Durability.NONE)).join();
-        return store.stats().forces();
+        return store.stats().fsyncs();
     }
 
     private long forcesOf(String... words) throws IOException {

@@ -76,7 +76,7 @@ final class Screen {
         counted("reads", "reads");
         counted("trims", "trims");
         counted("deletes", "deletes");
-        counted("forces", "log_forces");
+        counted("fsyncs", "log_fsyncs");
         sized("log", "log_bytes");
         counted("rejections", "rejections");
         counted("failures", "failures");
@@ -103,7 +103,7 @@ final class Screen {
         add(
                 FACT,
                 "forced",
-                "in " + millis("force_p50_us") + " (median), " + millis("force_p99_us") + " (99 of 100), "
+                "in " + millis("fsync_p50_us") + " (median), " + millis("fsync_p99_us") + " (99 of 100), "
                         + info.text("records_per_flush_mean") + " records each");
         add(
                 FACT,

@@ -180,7 +180,7 @@ final class TopCommand extends ClientCommand {
         rate(json, "appendsPerSecond", rates.perSecond("appends"));
         rate(json, "appendedBytesPerSecond", rates.perSecond("appended_bytes"));
         rate(json, "readsPerSecond", rates.perSecond("reads"));
-        rate(json, "forcesPerSecond", rates.perSecond("log_forces"));
+        rate(json, "fsyncsPerSecond", rates.perSecond("log_fsyncs"));
         rate(json, "logBytesPerSecond", rates.perSecond("log_bytes"));
         json.writeArrayFieldStart("busiestClients");
         for (Busy busy : rates.first(clients, Order.RATE)) {

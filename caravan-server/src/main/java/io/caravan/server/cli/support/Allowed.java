@@ -35,8 +35,8 @@ final class Allowed {
             List.of(
                     ("uptime_in_seconds max_value_bytes http_port event_loops process_id connected_clients appends appended_bytes reads trims deletes"
                                     + " bookkeeping_writes rejections failures memory_used_bytes memory_max_bytes pinned_readers in_flight_bytes"
-                                    + " maxclients loading disk_free_bytes disk_total_bytes log_forces log_bytes"
-                                    + " log_bytes_since_checkpoint records_per_flush_mean force_p50_us force_p99_us ack_p50_us"
+                                    + " maxclients loading disk_free_bytes disk_total_bytes log_fsyncs log_bytes"
+                                    + " log_bytes_since_checkpoint records_per_flush_mean fsync_p50_us fsync_p99_us ack_p50_us"
                                     + " ack_p99_us lock_p99_us lock_max_us checkpoints checkpoint_last_ms heap_total_bytes"
                                     + " heap_used_bytes heap_free_bytes heap_largest_hole_bytes archive_backlog"
                                     + " archive_lag_seconds archive_overdue_seconds archive_last_success_ms archive_last_error_ms"

@@ -53,12 +53,12 @@ public final class CaravanMetrics implements MeterBinder {
         stats.counter("bookkeeping.writes", "Writes to the lists of the server itself", StoreStats::bookkeepingWrites);
         stats.counter("rejections", "Writes rejected", StoreStats::rejections);
         stats.counter("failures", "Failures: of the store, a checkpoint, or growth", StoreStats::failures);
-        stats.counter("forces", "Forces of the log", StoreStats::forces);
+        stats.counter("fsyncs", "Fsyncs of the log", StoreStats::fsyncs);
         stats.counter("log.bytes", "Bytes written to the log", StoreStats::logBytes);
         stats.counter("checkpoints", "Checkpoints published", StoreStats::checkpoints);
-        Figures<Distribution> forces = stats.part(StoreStats::forceNanos);
-        forces.seconds("force.p50", "Force of the log, median", Distribution::p50);
-        forces.seconds("force.p99", "Force of the log, 99th percentile", Distribution::p99);
+        Figures<Distribution> forces = stats.part(StoreStats::fsyncNanos);
+        forces.seconds("fsync.p50", "Fsync of the log, median", Distribution::p50);
+        forces.seconds("fsync.p99", "Fsync of the log, 99th percentile", Distribution::p99);
         Figures<Distribution> acks = stats.part(StoreStats::ackNanos);
         acks.seconds("ack.p50", "From a write to its acknowledgement, median", Distribution::p50);
         acks.seconds("ack.p99", "From a write to its acknowledgement, 99th percentile", Distribution::p99);

@@ -237,13 +237,13 @@ public final class ServerStatus {
     private static Map<String, Object> figures(StoreStats stats) {
         return ordered(
                 "store", stats.name(),
-                "log_forces", stats.forces(),
+                "log_fsyncs", stats.fsyncs(),
                 "log_bytes", stats.logBytes(),
                 "log_bytes_since_checkpoint", stats.logBytesSinceCheckpoint(),
                 "records_per_flush_mean",
                         String.format(Locale.ROOT, "%.1f", stats.batchRecords().mean()),
-                "force_p50_us", micros(stats.forceNanos().p50()),
-                "force_p99_us", micros(stats.forceNanos().p99()),
+                "fsync_p50_us", micros(stats.fsyncNanos().p50()),
+                "fsync_p99_us", micros(stats.fsyncNanos().p99()),
                 "ack_p50_us", micros(stats.ackNanos().p50()),
                 "ack_p99_us", micros(stats.ackNanos().p99()),
                 "lock_p99_us", micros(stats.lockNanos().p99()),
