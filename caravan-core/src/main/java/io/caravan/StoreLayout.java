@@ -28,7 +28,7 @@ public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete)
      * @param lastSegment last segment that is ready to be written
      * @param replayBytes approximate bytes that a recovery would replay
      * @param checkpointAtBytes value of {@code replayBytes} at which the next checkpoint begins
-     * @param movingBytes total size of the entries in the log that are not freed, the maximum that a checkpoint would
+     * @param survivorBytes total size of the entries in the log that are not freed, the maximum that a checkpoint would
      *     move to the heap
      */
     public record Log(
@@ -38,7 +38,7 @@ public record StoreLayout(Log log, List<HeapSegment> heap, boolean pinsComplete)
             long lastSegment,
             long replayBytes,
             long checkpointAtBytes,
-            long movingBytes) {}
+            long survivorBytes) {}
 
     /**
      * A segment of the heap.

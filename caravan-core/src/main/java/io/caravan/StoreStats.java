@@ -9,12 +9,12 @@ package io.caravan;
  * @param appendedBytes total length of these values, in bytes
  * @param trims trims accepted
  * @param deletes deletes accepted
- * @param bookkeepingWrites values, trims, and deletes accepted in lists with an id of 0 or less
+ * @param internalWrites values, trims, and deletes accepted in lists with an id of 0 or less
  * @param rejections writes rejected, for any reason
  * @param failures failed checkpoints and failed attempts to grow, plus one if the store itself has failed
  * @param fsyncs fsyncs of the log
  * @param logBytes bytes written to the log
- * @param batchRecords records per flush
+ * @param flushRecords records per flush
  * @param fsyncNanos duration of one write and fsync of the log, in nanoseconds
  * @param ackNanos time from the first accepted write of a flush to its acknowledgement, in nanoseconds
  * @param recentAckNanos the same for the last five to ten seconds
@@ -35,12 +35,12 @@ public record StoreStats(
         long appendedBytes,
         long trims,
         long deletes,
-        long bookkeepingWrites,
+        long internalWrites,
         long rejections,
         long failures,
         long fsyncs,
         long logBytes,
-        Distribution batchRecords,
+        Distribution flushRecords,
         Distribution fsyncNanos,
         Distribution ackNanos,
         Distribution recentAckNanos,

@@ -13,7 +13,7 @@ final class Counters {
     long checkpoints;
     long lastCheckpointNanos;
     long pinnedReaders;
-    final Histogram batchRecords = new Histogram();
+    final Histogram flushRecords = new Histogram();
     final Histogram fsyncNanos = new Histogram();
     final Histogram ackNanos = new Histogram();
     final RecentHistogram recentAckNanos;

@@ -330,7 +330,7 @@ public final class Engine implements DurableListStore {
                     c.failures,
                     c.fsyncs,
                     c.logBytes,
-                    c.batchRecords.read(),
+                    c.flushRecords.read(),
                     c.fsyncNanos.read(),
                     c.ackNanos.read(),
                     c.recentAckNanos.read(state.nowNanos()),

@@ -310,7 +310,7 @@ final class Flusher {
             counters.logBytes += bytes;
             counters.fsyncs += force ? 1 : 0;
             if (bytes > 0) {
-                counters.batchRecords.record(commit.frame().records());
+                counters.flushRecords.record(commit.frame().records());
                 counters.fsyncNanos.record(durableNanos - startNanos);
             }
             if (commit.count() > 0) {

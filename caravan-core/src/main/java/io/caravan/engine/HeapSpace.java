@@ -39,7 +39,7 @@ final class HeapSpace {
     /** Number of bytes of the segments in use that have no disk space yet. */
     private long unfilledBytes;
     /** Number of bytes that are allocated for entries that are still in the log. */
-    private long movingBytes;
+    private long survivorBytes;
     /** The reason why the last move to the heap found no space, or null. */
     private @Nullable String problem;
     /** The reason why the last checkpoint failed, or null. */
@@ -90,11 +90,11 @@ final class HeapSpace {
 
     /** Returns the total size of the entries in the heap and of the entries in the log that may have to move there. */
     long usedBytes() {
-        return state.heap.usedBytes() - freed.bytes() + state.index.logBytes() - movingBytes;
+        return state.heap.usedBytes() - freed.bytes() + state.index.logBytes() - survivorBytes;
     }
 
     /** Returns the total size of the entries in the log that may have to move to the heap. */
-    long movingBytes() {
+    long survivorBytes() {
         return state.index.logBytes();
     }
 
@@ -144,13 +144,13 @@ final class HeapSpace {
     /** Allocates a region for entries that move to the heap, or returns {@link IndexedHeap#NONE}. */
     long allocate(long bytes) {
         long address = bytes > geometry.usableBytes() ? IndexedHeap.NONE : state.heap.allocate((int) bytes);
-        movingBytes += address == IndexedHeap.NONE ? 0 : bytes;
+        survivorBytes += address == IndexedHeap.NONE ? 0 : bytes;
         return address;
     }
 
     /** Records that an entry has moved to the region allocated for it. */
     void moved(long region) {
-        movingBytes -= Region.entryBytes(region);
+        survivorBytes -= Region.entryBytes(region);
     }
 
     /** Frees a region that was allocated for an entry but not used. */
@@ -209,7 +209,7 @@ final class HeapSpace {
      * @param moreBytes bytes that appends may still add to the log
      */
     long shortage(long moreBytes) {
-        long survivors = state.index.logBytes() - movingBytes + moreBytes;
+        long survivors = state.index.logBytes() - survivorBytes + moreBytes;
         return Math.max(0, survivors - state.heap.freeBytes() - freed.bytes());
     }
 

@@ -58,7 +58,7 @@ final class LayoutSurvey {
                 provisioner.lastReadySegment(),
                 checkpointer.logBytesSince(),
                 checkpointer.logBytesAtNext(),
-                state.locked(space::movingBytes));
+                state.locked(space::survivorBytes));
         return new StoreLayout(logLayout, segments(), pinsComplete);
     }
 

@@ -43,7 +43,7 @@ public final class ListIndex {
     private final RegionChunks chunks;
     private final SlotTable table;
     private long entries;
-    private long bookkeepingEntries;
+    private long internalEntries;
     private long logBytes;
     private final Pins pins = new Pins();
     /** The queue of lists with entries in the log, as ids. Some of these lists may no longer exist. */
@@ -74,7 +74,7 @@ public final class ListIndex {
         this.chunks = of.chunks.freeze();
         this.table = of.table.freeze(this::id);
         this.entries = of.entries;
-        this.bookkeepingEntries = of.bookkeepingEntries;
+        this.internalEntries = of.internalEntries;
     }
 
     /**
@@ -134,7 +134,7 @@ public final class ListIndex {
         }
         logBytes += inLog ? Region.entryBytes(region) : 0;
         entries++;
-        bookkeepingEntries += isBookkeeping(id(list)) ? 1 : 0;
+        internalEntries += isBookkeeping(id(list)) ? 1 : 0;
     }
 
     private void queueYoung(int list) {
@@ -196,7 +196,7 @@ public final class ListIndex {
         long now = Math.max(first(list), Math.min(first, next(list)));
         long removed = now - first(list);
         entries -= removed;
-        bookkeepingEntries -= isBookkeeping(id(list)) ? removed : 0;
+        internalEntries -= isBookkeeping(id(list)) ? removed : 0;
         records.setFirst(list, now);
         records.setLastLsn(list, lsn);
         return now;
@@ -502,7 +502,7 @@ public final class ListIndex {
 
     /** Returns the number of retained entries of all lists except those for bookkeeping. */
     public long valueCount() {
-        return entries - bookkeepingEntries;
+        return entries - internalEntries;
     }
 
     /** Whether lists with this id are for bookkeeping, such as a catalog, rather than for documents. */

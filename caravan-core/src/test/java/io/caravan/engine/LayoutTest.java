@@ -26,7 +26,7 @@ class LayoutTest {
             // A write is acknowledged before the log counts it.
             store.awaitIdleFlusher();
             StoreLayout young = store.engine.layout();
-            assertThat(young.log().movingBytes()).isGreaterThan(VALUE_BYTES);
+            assertThat(young.log().survivorBytes()).isGreaterThan(VALUE_BYTES);
             assertThat(young.log().replayBytes()).isPositive();
             assertThat(young.log().checkpointAtBytes()).isGreaterThan(0);
             assertThat(young.heap()).hasSize(1);
@@ -34,10 +34,10 @@ class LayoutTest {
 
             store.engine.checkpoint();
             StoreLayout moved = store.engine.layout();
-            assertThat(moved.log().movingBytes()).isZero();
+            assertThat(moved.log().survivorBytes()).isZero();
             assertThat(moved.log().replayBytes()).isZero();
             HeapSegment segment = moved.heap().get(0);
-            assertThat(segment.usedBytes()).isEqualTo(young.log().movingBytes());
+            assertThat(segment.usedBytes()).isEqualTo(young.log().survivorBytes());
             assertThat(segment.holes()).isEqualTo(1);
             assertThat(segment.largestHoleBytes()).isEqualTo(segment.freeBytes());
             assertThat(segment.pinnedBytes()).isZero();

@@ -30,7 +30,7 @@ class StatsTest {
             assertThat(stats.appends() + stats.trims() + stats.deletes() + stats.rejections() + stats.failures())
                     .isZero();
             assertThat(stats.fsyncs() + stats.logBytes() + stats.checkpoints()).isZero();
-            assertThat(stats.batchRecords()).isEqualTo(StoreStats.Distribution.EMPTY);
+            assertThat(stats.flushRecords()).isEqualTo(StoreStats.Distribution.EMPTY);
             assertThat(stats.lists()).isZero();
             assertThat(stats.heap().usedBytes()).isZero();
         }
@@ -49,14 +49,14 @@ class StatsTest {
             assertThat(stats.appends()).isEqualTo(2);
             assertThat(stats.appendedBytes()).isEqualTo(2);
             assertThat(stats.trims() + stats.deletes()).isZero();
-            assertThat(stats.bookkeepingWrites()).isEqualTo(5);
+            assertThat(stats.internalWrites()).isEqualTo(5);
             assertThat(stats.values()).isEqualTo(2);
             assertThat(stats.lists()).isEqualTo(2);
 
             store.engine.flush();
             try (FaultyStore reopened = store.afterKill()) {
                 assertThat(reopened.engine.stats().values()).isEqualTo(2);
-                assertThat(reopened.engine.stats().bookkeepingWrites()).isZero();
+                assertThat(reopened.engine.stats().internalWrites()).isZero();
             }
         }
     }
@@ -85,7 +85,7 @@ class StatsTest {
             StoreStats stats = store.engine.stats();
             assertThat(stats.appends()).isEqualTo(4);
             assertThat(stats.appendedBytes()).isEqualTo(7);
-            assertThat(stats.bookkeepingWrites()).isZero();
+            assertThat(stats.internalWrites()).isZero();
             assertThat(stats.values())
                     .as("one list deleted, one of the others trimmed")
                     .isEqualTo(2);
@@ -95,7 +95,7 @@ class StatsTest {
             assertThat(stats.failures()).isZero();
             assertThat(stats.fsyncs()).as("four writes and a flush").isEqualTo(5);
             assertThat(stats.logBytes()).isEqualTo(4L * Blocks.BLOCK_BYTES);
-            assertThat(stats.batchRecords()).isEqualTo(new StoreStats.Distribution(4, 1.5, 1, 3, 3, 3, 3));
+            assertThat(stats.flushRecords()).isEqualTo(new StoreStats.Distribution(4, 1.5, 1, 3, 3, 3, 3));
             assertThat(stats.fsyncNanos().count()).isEqualTo(4);
             assertThat(stats.lists()).isEqualTo(2);
             assertThat(stats.heap().totalBytes()).isEqualTo(FaultyStore.HEAP_SEGMENT_BYTES);

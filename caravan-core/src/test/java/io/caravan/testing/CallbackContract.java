@@ -226,7 +226,7 @@ public interface CallbackContract extends ContractFixture {
     @Test
     default void aCallbackMayAskForStatsAndRoom() {
         inCallback(store(), () -> {
-            assertThat(store().stats().bookkeepingWrites()).isPositive();
+            assertThat(store().stats().internalWrites()).isPositive();
             assertThat(store().stats().name()).isNotEmpty();
             store().writable();
         });

@@ -54,7 +54,7 @@ final class Rejoins implements Measure {
         this.bytes = mb * MB;
         this.workload = String.format(Locale.ROOT, "behind by %,d MB", mb);
         this.settings = List.of(
-                List.of(), List.of("--cluster-log-kept", Long.toString(Math.max(LEAST_KEPT, bytes / PARTS_KEPT))));
+                List.of(), List.of("--cluster-log-retention", Long.toString(Math.max(LEAST_KEPT, bytes / PARTS_KEPT))));
     }
 
     @Override
@@ -128,7 +128,7 @@ final class Rejoins implements Measure {
                         + " random bytes; then it is started again: the seconds from then until it answers, and until it"
                         + " has forced and applied everything. It hears what it lacks of the Raft log, of which 4 GiB"
                         + " are kept by default; or is sent the files of the leader's store, and verifies them, as"
-                        + " `--cluster-log-kept` is a sixteenth of what it lacks. By hand: a file of as many bytes, which"
+                        + " `--cluster-log-retention` is a sixteenth of what it lacks. By hand: a file of as many bytes, which"
                         + " is in the page cache, is read and written to a new one, which is forced, twice.",
                 results);
     }

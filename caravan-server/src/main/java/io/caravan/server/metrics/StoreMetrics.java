@@ -46,9 +46,9 @@ public final class StoreMetrics {
         store.counter("caravan.store.trims", "Trims", StoreStats::trims);
         store.counter("caravan.store.deletes", "Lists deleted", StoreStats::deletes);
         store.counter(
-                "caravan.store.bookkeeping.writes",
+                "caravan.store.internal.writes",
                 "Writes to the lists of the server itself",
-                StoreStats::bookkeepingWrites);
+                StoreStats::internalWrites);
         store.counter("caravan.store.rejections", "Writes rejected", StoreStats::rejections);
         store.counter(
                 "caravan.store.failures", "Failures: of the store, a checkpoint, or growth", StoreStats::failures);
@@ -65,8 +65,8 @@ public final class StoreMetrics {
         seconds(holds, "lock.p99", "Hold of the store's lock, 99th percentile", Distribution::p99);
         seconds(holds, "lock.max", "Longest hold of the store's lock since it was opened", Distribution::max);
         seconds(store, "checkpoint.last", "Duration of the last checkpoint", StoreStats::lastCheckpointNanos);
-        Figures<Distribution> batches = store.part(StoreStats::batchRecords);
-        batches.gauge("caravan.store.batch.records.mean", "Records a flush, mean", Distribution::mean);
+        Figures<Distribution> batches = store.part(StoreStats::flushRecords);
+        batches.gauge("caravan.store.flush.records.mean", "Records a flush, mean", Distribution::mean);
         store.gauge("caravan.store.lists", "Lists", StoreStats::lists);
         store.gauge("caravan.store.values", "Values", StoreStats::values);
         Figures<HeapUse> heap = store.part(StoreStats::heap);

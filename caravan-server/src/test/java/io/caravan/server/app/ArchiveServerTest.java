@@ -91,14 +91,14 @@ class ArchiveServerTest {
                     .contains("\ndocuments:0\r\nvalues:0\r\n");
             assertThat(get(server, "/v1/stats"))
                     .contains("\"appends\":0,\"appendedBytes\":0,\"trims\":0,\"deletes\":0,", "\"values\":0,")
-                    .containsPattern("\"bookkeepingWrites\":[1-9]");
+                    .containsPattern("\"internalWrites\":[1-9]");
             assertThat(get(server, "/metrics"))
                     .contains(
                             "caravan_store_appends_total 0.0\n",
                             "caravan_store_appended_bytes_total 0.0\n",
                             "caravan_store_trims_total 0.0\n",
                             "caravan_store_values 0.0\n",
-                            "caravan_store_bookkeeping_writes_total ");
+                            "caravan_store_internal_writes_total ");
             archivedByCommand(resp, "k");
             assertThat(resp.call("INFO")).containsPattern("\nappends:[1-9]").containsPattern("\nvalues:[1-9]");
         }

@@ -108,7 +108,7 @@ class SupportIT {
 
     /** Checks that the file contains all statistics except messages, locations, and text from others. */
     private static void everyFigureIsThere(String info, ServerProcess server) {
-        Set<String> leftOut = Set.of("store", "store_trouble", "archive_location", "archive_last_error", "role", "db0");
+        Set<String> leftOut = Set.of("store", "store_problem", "archive_location", "archive_last_error", "role", "db0");
         String all = CommandRun.with(Map.of("CARAVAN_PASSWORD", SECRET), new byte[0])
                 .run("127.0.0.1:" + server.port(), "stat", "--json")
                 .out();

@@ -58,7 +58,7 @@ public record Summary(ServerInfo info) {
         String store = info.text("store_state");
         String durability = info.text("durability");
         return (store.isEmpty() ? "" : store + ", ")
-                + (refusesWrites() ? "IT TAKES NO WRITES: " + info.text("store_trouble") + ", " : "")
+                + (refusesWrites() ? "IT TAKES NO WRITES: " + info.text("store_problem") + ", " : "")
                 + "up " + Figures.age(info.seconds("uptime_in_seconds"))
                 + (durability.isEmpty() ? "" : ", durability " + durability)
                 + ", version " + info.text("caravan_version");

@@ -112,7 +112,7 @@ public final class DiskChecks {
             return forces(measure());
         } catch (IOException problem) {
             return Finding.bad(
-                    "forces",
+                    "fsyncs",
                     "nothing can be written to " + directory + ": " + problem,
                     "give it to the user who runs the server");
         }
@@ -124,16 +124,16 @@ public final class DiskChecks {
                 Locale.ROOT, "one takes %.2f ms, so %,.0f a second", nanos / NANOS_PER_MILLI, 1e9 / Math.max(1, nanos));
         if (nanos < TOO_SOON_NANOS) {
             return Finding.bad(
-                    "forces",
+                    "fsyncs",
                     found + "; no disk is that quick: something acknowledges what a power loss would take back",
                     "look for a mount option such as nobarrier, a virtual disk with an unsafe cache, libeatmydata");
         }
         return nanos > SLOW_NANOS
                 ? Finding.warning(
-                        "forces",
+                        "fsyncs",
                         found + "; writers wait that long",
                         "a solid-state disk, or one with a battery behind its cache")
-                : Finding.ok("forces", found);
+                : Finding.ok("fsyncs", found);
     }
 
     /** Returns the median duration of appending a block to a file and fsyncing the file, in nanoseconds. */

@@ -55,7 +55,7 @@ final class Checks {
         String state = info.text("store_state");
         if (!state.equals("ok")) {
             String what = state.equals("full") ? "the store has no space" : "the store has failed";
-            problems.add(new Problem(Status.CRITICAL, what + " and takes no writes: " + info.text("store_trouble")));
+            problems.add(new Problem(Status.CRITICAL, what + " and takes no writes: " + info.text("store_problem")));
         }
         space(info);
         long replay = info.numberOrZero("log_bytes_since_checkpoint");

@@ -64,7 +64,7 @@ final class Screen {
                     ALARM,
                     "%s, IT TAKES NO WRITES: %s",
                     "THE STORE IS " + info.text("store_state").toUpperCase(Locale.ROOT),
-                    info.text("store_trouble"));
+                    info.text("store_problem"));
         }
     }
 

@@ -67,7 +67,7 @@ final class ClusterOptions {
     private Duration election;
 
     @Option(
-            names = "--cluster-log-kept",
+            names = "--cluster-log-retention",
             paramLabel = "SIZE",
             defaultValue = "4GiB",
             converter = Quantities.Bytes.class,

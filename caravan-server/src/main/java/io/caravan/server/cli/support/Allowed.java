@@ -34,7 +34,7 @@ final class Allowed {
     static final AllowList INFO = AllowList.of(
             List.of(
                     ("uptime_in_seconds max_value_bytes http_port event_loops process_id connected_clients appends appended_bytes reads trims deletes"
-                                    + " bookkeeping_writes rejections failures memory_used_bytes memory_max_bytes pinned_readers in_flight_bytes"
+                                    + " internal_writes rejections failures memory_used_bytes memory_max_bytes pinned_readers in_flight_bytes"
                                     + " maxclients loading disk_free_bytes disk_total_bytes log_fsyncs log_bytes"
                                     + " log_bytes_since_checkpoint records_per_flush_mean fsync_p50_us fsync_p99_us ack_p50_us"
                                     + " ack_p99_us lock_p99_us lock_max_us checkpoints checkpoint_last_ms heap_total_bytes"
@@ -78,7 +78,7 @@ final class Allowed {
     /** The layout of the store on disk, from {@code /v1/store}. */
     static final AllowList LAYOUT = AllowList.of(
             List.of(
-                    ("group groups log heap segmentBytes firstSegment currentSegment lastSegment replayBytes checkpointAtBytes movingBytes"
+                    ("group groups log heap segmentBytes firstSegment currentSegment lastSegment replayBytes checkpointAtBytes survivorBytes"
                                     + " number totalBytes freeBytes holes largestHoleBytes pinnedBytes usedBytes pinsComplete")
                             .split(" ")),
             Map.of());
@@ -111,7 +111,7 @@ final class Allowed {
                         + " archive-keep-daily archive-retain archive-takeover drill drill-sample insecure transport loops"
                         + " readers max-connections max-connections-per-address max-in-flight max-in-flight-total"
                         + " max-replies-total max-pipeline request-timeout idle-timeout event-stream-heartbeat log-format log-level stop-timeout cluster-create"
-                        + " cluster-join cluster-election cluster-log-kept");
+                        + " cluster-join cluster-election cluster-log-retention");
         put(forms, oneOf("leader", "strict"), "cluster-reads");
         put(forms, ADDRESS, "resp http");
         put(forms, PLACE, "data backup-dir archive s3-endpoint cluster-file");

@@ -410,7 +410,7 @@ class ClientCommandsTest {
                         "state        up 9s, version 1",
                         "cluster      follower of slots 0-16383, behind by 3 of the log, the leader is n1:7000");
         ServerInfo full =
-                ServerInfo.parse("# S\r\ncaravan_version:1\r\nstore_state:full\r\nstore_trouble:no space\r\n");
+                ServerInfo.parse("# S\r\ncaravan_version:1\r\nstore_state:full\r\nstore_problem:no space\r\n");
         assertThat(new Summary(full).lines(full, 1))
                 .containsExactly("state        full, IT TAKES NO WRITES: no space, up 0s, version 1");
     }

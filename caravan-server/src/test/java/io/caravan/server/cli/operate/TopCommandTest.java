@@ -46,7 +46,7 @@ class TopCommandTest {
 
     @Test
     void aStoreThatTakesNoWritesIsSaidInTheSecondLine() {
-        Sample failed = sample(1, "store_state:failed\r\nstore_trouble:disk gone\r\n");
+        Sample failed = sample(1, "store_state:failed\r\nstore_problem:disk gone\r\n");
         assertThat(Screen.lines(new Rates(failed, failed), 5, Order.RATE).get(1).toString())
                 .isEqualTo("THE STORE IS FAILED, IT TAKES NO WRITES: disk gone");
     }

@@ -105,7 +105,7 @@ class SupportCommandTest {
                         "\"store_state\" : \"ok\"",
                         "\"durability\" : \"(hidden)\"",
                         "\"reads\" : \"(hidden)\"")
-                .doesNotContain("store_trouble", "archive_last_error");
+                .doesNotContain("store_problem", "archive_last_error");
         assertThat(told.part("server/slowlog.json"))
                 .contains(
                         "\"command\" : \"rpush\"", "\"command\" : \"(hidden)\"", "\"micros\" : 12345", "\"words\" : 3");

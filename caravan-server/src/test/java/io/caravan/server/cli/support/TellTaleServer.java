@@ -31,7 +31,7 @@ final class TellTaleServer implements AutoCloseable {
                 "%1\r\n$5\r\nproto\r\n:3\r\n",
                 "INFO",
                 bulk("# Server\r\ncaravan_version:" + marker + "\r\nuptime_in_seconds:7\r\n# " + marker
-                        + "\r\nappends:1\r\n# Persistence\r\nstore_state:ok\r\nstore_trouble:document '" + marker
+                        + "\r\nappends:1\r\n# Persistence\r\nstore_state:ok\r\nstore_problem:document '" + marker
                         + "'\r\nstore:" + marker + "\r\ndurability:" + marker + "\r\n" + marker + ":1\r\nreads:"
                         + marker
                         + "\r\narchive_last_error:" + marker + "\r\n"),

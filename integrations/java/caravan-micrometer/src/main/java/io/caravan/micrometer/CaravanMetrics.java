@@ -50,7 +50,7 @@ public final class CaravanMetrics implements MeterBinder {
         stats.counter("appended.bytes", "Bytes of the values appended", StoreStats::appendedBytes);
         stats.counter("trims", "Trims", StoreStats::trims);
         stats.counter("deletes", "Lists deleted", StoreStats::deletes);
-        stats.counter("bookkeeping.writes", "Writes to the lists of the server itself", StoreStats::bookkeepingWrites);
+        stats.counter("internal.writes", "Writes to the lists of the server itself", StoreStats::internalWrites);
         stats.counter("rejections", "Writes rejected", StoreStats::rejections);
         stats.counter("failures", "Failures: of the store, a checkpoint, or growth", StoreStats::failures);
         stats.counter("fsyncs", "Fsyncs of the log", StoreStats::fsyncs);
@@ -66,7 +66,7 @@ public final class CaravanMetrics implements MeterBinder {
         holds.seconds("lock.p99", "Hold of the store's lock, 99th percentile", Distribution::p99);
         holds.seconds("lock.max", "Longest hold of the store's lock since it was opened", Distribution::max);
         stats.seconds("checkpoint.last", "Duration of the last checkpoint", StoreStats::lastCheckpointNanos);
-        stats.part(StoreStats::batchRecords).gauge("batch.records.mean", "Records a flush, mean", Distribution::mean);
+        stats.part(StoreStats::flushRecords).gauge("flush.records.mean", "Records a flush, mean", Distribution::mean);
         stats.gauge("lists", "Lists", StoreStats::lists);
         stats.gauge("values", "Values", StoreStats::values);
         Figures<HeapUse> heap = stats.part(StoreStats::heap);

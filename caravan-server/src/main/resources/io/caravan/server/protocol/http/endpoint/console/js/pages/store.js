@@ -97,14 +97,14 @@ function log(found) {
 const nursery = (found) => html`<section class="card">
   <h2>Nursery</h2>
   <p>
-    Values stay in the log while they are young. A checkpoint now would move <b>${bytes(found.movingBytes)}</b> at most to the
+    Values stay in the log while they are young. A checkpoint now would move <b>${bytes(found.survivorBytes)}</b> at most to the
     heap${found.replayBytes ? html`, of ${bytes(found.replayBytes)} of log behind the last one` : nothing}. What is trimmed until
     then is never moved.
   </p>
   ${bar(
-    [['young', found.movingBytes]],
-    Math.max(found.replayBytes, found.movingBytes, 1),
-    `${bytes(found.movingBytes)} would move to the heap`,
+    [['young', found.survivorBytes]],
+    Math.max(found.replayBytes, found.survivorBytes, 1),
+    `${bytes(found.survivorBytes)} would move to the heap`,
   )}
 </section>`;
 
