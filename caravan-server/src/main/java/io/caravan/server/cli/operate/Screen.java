@@ -102,7 +102,7 @@ final class Screen {
                 "in " + millis("ack_p50_us") + " (median), " + millis("ack_p99_us") + " (99 of 100), since the start");
         add(
                 FACT,
-                "forced",
+                "fsynced",
                 "in " + millis("fsync_p50_us") + " (median), " + millis("fsync_p99_us") + " (99 of 100), "
                         + info.text("records_per_flush_mean") + " records each");
         add(
