@@ -191,7 +191,7 @@ class ConfigurationTest {
         }
         String file = Files.writeString(directory.resolve("cluster"), text).toString();
         Map<String, String> wrong = Map.of(
-                "--cluster-reads strict", "--cluster-reads strict needs --cluster-file",
+                "--cluster-reads linearizable", "--cluster-reads linearizable needs --cluster-file",
                 "--cluster-file FILE", "--cluster-file and --cluster-host need each other",
                 "--cluster-host a", "--cluster-file and --cluster-host need each other",
                 "--cluster-file FILE --cluster-host d", "the cluster has no host 'd'",

@@ -117,7 +117,7 @@ final class ClusterOptions {
                 "--cluster-file and --cluster-host need each other: which hosts there are, and which this is");
         check(
                 file != null || reads == Reads.LEADER,
-                "--cluster-reads strict needs --cluster-file: the reads of a server alone are strict");
+                "--cluster-reads linearizable needs --cluster-file: the reads of a server alone are strict");
         return file == null;
     }
 
@@ -144,7 +144,7 @@ final class ClusterOptions {
                 ClusterFile.read(Objects.requireNonNull(file)),
                 Objects.requireNonNull(host),
                 tls ? client() : null,
-                reads == Reads.STRICT,
+                reads == Reads.LINEARIZABLE,
                 InstantSource.system());
     }
 

@@ -112,7 +112,7 @@ final class Allowed {
                         + " readers max-connections max-connections-per-address max-in-flight max-in-flight-total"
                         + " max-replies-total max-pipeline request-timeout idle-timeout event-stream-heartbeat log-format log-level stop-timeout cluster-create"
                         + " cluster-join cluster-election cluster-log-retention");
-        put(forms, oneOf("leader", "strict"), "cluster-reads");
+        put(forms, oneOf("leader", "linearizable"), "cluster-reads");
         put(forms, ADDRESS, "resp http");
         put(forms, PLACE, "data backup-dir archive s3-endpoint cluster-file");
         put(forms, REGION, "s3-region");
