@@ -30,7 +30,7 @@ import picocli.CommandLine.Mixin;
         footer = {
             "  caravan check",
             "  caravan check --server db.example:6380 --tls --user monitor --password-file monitor.secret",
-            "  caravan check --space 20,10 --lag 30m,2h --replay off",
+            "  caravan check --space 20,10 --overdue 30m,2h --replay off",
             "  caravan check --json"
         })
 final class CheckCommand extends ClientCommand {

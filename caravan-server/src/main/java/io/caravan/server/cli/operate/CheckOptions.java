@@ -25,7 +25,7 @@ final class CheckOptions {
     Thresholds replay;
 
     @Option(
-            names = "--lag",
+            names = "--overdue",
             paramLabel = LABEL,
             defaultValue = "2h,12h",
             converter = Thresholds.Times.class,

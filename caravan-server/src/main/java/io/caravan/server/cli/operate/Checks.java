@@ -94,7 +94,7 @@ final class Checks {
                     bad, "nothing is archived, the archive is " + state + (error.isEmpty() ? "" : ": " + error)));
         }
         Duration lag = info.seconds("archive_overdue_seconds");
-        figure("lag", limits.lag, lag.toSeconds(), "s", "the archive is " + Figures.age(lag) + " late");
+        figure("overdue", limits.overdue, overdue.toSeconds(), "s", "the archive is " + Figures.age(lag) + " late");
     }
 
     private void figure(String name, Thresholds of, double value, String unit, String text) {

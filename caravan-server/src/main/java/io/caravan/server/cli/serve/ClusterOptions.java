@@ -107,7 +107,7 @@ final class ClusterOptions {
 
     enum Reads {
         LEADER,
-        STRICT
+        LINEARIZABLE
     }
 
     /** Whether the server is a single server, not a node of a cluster. */

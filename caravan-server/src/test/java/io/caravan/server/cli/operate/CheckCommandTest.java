@@ -171,8 +171,8 @@ class CheckCommandTest {
         assertThat(judge("archive_state:owner\r\n" + lag).status()).isEqualTo(Status.WARNING);
         assertThat(judge("archive_state:owner\r\n" + lag).line())
                 .startsWith("CARAVAN WARNING - the archive is 2h late | ")
-                .contains(" lag=7201s;7200;43200");
-        assertThat(judge("archive_state:owner\r\n" + lag, "--lag", "off").status())
+                .contains(" overdue=7201s;7200;43200");
+        assertThat(judge("archive_state:owner\r\n" + lag, "--overdue", "off").status())
                 .isEqualTo(Status.OK);
     }
 
