@@ -32,7 +32,7 @@ final class CheckOptions {
             description =
                     "How much longer a change may wait to be archived than archive-after allows, the server's or its"
                             + " space's. Or off.")
-    Thresholds lag;
+    Thresholds overdue;
 
     @Option(
             names = "--answer",

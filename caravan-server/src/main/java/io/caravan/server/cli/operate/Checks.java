@@ -80,11 +80,11 @@ final class Checks {
 
     /**
      * Checks the archive. A server that is fenced, or is still claiming the archive, does not write to the archive,
-     * even if the lag is still short.
+     * even if no change is overdue yet.
      */
     private void archive(ServerInfo info) {
         String state = info.text("archive_state");
-        if (state.equals("none") || !limits.lag.used()) {
+        if (state.equals("none") || !limits.overdue.used()) {
             return;
         }
         if (!state.equals("owner")) {
@@ -93,8 +93,8 @@ final class Checks {
             problems.add(new Problem(
                     bad, "nothing is archived, the archive is " + state + (error.isEmpty() ? "" : ": " + error)));
         }
-        Duration lag = info.seconds("archive_overdue_seconds");
-        figure("overdue", limits.overdue, overdue.toSeconds(), "s", "the archive is " + Figures.age(lag) + " late");
+        Duration overdue = info.seconds("archive_overdue_seconds");
+        figure("overdue", limits.overdue, overdue.toSeconds(), "s", "the archive is " + Figures.age(overdue) + " late");
     }
 
     private void figure(String name, Thresholds of, double value, String unit, String text) {

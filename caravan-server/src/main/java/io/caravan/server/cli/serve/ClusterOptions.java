@@ -117,7 +117,7 @@ final class ClusterOptions {
                 "--cluster-file and --cluster-host need each other: which hosts there are, and which this is");
         check(
                 file != null || reads == Reads.LEADER,
-                "--cluster-reads linearizable needs --cluster-file: the reads of a server alone are strict");
+                "--cluster-reads linearizable needs --cluster-file: the reads of a server alone are linearizable");
         return file == null;
     }
 

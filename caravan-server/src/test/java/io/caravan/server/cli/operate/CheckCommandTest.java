@@ -166,13 +166,13 @@ class CheckCommandTest {
 
     @Test
     void theLagCountsWhereThereIsAnArchive() {
-        String lag = "archive_overdue_seconds:7201.5\r\n";
-        assertThat(judge(lag).status()).isEqualTo(Status.OK);
-        assertThat(judge("archive_state:owner\r\n" + lag).status()).isEqualTo(Status.WARNING);
-        assertThat(judge("archive_state:owner\r\n" + lag).line())
+        String overdue = "archive_overdue_seconds:7201.5\r\n";
+        assertThat(judge(overdue).status()).isEqualTo(Status.OK);
+        assertThat(judge("archive_state:owner\r\n" + overdue).status()).isEqualTo(Status.WARNING);
+        assertThat(judge("archive_state:owner\r\n" + overdue).line())
                 .startsWith("CARAVAN WARNING - the archive is 2h late | ")
                 .contains(" overdue=7201s;7200;43200");
-        assertThat(judge("archive_state:owner\r\n" + lag, "--overdue", "off").status())
+        assertThat(judge("archive_state:owner\r\n" + overdue, "--overdue", "off").status())
                 .isEqualTo(Status.OK);
     }
 
