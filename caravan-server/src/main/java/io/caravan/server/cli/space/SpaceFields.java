@@ -72,9 +72,9 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
         if (setting.unit() == Unit.SECONDS) {
             return "  (" + Figures.age(Duration.ofSeconds(figure(setting.key()))) + ")";
         }
-        Object promise = fields.get("promise");
-        return setting == SpaceSetting.DURABILITY && !Objects.equals(promise, fields.get(setting.key()))
-                ? "  (here " + promise + ", which is what the server promises)"
+        Object effective = fields.get("effective-durability");
+        return setting == SpaceSetting.DURABILITY && !Objects.equals(effective, fields.get(setting.key()))
+                ? "  (here " + effective + ", the level of the server)"
                 : "";
     }
 

@@ -82,7 +82,7 @@ class JourneyIT {
         private void inMemory() throws IOException, InterruptedException {
             writer.mayLoseFrom(0);
             assertThat(first.call("CARAVAN.SPACE", "SET", SPACE, "durability", "memory"))
-                    .contains("$promise, $memory");
+                    .contains("$effective-durability, $memory");
             writer.start();
             more("in memory");
             aMoment();
@@ -93,7 +93,7 @@ class JourneyIT {
         private void forced() throws IOException, InterruptedException {
             whileKilling(first, "CARAVAN.SPACE", "SET", SPACE, "durability", "sync");
             assertThat(first.call("CARAVAN.SPACE", "SET", SPACE, "durability", "sync"))
-                    .contains("$promise, $sync");
+                    .contains("$effective-durability, $sync");
             // Appends that were acknowledged before the reply to the command must also survive.
             writer.mayLoseNothing();
             first.killAndStartAgain();

@@ -123,7 +123,7 @@ public final class SpacePages {
         fields.put("rejectedSizes", space.sizeRefusals());
         fields.put("rejectedQuotas", space.quotaRefusals());
         fields.put("rejectedRates", space.rateRefusals());
-        fields.put("promise", space.promise().word());
+        fields.put("effectiveDurability", space.promise().word());
         return fields;
     }
 }

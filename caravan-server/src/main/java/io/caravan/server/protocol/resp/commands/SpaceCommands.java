@@ -100,7 +100,7 @@ public final class SpaceCommands {
                         "rejected-sizes", space.sizeRefusals(),
                         "rejected-quotas", space.quotaRefusals(),
                         "rejected-rates", space.rateRefusals(),
-                        "promise", space.promise().word())
+                        "effective-durability", space.promise().word())
                 .entries());
         return new Reply.Fields(fields);
     }
