@@ -78,8 +78,8 @@ final class ShardDirectory implements AutoCloseable {
     /** Returns an exception that names the directory's number of shards and suggests what to do. */
     static StoreDirectoryException otherNumber(Path directory, int found, int wanted) {
         return new StoreDirectoryException(
-                directory + " was made with --groups " + found + " and cannot be opened with "
-                        + wanted + ": a directory keeps its number of groups. Start with --groups " + found
+                directory + " was made with --shards " + found + " and cannot be opened with "
+                        + wanted + ": a directory keeps its number of shards. Start with --shards " + found
                         + ", or copy its documents to a server with a new directory");
     }
 

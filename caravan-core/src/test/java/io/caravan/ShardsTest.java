@@ -79,9 +79,9 @@ class ShardsTest {
     void anotherNumberIsRefusedAndChangesNothing() throws IOException {
         make(3);
         List<String> before = names();
-        refused(2, "was made with --groups 3", "with 2", "Start with --groups 3");
-        refused(4, "was made with --groups 3");
-        refused(1, "was made with --groups 3");
+        refused(2, "was made with --shards 3", "with 2", "Start with --shards 3");
+        refused(4, "was made with --shards 3");
+        refused(1, "was made with --shards 3");
         assertThat(names()).isEqualTo(before);
         assertThatIllegalArgumentException().isThrownBy(() -> open(17));
         assertThatIllegalArgumentException().isThrownBy(() -> open(0));
@@ -98,7 +98,7 @@ class ShardsTest {
     void aStoreWithoutGroupsIsNotOpenedInGroups() throws IOException {
         make(1);
         List<String> before = names();
-        refused(2, "was made with --groups 1", "Start with --groups 1");
+        refused(2, "was made with --shards 1", "Start with --shards 1");
         assertThat(names()).isEqualTo(before);
     }
 

@@ -61,7 +61,7 @@ final class ServerSubject implements Subject {
 
     private ServerProcess process(Path log) {
         List<String> limits = List.of(
-                "--groups",
+                "--shards",
                 Integer.toString(groups),
                 "--max-value",
                 Integer.toString(MAX_VALUE_BYTES),

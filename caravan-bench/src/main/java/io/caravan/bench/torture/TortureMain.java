@@ -48,7 +48,7 @@ import picocli.CommandLine.Option;
             "  torture --rounds 200 --seed 7 --dir /mnt/disk/torture",
             "                              an embedded store, 200 rounds, on the disk at /mnt/disk",
             "  torture --server            a server, 20 rounds",
-            "  torture --server --groups 4 a server whose store has four groups",
+            "  torture --server --shards 4 a server whose store has four groups",
             "  torture --server --hours 8  an overnight soak test",
             "  torture --cluster --rounds 10",
             "                              three hosts that keep one store, 10 rounds, a few minutes",
@@ -77,7 +77,7 @@ public final class TortureMain implements Callable<Integer> {
         private boolean server;
 
         @Option(
-                names = "--groups",
+                names = "--shards",
                 paramLabel = "N",
                 description = "groups of the server's store; default ${DEFAULT-VALUE}")
         private int groups = 1;
@@ -292,8 +292,8 @@ public final class TortureMain implements Callable<Integer> {
                 target.volumes == 0 || target.fullDisk && !target.server,
                 "--volumes requires --full-disk, without --server");
         evidence.check(target.volumes >= 0, "--volumes must not be negative");
-        evidence.check(target.groups == 1 || target.server, "--groups requires --server");
-        evidence.check(target.groups >= 1 && target.groups <= Shards.MAX_GROUPS, "--groups must be from 1 to 16");
+        evidence.check(target.groups == 1 || target.server, "--shards requires --server");
+        evidence.check(target.groups >= 1 && target.groups <= Shards.MAX_GROUPS, "--shards must be from 1 to 16");
         evidence.check(course.cuts == null || target.simulate, "--cuts requires --simulate");
         evidence.check(course.cuts() >= 1, "--cuts must be 1 or more");
         evidence.check(course.rounds == null || course.hours == null, "--rounds and --hours exclude each other");

@@ -245,7 +245,7 @@ class GroupsServerTest {
         assertThat(client.call("INFO", "persistence")).contains("store_state:full");
         groups.get(1).full = false;
         answers(":1", "RPUSH", in(1), "a");
-        assertThat(client.call("INFO", "persistence")).contains("store_state:ok", "groups:4");
+        assertThat(client.call("INFO", "persistence")).contains("store_state:ok", "shards:4");
     }
 
     @Test
@@ -260,11 +260,11 @@ class GroupsServerTest {
 
     @Test
     void eachGroupsLayoutIsTold() throws Exception {
-        HttpResponse<String> last = http("GET", "/v1/store?group=3", "");
-        assertThat(last.body()).contains("\"group\":3", "\"groups\":4");
+        HttpResponse<String> last = http("GET", "/v1/store?shard=3", "");
+        assertThat(last.body()).contains("\"shard\":3", "\"shards\":4");
         assertThat(http("GET", "/v1/store", "").body()).contains("\"group\":0");
-        assertThat(http("GET", "/v1/store?group=4", "").statusCode()).isEqualTo(400);
+        assertThat(http("GET", "/v1/store?shard=4", "").statusCode()).isEqualTo(400);
         assertThat(http("GET", "/v1/stats", "").statusCode()).isEqualTo(200);
-        assertThat(http("GET", "/metrics", "").body()).contains("caravan_store_groups 4.0");
+        assertThat(http("GET", "/metrics", "").body()).contains("caravan_store_shards 4.0");
     }
 }

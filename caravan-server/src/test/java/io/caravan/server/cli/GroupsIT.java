@@ -51,7 +51,7 @@ class GroupsIT {
 
     private ServerProcess start(Path data, int groups, String... options) throws IOException {
         SmallFiles.make(data, groups);
-        List<String> all = new ArrayList<>(List.of("--groups", Integer.toString(groups)));
+        List<String> all = new ArrayList<>(List.of("--shards", Integer.toString(groups)));
         all.addAll(List.of(options));
         return ServerJvm.start(data, all.toArray(String[]::new));
     }
@@ -157,17 +157,17 @@ class GroupsIT {
                             "serve",
                             "--data",
                             data(),
-                            "--groups",
+                            "--shards",
                             other,
                             "--resp",
                             "127.0.0.1:0",
                             "--http",
                             "127.0.0.1:0"))
                     .isEqualTo(1);
-            assertThat(printed).contains("was made with --groups 3", "Start with --groups 3");
+            assertThat(printed).contains("was made with --shards 3", "Start with --shards 3");
         }
-        assertThat(run("serve", "--data", data(), "--groups", "17")).isEqualTo(2);
-        assertThat(printed).contains("--groups must be from 1 to 16");
+        assertThat(run("serve", "--data", data(), "--shards", "17")).isEqualTo(2);
+        assertThat(printed).contains("--shards must be from 1 to 16");
     }
 
     @Test
@@ -250,7 +250,7 @@ class GroupsIT {
             assertThat(server.terminate()).isZero();
         }
         Path restored = directory.resolve("restored");
-        assertThat(run("restore", "--archive", archive, "--data", restored, "--groups", "2"))
+        assertThat(run("restore", "--archive", archive, "--data", restored, "--shards", "2"))
                 .as(printed)
                 .isZero();
         assertThat(Shards.folders(restored)).hasSize(2);

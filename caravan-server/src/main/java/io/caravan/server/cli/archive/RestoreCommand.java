@@ -79,10 +79,10 @@ public final class RestoreCommand extends ClientCommand {
     private @Nullable Path data;
 
     @Option(
-            names = "--groups",
+            names = "--shards",
             paramLabel = "N",
             defaultValue = "1",
-            description = "Groups of the new store, from 1 to 16, as 'caravan serve --groups' will be given.")
+            description = "Shards of the new store, from 1 to 16, as 'caravan serve --shards' will be given.")
     private int groups;
 
     @Option(
@@ -121,7 +121,7 @@ public final class RestoreCommand extends ClientCommand {
             restoreOne(name, output);
         } else {
             check(at == null && as == null, BOTH);
-            check(groups >= 1 && groups <= Shards.MAX_GROUPS, "--groups must be from 1 to " + Shards.MAX_GROUPS);
+            check(groups >= 1 && groups <= Shards.MAX_GROUPS, "--shards must be from 1 to " + Shards.MAX_GROUPS);
             check(jobs >= 1 && jobs <= MAX_JOBS, "--jobs must be from 1 to " + MAX_JOBS);
             String how = "give NAME for a running server to restore, or --archive and --data for a whole store";
             restoreAll(given(archive.url(), how), given(data, how), output);
@@ -158,7 +158,7 @@ public final class RestoreCommand extends ClientCommand {
         try (ObjectStore objects = archive.open(url)) {
             restoreAll(Archive.open(objects), directory, output, progress);
             tell("to take over from the host that is lost: caravan serve --data " + directory
-                    + (groups == 1 ? "" : " --groups " + groups) + " --archive " + url);
+                    + (groups == 1 ? "" : " --shards " + groups) + " --archive " + url);
         } catch (Output.ClosedException closed) {
             throw ClientException.failed(
                     "the output was closed before the restore had told all: call it again", closed);

@@ -21,12 +21,12 @@ final class StoreOptions {
     private Path data;
 
     @Option(
-            names = "--groups",
+            names = "--shards",
             paramLabel = "N",
             defaultValue = "1",
-            description = "Groups that the documents are divided into, from 1 to 16, each with a log of its own: more"
-                    + " than one for a disk that forces several files at the same time. Settled when the directory is"
-                    + " made.")
+            description = "Number of shards among which the documents are divided, from 1 to 16, each with its own log:"
+                    + " more than one for a disk that fsyncs several files at the same time. Fixed when the directory"
+                    + " is created.")
     private int groups;
 
     @Option(
@@ -104,7 +104,7 @@ final class StoreOptions {
     int groups() {
         check(
                 groups >= 1 && groups <= Shards.MAX_GROUPS,
-                "--groups must be from 1 to " + Shards.MAX_GROUPS + ", was " + groups);
+                "--shards must be from 1 to " + Shards.MAX_GROUPS + ", was " + groups);
         return groups;
     }
 
@@ -118,7 +118,7 @@ final class StoreOptions {
         check(
                 durability == Durability.SYNC,
                 "--durability must be sync in a cluster: an answered change is on the disks of the majority");
-        check(groups() == 1, "--groups must be 1 in a cluster: only a server alone has several groups");
+        check(groups() == 1, "--shards must be 1 in a cluster: only a standalone server has several shards");
         return config(data.resolve("store"), Durability.PROCESS);
     }
 

@@ -41,7 +41,7 @@ final class Allowed {
                                     + " heap_used_bytes heap_free_bytes heap_largest_hole_bytes archive_backlog"
                                     + " archive_lag_seconds archive_overdue_seconds archive_last_success_ms archive_last_error_ms"
                                     + " archive_epoch archive_documents archive_tombstones archive_bytes archive_failures"
-                                    + " groups store_incomplete backup_in_progress backup_done_bytes backup_total_bytes connected_slaves"
+                                    + " shards store_incomplete backup_in_progress backup_done_bytes backup_total_bytes connected_slaves"
                                     + " cluster_enabled cluster_drained cluster_since_seconds cluster_term cluster_committed_entries"
                                     + " cluster_unapplied_entries cluster_log_entries documents values lists spaces"
                                     + " spaces_rejected_sizes spaces_rejected_quotas spaces_rejected_rates"
@@ -78,7 +78,7 @@ final class Allowed {
     /** The layout of the store on disk, from {@code /v1/store}. */
     static final AllowList LAYOUT = AllowList.of(
             List.of(
-                    ("group groups log heap segmentBytes firstSegment currentSegment lastSegment replayBytes checkpointAtBytes survivorBytes"
+                    ("shard shards log heap segmentBytes firstSegment currentSegment lastSegment replayBytes checkpointAtBytes survivorBytes"
                                     + " number totalBytes freeBytes holes largestHoleBytes pinnedBytes usedBytes pinsComplete")
                             .split(" ")),
             Map.of());
@@ -106,7 +106,7 @@ final class Allowed {
         put(
                 forms,
                 SHORT,
-                "durability groups flush-policy max-value checkpoint-floor s3-path-style archive-after archive-concurrency"
+                "durability shards flush-policy max-value checkpoint-floor s3-path-style archive-after archive-concurrency"
                         + " archive-bandwidth archive-on-stop archive-hydrate archive-prune archive-keep archive-keep-days"
                         + " archive-keep-daily archive-retain archive-takeover drill drill-sample insecure transport loops"
                         + " readers max-connections max-connections-per-address max-in-flight max-in-flight-total"

@@ -77,8 +77,8 @@ public final class CaravanMetrics implements MeterBinder {
         stats.gauge("pinned.readers", "Reads under way", StoreStats::pinnedReaders);
         new Figures<>(registry, tags, () -> store)
                 .gauge(
-                        "groups",
-                        "Groups that the store has, each with a log",
+                        "shards",
+                        "Shards of the store, each with a log",
                         groups -> groups.groups().size());
     }
 

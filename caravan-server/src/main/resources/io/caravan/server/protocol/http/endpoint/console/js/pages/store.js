@@ -12,7 +12,7 @@ const MAX_ROWS = 500;
 /** So few segments have room for a line each. */
 const MAX_BARS = 12;
 let layout = null;
-let group = 0;
+let shard = 0;
 let ask = null;
 let problem = '';
 let timer = 0;
@@ -21,9 +21,9 @@ export function enter(_, update) {
   ask = async () => {
     try {
       if (!document.hidden) {
-        const found = await json(`/v1/store?group=${group}`);
+        const found = await json(`/v1/store?shard=${shard}`);
         // Another may have been chosen meanwhile.
-        if (found.group === group) layout = found;
+        if (found.shard === shard) layout = found;
       }
       problem = '';
     } catch (refused) {
@@ -44,20 +44,20 @@ export function leave() {
 
 export function view() {
   return html`<div class="head"><h1 tabindex="-1">Store</h1></div>
-    ${layout?.groups > 1 ? groups(layout) : nothing}
+    ${layout?.shards > 1 ? shards(layout) : nothing}
     ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing}
     ${layout ? (layout.log.segmentBytes ? picture(layout) : html`<p>This store keeps nothing on disk.</p>`) : nothing}`;
 }
 
-const groups = (found) => html`<p>
-  <label>Group <select @change=${choose}>
-    ${Array.from({length: found.groups}, (_, n) => html`<option value=${n} ?selected=${n === group}>${n}</option>`)}
+const shards = (found) => html`<p>
+  <label>Shard <select @change=${choose}>
+    ${Array.from({length: found.shards}, (_, n) => html`<option value=${n} ?selected=${n === shard}>${n}</option>`)}
   </select></label>
-  of ${found.groups}: each has a log and a heap of its own.
+  of ${found.shards}: each has a log and a heap of its own.
 </p>`;
 
 function choose(event) {
-  group = Number(event.target.value);
+  shard = Number(event.target.value);
   ask();
 }
 
