@@ -19,7 +19,7 @@ public enum Durability {
      * In memory only: does not survive a crash. The store writes the data to the log soon afterwards, and a clean close
      * loses nothing. Suitable for tests and caches.
      */
-    NONE;
+    MEMORY;
 
     /** Returns the stronger of the two levels. */
     public Durability orStronger(Durability other) {

@@ -58,13 +58,13 @@ class StoreConfigTest {
     void everySettingIsKept() {
         HeapPressureListener listener = (high, used, fragmentation) -> {};
         StoreConfig config = smallest()
-                .durability(Durability.NONE)
+                .durability(Durability.MEMORY)
                 .flushPolicy(FlushPolicy.fixedDelay(Duration.ofMillis(3)))
                 .checkpointFloorBytes(5)
                 .checkpointFraction(0.25)
                 .heapPressure(0.5, 0.75, listener)
                 .build();
-        assertThat(config.durability()).isEqualTo(Durability.NONE);
+        assertThat(config.durability()).isEqualTo(Durability.MEMORY);
         assertThat(config.flushPolicy()).isEqualTo(FlushPolicy.fixedDelay(Duration.ofMillis(3)));
         assertThat(config.maxValueBytes()).isEqualTo(4 * KIB - 8);
         assertThat(config.logBufferBytes()).isEqualTo(8 * KIB);

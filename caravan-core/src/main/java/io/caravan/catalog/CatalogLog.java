@@ -153,7 +153,7 @@ final class CatalogLog {
             return;
         }
         // Needs no fsync: a crash that undoes this batch also undoes its trim.
-        WriteBatch batch = WriteBatch.create().expect(listId, nextSequence).durability(Durability.NONE);
+        WriteBatch batch = WriteBatch.create().expect(listId, nextSequence).durability(Durability.MEMORY);
         int moves = 0;
         Document next = order.oldest();
         while (next != null && moves < MOVES_PER_CHANGE) {

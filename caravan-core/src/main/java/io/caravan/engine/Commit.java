@@ -40,7 +40,7 @@ final class Commit {
     private long delayNanos = Long.MAX_VALUE;
     private boolean waitsByPolicy;
     private long segment = -1;
-    private Durability level = Durability.NONE;
+    private Durability level = Durability.MEMORY;
     private long end;
     private boolean forceAsked;
 
@@ -175,7 +175,7 @@ final class Commit {
         count = 0;
         notified = 0;
         segment = -1;
-        level = Durability.NONE;
+        level = Durability.MEMORY;
         delayNanos = Long.MAX_VALUE;
         waitsByPolicy = false;
         frame.clear();

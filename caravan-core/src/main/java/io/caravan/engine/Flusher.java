@@ -225,7 +225,7 @@ final class Flusher {
         boolean force = forces(commit);
         try {
             writer.requireForcesWork();
-            if (levelOf(commit) == Durability.NONE && alone()) {
+            if (levelOf(commit) == Durability.MEMORY && alone()) {
                 commit.acknowledge();
             }
             long startNanos = state.nowNanos();

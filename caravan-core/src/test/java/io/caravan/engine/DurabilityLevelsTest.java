@@ -126,7 +126,7 @@ class DurabilityLevelsTest {
 
     @Test
     void noneAcknowledgesBeforeTheWrite() {
-        try (FaultyStore store = open(Durability.NONE)) {
+        try (FaultyStore store = open(Durability.MEMORY)) {
             Tellings tellings = new Tellings();
             try (Hold write = store.faults.hold(on(Kind.WRITE, LOG))) {
                 store.engine.append(1, bytes("a"), tellings.callback(1));
@@ -144,7 +144,7 @@ class DurabilityLevelsTest {
     @ParameterizedTest
     @EnumSource(
             value = Durability.class,
-            names = {"PROCESS", "NONE"})
+            names = {"PROCESS", "MEMORY"})
     void aCheckpointForcesLogAndHeapAndMakesAllOfItDurable(Durability level) {
         try (FaultyStore store = open(level)) {
             append(store.engine, 1, "a", "b");
@@ -213,7 +213,7 @@ class DurabilityLevelsTest {
     void aBatchThatAsksForLessIsAcknowledgedWithoutAForce() {
         try (FaultyStore store = open(Durability.SYNC)) {
             await(store.engine.write(batch(Durability.PROCESS, 1, "a")));
-            await(store.engine.write(batch(Durability.NONE, 1, "b")));
+            await(store.engine.write(batch(Durability.MEMORY, 1, "b")));
             await(store.engine.write(
                     batch(Durability.PROCESS, 1, "c").append(2, bytes("d")).trimTo(1, 1)));
             assertThat(texts(store.engine, 1)).containsExactly("1:b", "2:c");
@@ -233,7 +233,7 @@ class DurabilityLevelsTest {
         try (FaultyStore store = open(Durability.SYNC)) {
             Tellings tellings = new Tellings();
             try (Hold write = store.faults.hold(on(Kind.WRITE, LOG))) {
-                store.engine.write(batch(Durability.NONE, 1, "a"), tellings.callback(1));
+                store.engine.write(batch(Durability.MEMORY, 1, "a"), tellings.callback(1));
                 write.awaitReached();
                 assertThat(tellings.all()).containsExactly(Telling.success(1, 0));
             }
@@ -266,7 +266,7 @@ class DurabilityLevelsTest {
                     Hold force = store.faults.hold(nth(1, FORCES))) {
                 store.engine.write(batch(Durability.PROCESS, 1, "alone"), tellings.callback(1));
                 first.awaitReached();
-                store.engine.write(batch(Durability.NONE, 1, "a"), tellings.callback(2));
+                store.engine.write(batch(Durability.MEMORY, 1, "a"), tellings.callback(2));
                 store.engine.append(2, bytes("b"), tellings.callback(3));
                 store.engine.write(batch(Durability.PROCESS, 1, "c"), tellings.callback(4));
                 first.release();
@@ -282,7 +282,7 @@ class DurabilityLevelsTest {
     @Test
     void aFlushMakesWeakerWritesAsDurableAsTheStore() {
         try (FaultyStore store = open(Durability.SYNC)) {
-            await(store.engine.write(batch(Durability.NONE, 1, "a")));
+            await(store.engine.write(batch(Durability.MEMORY, 1, "a")));
             store.engine.flush();
             try (FaultyStore cut = store.afterPowerCut()) {
                 assertThat(texts(cut.engine, 1)).containsExactly("0:a");

@@ -137,7 +137,7 @@ final class StreamedAppends implements Measure {
 
     private Picture notForced(StreamedAppends few) {
         Bars bars = bars(few, "Appends from one producer, not forced");
-        for (Durability durability : List.of(Durability.PROCESS, Durability.NONE)) {
+        for (Durability durability : List.of(Durability.PROCESS, Durability.MEMORY)) {
             bars.system(Contestant.CARAVAN + ", " + durability, Contestant.CARAVAN, durability.name());
         }
         for (Peer peer : Peer.values()) {

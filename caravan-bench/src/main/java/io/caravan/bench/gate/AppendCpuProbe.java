@@ -20,7 +20,7 @@ final class AppendCpuProbe implements Probe {
     private final ListStore store;
 
     AppendCpuProbe(Path directory) throws IOException {
-        store = new Stores(true).open(directory, Durability.NONE);
+        store = new Stores(true).open(directory, Durability.MEMORY);
         round();
     }
 

@@ -29,7 +29,7 @@ final class FlatnessProbe implements Probe {
 
     @Override
     public double round() throws IOException {
-        try (ListStore store = new Stores(true).open(directory, Durability.NONE)) {
+        try (ListStore store = new Stores(true).open(directory, Durability.MEMORY)) {
             append(store, 0, FEW);
             double early = nanos(store, FEW);
             append(store, FEW + MEASURED, many);

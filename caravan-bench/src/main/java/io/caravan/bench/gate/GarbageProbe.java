@@ -16,7 +16,7 @@ final class GarbageProbe implements Probe {
     private final ListStore store;
 
     GarbageProbe(Path directory) throws IOException {
-        store = new Stores(true).open(directory, Durability.NONE);
+        store = new Stores(true).open(directory, Durability.MEMORY);
         round();
     }
 

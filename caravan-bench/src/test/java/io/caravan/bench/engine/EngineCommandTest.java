@@ -72,7 +72,7 @@ class EngineCommandTest {
         List<String> rows = new ArrayList<>();
         String few = "2,000 appends, one producer: ";
         String many = "4,000 appends, one producer: ";
-        for (String level : List.of("SYNC", "PROCESS", "NONE")) {
+        for (String level : List.of("SYNC", "PROCESS", "MEMORY")) {
             rows.add(few + "Caravan, " + level);
             rows.add(few + "Caravan, size found, " + level);
             rows.add(many + "Caravan, " + level);

@@ -17,7 +17,7 @@ final class SabotagedChild {
 
     private static ListStore open(StoreConfig config) {
         return DurableListStore.open(StoreConfig.builder(config.directory())
-                .durability(Durability.NONE)
+                .durability(Durability.MEMORY)
                 .maxValueBytes(config.maxValueBytes())
                 .logBufferBytes(config.logBufferBytes())
                 .logSegmentBytes(config.logSegmentBytes())

@@ -107,7 +107,7 @@ final class History {
             lastForce = force;
             settle();
         }
-        if (write.level() != Durability.NONE) {
+        if (write.level() != Durability.MEMORY) {
             certainUpTo(number + 1, write.level());
         }
     }

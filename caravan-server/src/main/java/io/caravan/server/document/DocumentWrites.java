@@ -291,7 +291,7 @@ final class DocumentWrites {
         if (spaces.isEmpty()) {
             return;
         }
-        Durability strongest = Durability.NONE;
+        Durability strongest = Durability.MEMORY;
         for (DocumentName name : names) {
             strongest = strongest.orStronger(spaces.promise(name).durability());
         }

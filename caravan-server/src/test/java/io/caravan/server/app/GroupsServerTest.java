@@ -75,7 +75,7 @@ class GroupsServerTest {
         ListStore store = new ShardedStore(groups);
         server = Server.start(
                 store,
-                new ServerConfig(any, new RespLimits(MAX_BODY_BYTES, MAX_BODY_BYTES), Durability.NONE)
+                new ServerConfig(any, new RespLimits(MAX_BODY_BYTES, MAX_BODY_BYTES), Durability.MEMORY)
                         .withHttp(HttpConfig.of(any, MAX_BODY_BYTES, 8 << 20)));
         client = new RespClient(server.respAddress());
     }

@@ -33,7 +33,7 @@ public final class ServerFixture implements AutoCloseable {
                 change.apply(new ServerConfig(
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                         new RespLimits(MAX_WORD_BYTES, MAX_REQUEST_BYTES),
-                        Durability.NONE)));
+                        Durability.MEMORY)));
     }
 
     public RespClient connect() throws IOException {

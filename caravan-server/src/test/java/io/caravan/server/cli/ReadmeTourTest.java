@@ -32,7 +32,7 @@ class ReadmeTourTest {
     void everyCommandOfTheTourPrintsWhatTheReadmeSays() throws Exception {
         assumeTrue(has("redis-cli") && has("curl"), "redis-cli and curl are needed");
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        ServerConfig config = new ServerConfig(any, new RespLimits(VALUE_BYTES, VALUE_BYTES), Durability.NONE)
+        ServerConfig config = new ServerConfig(any, new RespLimits(VALUE_BYTES, VALUE_BYTES), Durability.MEMORY)
                 .withHttp(HttpConfig.of(any, VALUE_BYTES, 4 * VALUE_BYTES));
         List<Step> tour = tour();
         assertThat(tour).hasSizeGreaterThan(6);

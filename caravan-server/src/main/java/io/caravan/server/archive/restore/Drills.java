@@ -99,7 +99,7 @@ public final class Drills implements AutoCloseable {
             // Segments of the default sizes would be 96 MiB of zeros for a sample of perhaps a few documents.
             int longest = (maxValueBytes / StoreConfig.BLOCK_BYTES + 2) * StoreConfig.BLOCK_BYTES;
             StoreConfig config = StoreConfig.builder(scratch)
-                    .durability(Durability.NONE)
+                    .durability(Durability.MEMORY)
                     .maxValueBytes(maxValueBytes)
                     .logBufferBytes(longest)
                     .logSegmentBytes(2 * longest)

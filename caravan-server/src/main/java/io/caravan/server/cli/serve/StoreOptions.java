@@ -33,8 +33,8 @@ final class StoreOptions {
             names = "--durability",
             paramLabel = "LEVEL",
             defaultValue = "sync",
-            description = "Where a change is when it is answered: sync (forced to the disk), process"
-                    + " (handed to the operating system), none (in memory).")
+            description = "The level that a write reaches before it is acknowledged: sync (on the disk), process"
+                    + " (in the operating system), or memory.")
     private Durability durability;
 
     @Option(

@@ -55,7 +55,7 @@ final class Allowed {
                     Map.entry("redis_mode", oneOf("standalone", "cluster")),
                     Map.entry("multiplexing_api", oneOf("nio", "epoll", "io_uring")),
                     Map.entry("tls", oneOf("yes", "no")),
-                    Map.entry("durability", oneOf("sync", "process", "none")),
+                    Map.entry("durability", oneOf("sync", "process", "memory")),
                     Map.entry("store_state", oneOf("ok", "full", "failed")),
                     Map.entry("archive_state", WORD),
                     Map.entry("archive_last_error_kind", WORD),

@@ -6,7 +6,7 @@ import java.util.Locale;
 /** The durability of an acknowledged write, in ascending order of strength. */
 public enum Promise {
     /** In memory: a killed process may lose the write. */
-    MEMORY(Durability.NONE),
+    MEMORY(Durability.MEMORY),
     /** In the operating system's memory: a power failure may lose the write. */
     PROCESS(Durability.PROCESS),
     /** On disk. */

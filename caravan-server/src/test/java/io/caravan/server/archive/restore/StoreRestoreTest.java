@@ -509,6 +509,6 @@ class StoreRestoreTest {
 
     private static Server serve(ListStore store) throws IOException {
         InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        return Server.start(store, new ServerConfig(anyPort, new RespLimits(1024, 1024), Durability.NONE));
+        return Server.start(store, new ServerConfig(anyPort, new RespLimits(1024, 1024), Durability.MEMORY));
     }
 }

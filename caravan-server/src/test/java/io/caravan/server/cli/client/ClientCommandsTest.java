@@ -381,7 +381,7 @@ class ClientCommandsTest {
         run("trim", "d", "--to", "1");
         assertThat(run("stat").out().lines())
                 .satisfiesExactly(
-                        line -> assertThat(line).matches("state        ok, up [0-9]+s, durability none, version .*"),
+                        line -> assertThat(line).matches("state        ok, up [0-9]+s, durability memory, version .*"),
                         line -> assertThat(line).isEqualTo("documents    1"),
                         line -> assertThat(line)
                                 .matches(
@@ -418,7 +418,7 @@ class ClientCommandsTest {
     @Test
     void statTellsOfTheServer() throws IOException {
         run("append", "d", "a");
-        assertThat(run("stat", "--all").out()).contains("# Server\n", "\ndurability: none\n", "\ndocuments: 1\n");
+        assertThat(run("stat", "--all").out()).contains("# Server\n", "\ndurability: memory\n", "\ndocuments: 1\n");
         Map<String, Object> sections = json("stat", "--output", "json").get(0);
         assertThat(sections.get("keyspace")).asString().contains("documents=1");
         assertThat(sections.get("server")).asString().contains("redis_version=7.0.0");

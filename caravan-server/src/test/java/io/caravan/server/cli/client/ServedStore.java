@@ -54,7 +54,7 @@ public final class ServedStore implements AutoCloseable {
         server = Server.start(
                 store,
                 change.apply(new ServerConfig(
-                        address, new RespLimits(MAX_VALUE_BYTES, MAX_REQUEST_BYTES), Durability.NONE)));
+                        address, new RespLimits(MAX_VALUE_BYTES, MAX_REQUEST_BYTES), Durability.MEMORY)));
     }
 
     /** Restarts the server with HTTP at this port. */

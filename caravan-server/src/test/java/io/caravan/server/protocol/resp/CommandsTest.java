@@ -192,7 +192,7 @@ class CommandsTest {
         String info = client.call("INFO");
         assertThat(info)
                 .contains("# Server\r\n", "# Clients\r\nconnected_clients:1\r\n", "# Stats\r\nappends:1\r\n")
-                .contains("# Persistence\r\nloading:0\r\ndurability:none\r\n", "# Keyspace\r\ndocuments:1\r\n");
+                .contains("# Persistence\r\nloading:0\r\ndurability:memory\r\n", "# Keyspace\r\ndocuments:1\r\n");
         assertThat(client.call("INFO", "clients")).isEqualTo("$# Clients\r\nconnected_clients:1\r\n");
         answers("$", "INFO", "nothing");
     }

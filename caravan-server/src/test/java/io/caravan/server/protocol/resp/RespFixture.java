@@ -71,7 +71,7 @@ final class RespFixture implements AutoCloseable {
         ServerStatus status = new ServerStatus(
                 documents,
                 network,
-                Durability.NONE,
+                Durability.MEMORY,
                 ServerFixture.MAX_WORD_BYTES,
                 null,
                 new DiskSpace(Path.of(".")),

@@ -168,7 +168,7 @@ class SlowReaderTest extends RespTestBase {
                 new ServerStatus(
                         fixture.documents,
                         fixture.network,
-                        Durability.NONE,
+                        Durability.MEMORY,
                         VALUE_BYTES,
                         null,
                         new DiskSpace(Path.of(".")),

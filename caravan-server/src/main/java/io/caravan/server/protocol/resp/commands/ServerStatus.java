@@ -94,7 +94,7 @@ public final class ServerStatus {
     public Map<String, String> redisSettings() {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("save", "");
-        settings.put("appendonly", durability == Durability.NONE ? "no" : "yes");
+        settings.put("appendonly", durability == Durability.MEMORY ? "no" : "yes");
         settings.put("appendfsync", syncs() ? "always" : "no");
         settings.put("databases", "1");
         settings.put("loglevel", LogLevel.current().name().toLowerCase(Locale.ROOT));

@@ -28,7 +28,7 @@ class ReplacementsTest {
                     null,
                     null,
                     Backups.none(),
-                    new ServerStatus(null, null, Durability.NONE, 0, null, null, Backups.none(), null, 0),
+                    new ServerStatus(null, null, Durability.MEMORY, 0, null, null, Backups.none(), null, 0),
                     null,
                     Authenticator.open(),
                     new ServerMetrics())
