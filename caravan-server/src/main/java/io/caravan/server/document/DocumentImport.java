@@ -160,8 +160,7 @@ public final class DocumentImport {
             List<byte[]> values) {
         DocumentInfo info = document.info();
         if (info == null || info.id() != id) {
-            throw new DocumentException(
-                    Reason.CHANGED, document.name(), "is not the one any more that is to go on");
+            throw new DocumentException(Reason.CHANGED, document.name(), "is not the one any more that is to go on");
         }
         requireNext(document, info, sequence, "goes on");
         long next = sequence + values.size();

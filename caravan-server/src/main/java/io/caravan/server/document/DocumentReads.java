@@ -259,8 +259,7 @@ final class DocumentReads {
             there = there && stream.read(part);
         }
         if (stream.begun && !stream.ended()) {
-            throw new DocumentException(
-                    Reason.CHANGED, name, "was trimmed or deleted while it was being read");
+            throw new DocumentException(Reason.CHANGED, name, "was trimmed or deleted while it was being read");
         }
         return stream.begun;
     }

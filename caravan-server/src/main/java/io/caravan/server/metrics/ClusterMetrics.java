@@ -25,7 +25,9 @@ public final class ClusterMetrics {
                 c -> c.leader().isPresent() ? 1 : 0);
         cluster.gauge("caravan.cluster.term", "The election's number, which rises with each", Cluster::term);
         cluster.gauge(
-                "caravan.cluster.unapplied.entries", "Committed entries that this host has yet to apply", Cluster::behind);
+                "caravan.cluster.unapplied.entries",
+                "Committed entries that this host has yet to apply",
+                Cluster::behind);
         cluster.gauge("caravan.cluster.log.entries", "Entries that this host's Raft log keeps", Cluster::kept);
         metrics.gauges(
                 "caravan.cluster.node.lag.entries",

@@ -28,7 +28,10 @@ public final class SpaceMetrics {
                 space -> 1 + space.promise().ordinal());
         gauges.add("writes", "Changes since the start that appended or created", Space::writes);
         gauges.add("written.bytes", "Bytes that they appended", Space::writtenBytes);
-        gauges.add("retention.trimmed.values", "Values trimmed since the start because newer ones came", Space::retentionTrimmedValues);
+        gauges.add(
+                "retention.trimmed.values",
+                "Values trimmed since the start because newer ones came",
+                Space::retentionTrimmedValues);
         gauges.add("rejected.sizes", "Changes refused because of a size", Space::sizeRefusals);
         gauges.add("rejected.quotas", "Changes refused because of a quota", Space::quotaRefusals);
         gauges.add("rejected.rates", "Changes refused because of a rate", Space::rateRefusals);

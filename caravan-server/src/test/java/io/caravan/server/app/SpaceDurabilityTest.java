@@ -232,7 +232,8 @@ class SpaceDurabilityTest {
         client.call("CARAVAN.SPACE", "SET", "a/", "durability", "sync");
         stop();
         start(Durability.PROCESS);
-        assertThat(client.call("CARAVAN.SPACE", "GET", "a/")).contains("$durability, $sync", "$effective-durability, $process");
+        assertThat(client.call("CARAVAN.SPACE", "GET", "a/"))
+                .contains("$durability, $sync", "$effective-durability, $process");
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "max-values", "3")).contains("$durability, $sync");
         assertThat(forcesOf("RPUSH", "a/a", "value")).isZero();
         assertThat(client.call("CARAVAN.INFO", "a/a")).contains("$durability, $process");

@@ -338,8 +338,7 @@ class ArchiveTest {
         Archive archive = claim();
         Archiving.archive(archive, state(1, 9));
         Archiving.archive(archive, state(2, 4));
-        assertRefused(
-                Reason.DIVERGED, () -> Archiving.archive(archive, state(1, 8)), "letters/1", "sequence 8", "9");
+        assertRefused(Reason.DIVERGED, () -> Archiving.archive(archive, state(1, 8)), "letters/1", "sequence 8", "9");
         assertThat(Archiving.archive(archive, state(2, 4)).manifest().lastGeneration())
                 .isEqualTo(3);
     }

@@ -146,8 +146,6 @@ final class Merge {
 
     private DocumentException changed() {
         return new DocumentException(
-                DocumentException.Reason.CHANGED,
-                source.as(),
-                "was changed while it was being restored; try again");
+                DocumentException.Reason.CHANGED, source.as(), "was changed while it was being restored; try again");
     }
 }

@@ -65,8 +65,8 @@ public final class HttpCarrier implements Carrier {
                     .build())
             .build());
     /** Problem codes for a document that is not in the state that the request expects. */
-    private static final Set<String> OTHER_STATES = Set.of(
-            ("exists gone closed restoring changed sequence_conflict offset_trimmed offset_out_of_range reserved"
+    private static final Set<String> OTHER_STATES =
+            Set.of(("exists gone closed restoring changed sequence_conflict offset_trimmed offset_out_of_range reserved"
                             + " too_large over_quota not_json has_forks moving")
                     .split(" "));
 

@@ -381,7 +381,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         return switch (level) {
             case SYNC -> "an answered change is on the disk";
             case PROCESS -> "WARNING: an answered change is LOST when the machine stops, by a crash or a power loss";
-            case NONE -> "WARNING: an answered change is LOST when this process is killed";
+            case MEMORY -> "WARNING: an answered change is LOST when this process is killed";
         };
     }
 

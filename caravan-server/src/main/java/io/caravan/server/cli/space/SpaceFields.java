@@ -56,7 +56,8 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
             }
         }
         output.line("since the server started: " + Figures.count(figure("writes"), "write") + " of "
-                + Figures.size(figure("written-bytes")) + ", " + Figures.count(figure("retention-trimmed-values"), "value")
+                + Figures.size(figure("written-bytes")) + ", "
+                + Figures.count(figure("retention-trimmed-values"), "value")
                 + " retired; refused for a size " + figure("rejected-sizes") + ", a quota " + figure("rejected-quotas")
                 + ", a rate " + figure("rejected-rates"));
     }

@@ -23,7 +23,7 @@ public enum Promise {
     /** Returns the durability that a standalone server offers with this level of its store. */
     public static Promise of(Durability level) {
         return switch (level) {
-            case NONE -> MEMORY;
+            case MEMORY -> MEMORY;
             case PROCESS -> PROCESS;
             case SYNC -> SYNC;
         };

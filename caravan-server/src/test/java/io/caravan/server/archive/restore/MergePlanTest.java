@@ -69,13 +69,7 @@ class MergePlanTest {
 
     @Test
     void anotherDocumentOfTheNameIsLeftAlone() {
-        refuses(
-                Reason.DIVERGED,
-                "another one of that name; restore it under",
-                THERE,
-                LATEST,
-                !CHOSEN,
-                local(8, 0, 3));
+        refuses(Reason.DIVERGED, "another one of that name; restore it under", THERE, LATEST, !CHOSEN, local(8, 0, 3));
         DocumentInfo neverArchived = new DocumentInfo(1, 0, 3, DocumentAttributes.NONE);
         refuses(Reason.DIVERGED, "another one of that name", THERE, LATEST, CHOSEN, neverArchived);
     }

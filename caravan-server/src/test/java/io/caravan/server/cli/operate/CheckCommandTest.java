@@ -172,7 +172,8 @@ class CheckCommandTest {
         assertThat(judge("archive_state:owner\r\n" + overdue).line())
                 .startsWith("CARAVAN WARNING - the archive is 2h late | ")
                 .contains(" overdue=7201s;7200;43200");
-        assertThat(judge("archive_state:owner\r\n" + overdue, "--overdue", "off").status())
+        assertThat(judge("archive_state:owner\r\n" + overdue, "--overdue", "off")
+                        .status())
                 .isEqualTo(Status.OK);
     }
 
