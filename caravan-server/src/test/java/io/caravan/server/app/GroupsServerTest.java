@@ -262,7 +262,7 @@ class GroupsServerTest {
     void eachGroupsLayoutIsTold() throws Exception {
         HttpResponse<String> last = http("GET", "/v1/store?shard=3", "");
         assertThat(last.body()).contains("\"shard\":3", "\"shards\":4");
-        assertThat(http("GET", "/v1/store", "").body()).contains("\"group\":0");
+        assertThat(http("GET", "/v1/store", "").body()).contains("\"shard\":0");
         assertThat(http("GET", "/v1/store?shard=4", "").statusCode()).isEqualTo(400);
         assertThat(http("GET", "/v1/stats", "").statusCode()).isEqualTo(200);
         assertThat(http("GET", "/metrics", "").body()).contains("caravan_store_shards 4.0");

@@ -131,13 +131,13 @@ class OperatorPagesTest {
         Map<String, Object> page = json("/v1/values/mine/a?limit=2", EDITOR);
         assertThat(page).containsEntry("nextSequence", 3).containsEntry("bytes", 11);
         assertThat(texts(page)).containsExactly("one", "two");
-        assertThat(texts(json("/v1/values/mine/a?offset=" + page.get("nextOffset"), EDITOR)))
+        assertThat(texts(json("/v1/values/mine/a?offset=" + page.get("continueAt"), EDITOR)))
                 .containsExactly("three");
         assertThat(texts(json("/v1/values/mine/a?newest=true&limit=2", EDITOR))).containsExactly("two", "three");
-        assertThat(get("/v1/values/mine/a?raw=true&offset=" + page.get("nextOffset"), EDITOR)
+        assertThat(get("/v1/values/mine/a?raw=true&offset=" + page.get("continueAt"), EDITOR)
                         .body())
                 .isEqualTo("three");
-        assertThat(get("/v1/values/mine/a?raw=true&offset=" + page.get("nextOffset"), EDITOR)
+        assertThat(get("/v1/values/mine/a?raw=true&offset=" + page.get("continueAt"), EDITOR)
                         .statusCode())
                 .isEqualTo(404);
         assertThat(get("/v1/values/mine/none", EDITOR).statusCode()).isEqualTo(404);
@@ -151,7 +151,7 @@ class OperatorPagesTest {
         put("mine/large", large, large, large, large, large, large);
         Map<String, Object> page = json("/v1/values/mine/large", EDITOR);
         assertThat(texts(page)).hasSize(4).allMatch(large::equals);
-        assertThat(texts(json("/v1/values/mine/large?offset=" + page.get("nextOffset"), EDITOR)))
+        assertThat(texts(json("/v1/values/mine/large?offset=" + page.get("continueAt"), EDITOR)))
                 .hasSize(2);
     }
 

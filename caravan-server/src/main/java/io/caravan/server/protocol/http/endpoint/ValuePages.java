@@ -127,7 +127,7 @@ public final class ValuePages {
             answer.put("nextSequence", info.nextSequence());
             answer.put("firstOffset", Offset.of(info.firstSequence()));
             answer.put("nextOffset", Offset.of(info.nextSequence()));
-            answer.put("nextOffset", Offset.of(next));
+            answer.put("continueAt", Offset.of(next));
             answer.put("values", values);
             return answer;
         }

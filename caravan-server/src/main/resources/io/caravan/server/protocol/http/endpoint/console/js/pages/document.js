@@ -56,7 +56,7 @@ const older = () => {
   return load(shown, {offset: offset(from), limit: Math.max(1, values[0].sequence - from)});
 };
 
-const newer = () => load(shown, {offset: shown.info.nextOffset, limit: PAGE});
+const newer = () => load(shown, {offset: shown.info.continueAt, limit: PAGE});
 
 /** Waits for what comes next, and shows it, until told to stop. */
 async function follow() {
@@ -85,7 +85,7 @@ async function next(mine, signal) {
   const page = await json(valuesPath(mine.path, {offset: at}), {signal});
   mine.values = [...mine.values, ...page.values].slice(-MAX_KEPT);
   // There may be more than a page of them.
-  mine.info = {...page, nextOffset: page.nextOffset};
+  mine.info = {...page, nextOffset: page.continueAt};
   if (page.closed) stop(mine);
 }
 
