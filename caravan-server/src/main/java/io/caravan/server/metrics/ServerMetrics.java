@@ -57,7 +57,7 @@ public final class ServerMetrics implements AutoCloseable {
         /** Done. */
         OK,
         /** Rejected because of what the client requested. */
-        REFUSED,
+        REJECTED,
         /** Failed in the server. */
         FAILED,
         /** Abandoned by a client that disconnected before it received its reply. */

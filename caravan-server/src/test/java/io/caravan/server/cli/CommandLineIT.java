@@ -81,7 +81,7 @@ class CommandLineIT {
             }
             copy.toHandle().destroy();
             assertThat(copy.inputReader(UTF_8).lines())
-                    .anyMatch(end -> end.startsWith("followed ") && end.endsWith("; 1 refused"));
+                    .anyMatch(end -> end.startsWith("followed ") && end.endsWith("; 1 rejected"));
             assertThat(exitCode(copy)).isEqualTo(3);
         }
     }

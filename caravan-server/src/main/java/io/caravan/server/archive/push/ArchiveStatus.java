@@ -57,7 +57,7 @@ public record ArchiveStatus(
         /** Another server has taken the archive over, perhaps before this one started. */
         FENCED,
         /** The archive belongs to another store. */
-        REFUSED,
+        REJECTED,
         /** The server is stopping. */
         STOPPED;
 
@@ -68,7 +68,7 @@ public record ArchiveStatus(
 
         /** Whether the server will not write to the archive again before it is restarted. */
         public boolean ended() {
-            return this == FENCED || this == REFUSED || this == STOPPED;
+            return this == FENCED || this == REJECTED || this == STOPPED;
         }
     }
 }

@@ -255,7 +255,7 @@ public final class Archiver implements AutoCloseable {
                 new ArchiveException(
                         Reason.NOT_FOUND, "the archive cannot be reached yet, and the server keeps trying: " + why());
             case STOPPED -> new ArchiveException(Reason.FENCED, "the server is stopping, and archives nothing more");
-            case FENCED, REFUSED -> new ArchiveException(Reason.FENCED, "this server has stopped archiving: " + why());
+            case FENCED, REJECTED -> new ArchiveException(Reason.FENCED, "this server has stopped archiving: " + why());
         };
     }
 

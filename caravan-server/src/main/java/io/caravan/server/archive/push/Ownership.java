@@ -216,7 +216,7 @@ final class Ownership implements Runnable, AutoCloseable {
         Failure failure = Failure.of(problem);
         Reason reason = problem instanceof ArchiveException archived ? archived.reason() : null;
         if (reason == Reason.FENCED || reason == Reason.FOREIGN) {
-            lost(failure, reason == Reason.FENCED ? ArchiveState.FENCED : ArchiveState.REFUSED);
+            lost(failure, reason == Reason.FENCED ? ArchiveState.FENCED : ArchiveState.REJECTED);
             return;
         }
         outcomes.failed(failure);
@@ -238,7 +238,7 @@ final class Ownership implements Runnable, AutoCloseable {
     /**
      * Ends the ownership, because another server owns the archive.
      *
-     * @param last {@code FENCED} when that server has the same store, {@code REFUSED} when it has another store
+     * @param last {@code FENCED} when that server has the same store, {@code REJECTED} when it has another store
      */
     synchronized void lost(Failure failure, ArchiveState last) {
         if (!state.ended()) {

@@ -54,7 +54,7 @@ final class CopyCommand extends ClientCommand {
     @Option(
             names = "--existing",
             paramLabel = "WHAT",
-            defaultValue = "refuse",
+            defaultValue = "reject",
             description = "What becomes of a document whose name is taken there: ${COMPLETION-CANDIDATES}.")
     private Existing existing;
 

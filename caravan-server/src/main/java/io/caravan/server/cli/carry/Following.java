@@ -147,7 +147,7 @@ final class Following {
         @Override
         public void settled(byte[] brought, Outcome outcome, String why) {
             // The next round handles a document that returns to a server where it has left a redirect.
-            if (outcome == Outcome.REFUSED && !why.contains("has been moved to ")) {
+            if (outcome == Outcome.REJECTED && !why.contains("has been moved to ")) {
                 refuse(DocumentName.of(brought), why);
             }
         }
@@ -284,7 +284,7 @@ final class Following {
         return "followed " + Figures.count(documents, "document") + ": brought "
                 + Figures.count(mirror.values(), "value") + ", " + Figures.size(mirror.bytes())
                 + "; " + (behind == 0 ? "nothing was left to bring" : "some " + behind + " values were left to bring")
-                + " at the last look" + Importer.some(refused.size(), "refused");
+                + " at the last look" + Importer.some(refused.size(), "rejected");
     }
 
     void write(JsonGenerator json) throws IOException {
@@ -292,6 +292,6 @@ final class Following {
         json.writeNumberField("values", mirror.values());
         json.writeNumberField("bytes", mirror.bytes());
         json.writeNumberField("behind", behind);
-        json.writeNumberField("refused", refused.size());
+        json.writeNumberField("rejected", refused.size());
     }
 }

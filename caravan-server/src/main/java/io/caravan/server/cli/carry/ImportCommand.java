@@ -76,7 +76,7 @@ final class ImportCommand extends ClientCommand {
     @Option(
             names = "--existing",
             paramLabel = "WHAT",
-            defaultValue = "refuse",
+            defaultValue = "reject",
             description = "What becomes of a document whose name is taken: ${COMPLETION-CANDIDATES}. One"
                     + " that is replaced is there until the other one is whole.")
     private Existing existing;

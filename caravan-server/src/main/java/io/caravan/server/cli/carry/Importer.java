@@ -35,7 +35,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
 
     /** The handling of a document whose name already exists at the server. */
     enum Existing {
-        REFUSE,
+        REJECT,
         SKIP,
         REPLACE;
 
@@ -57,7 +57,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         /** The server has another document of this name or, in a comparison, none. */
         SKIPPED,
         EXPIRED,
-        REFUSED
+        REJECTED
     }
 
     interface Outcomes {
@@ -81,7 +81,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
 
         @Override
         public void settled(byte[] name, Outcome outcome, String why) {
-            if (outcome == Outcome.REFUSED) {
+            if (outcome == Outcome.REJECTED) {
                 to.accept(why);
             }
         }
@@ -371,7 +371,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
 
     private void refuse(Arriving document, String why) {
         refused++;
-        outcomes.settled(document.name, Outcome.REFUSED, "document '" + DocumentName.of(document.name) + "' " + why);
+        outcomes.settled(document.name, Outcome.REJECTED, "document '" + DocumentName.of(document.name) + "' " + why);
     }
 
     /** Waits until all documents are durable and have been compared. */
@@ -392,7 +392,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         return done + " " + Figures.count(totals.documents(), "document") + ", "
                 + Figures.count(totals.values(), "value") + ", " + Figures.size(totals.bytes())
                 + some(already, "were there already") + some(skipped, "skipped") + some(expired, "had expired")
-                + some(refused, "refused");
+                + some(refused, "rejected");
     }
 
     static String some(long count, String what) {
@@ -404,7 +404,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         json.writeNumberField("already", already);
         json.writeNumberField("skipped", skipped);
         json.writeNumberField("expired", expired);
-        json.writeNumberField("refused", refused);
+        json.writeNumberField("rejected", refused);
     }
 
     @Override

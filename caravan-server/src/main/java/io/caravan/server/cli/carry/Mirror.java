@@ -387,7 +387,7 @@ final class Mirror {
                 goOn(new Twin(now, there.id(), there.next()), now, there);
             } else if (existing == Existing.REPLACE) {
                 create(now, Replaced.ANYTHING);
-            } else if (existing == Existing.REFUSE) {
+            } else if (existing == Existing.REJECT) {
                 throw new RefusedException("document '" + name
                         + "' was not brought: there is another one of this name, which --existing replace replaces");
             } else {

@@ -102,11 +102,11 @@ final class MoveCommand extends ClientCommand {
     }
 
     private void move(Output output) throws IOException {
-        Mirror mirror = new Mirror(Existing.REFUSE, true, new Patience(Retries.Pause.REAL, this::tell));
+        Mirror mirror = new Mirror(Existing.REJECT, true, new Patience(Retries.Pause.REAL, this::tell));
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
         try (Pair pair = new Pair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {
-            Following following = new Following(pair, mirror, Existing.REFUSE, one, all, this::tell);
+            Following following = new Following(pair, mirror, Existing.REJECT, one, all, this::tell);
             Moving moving = new Moving(pair, mirror, following, whereabouts());
             try (Progress progress = Progress.ticking(err(), console().showsProgress(), moving::progress)) {
                 if (one == null) {

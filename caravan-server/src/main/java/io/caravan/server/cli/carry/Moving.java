@@ -241,12 +241,12 @@ final class Moving {
     String line() {
         return "moved " + Figures.count(moved, "document") + " to " + to
                 + Importer.some(already, "had been moved there already")
-                + Importer.some(following.refused(), "refused");
+                + Importer.some(following.refused(), "rejected");
     }
 
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("moved", moved);
         json.writeNumberField("already", already);
-        json.writeNumberField("refused", following.refused());
+        json.writeNumberField("rejected", following.refused());
     }
 }

@@ -180,7 +180,7 @@ final class RedisImport implements AutoCloseable {
             }
             case SKIPPED -> differing.add(name);
             case EXPIRED -> expired++;
-            case REFUSED -> refuse(name, why);
+            case REJECTED -> refuse(name, why);
         }
     }
 
@@ -341,7 +341,7 @@ final class RedisImport implements AutoCloseable {
                 .append(Importer.some(already, "were there already"))
                 .append(Importer.some(skipped, "skipped"))
                 .append(Importer.some(expired, "had expired"))
-                .append(Importer.some(refused, "refused"));
+                .append(Importer.some(refused, "rejected"));
         others.forEach((type, found) -> line.append("; no list: ")
                 .append(Figures.count(found.count, type))
                 .append(", such as ")
@@ -358,7 +358,7 @@ final class RedisImport implements AutoCloseable {
         json.writeNumberField("already", already);
         json.writeNumberField("skipped", skipped);
         json.writeNumberField("expired", expired);
-        json.writeNumberField("refused", refused);
+        json.writeNumberField("rejected", refused);
         json.writeObjectFieldStart("others");
         for (Map.Entry<String, Others> type : others.entrySet()) {
             json.writeNumberField(type.getKey(), type.getValue().count);

@@ -113,7 +113,7 @@ final class StreamImport implements AutoCloseable {
             already++;
         } else if (there != null && existing == Existing.SKIP) {
             skipped++;
-        } else if (there != null && existing == Existing.REFUSE) {
+        } else if (there != null && existing == Existing.REJECT) {
             throw ClientException.otherState(
                     "was not imported: there is another document of this name, which" + " --existing replace replaces");
         } else {
@@ -224,7 +224,7 @@ final class StreamImport implements AutoCloseable {
         return "imported " + Figures.count(documents, "stream") + ", " + Figures.count(values, "value") + ", "
                 + Figures.size(bytes) + Importer.some(already, "were there already")
                 + Importer.some(skipped, "skipped") + Importer.some(expired, "had expired")
-                + Importer.some(refused, "refused");
+                + Importer.some(refused, "rejected");
     }
 
     void write(JsonGenerator json) throws IOException {
@@ -234,7 +234,7 @@ final class StreamImport implements AutoCloseable {
         json.writeNumberField("already", already);
         json.writeNumberField("skipped", skipped);
         json.writeNumberField("expired", expired);
-        json.writeNumberField("refused", refused);
+        json.writeNumberField("rejected", refused);
     }
 
     @Override

@@ -73,6 +73,6 @@ final class RequestWatch implements PendingReply.Observer {
     private static RequestOutcome outcome(String error) {
         int space = error.indexOf(' ');
         boolean failed = FAILURES.contains(space < 0 ? error : error.substring(0, space)) || error.startsWith(INTERNAL);
-        return failed ? RequestOutcome.FAILED : RequestOutcome.REFUSED;
+        return failed ? RequestOutcome.FAILED : RequestOutcome.REJECTED;
     }
 }

@@ -170,13 +170,13 @@ class ExportImportTest {
         CommandRun refused = importing(to, export);
         fails(3, "document 'letters/1' was not imported: document 'letters/1' exists", refused);
         fails(3, "document 'letters/long' was not imported: document 'letters/long' exists", refused);
-        assertThat(refused.out()).isEqualTo("imported 2 documents, 1 value, 3 B; 2 refused\n");
+        assertThat(refused.out()).isEqualTo("imported 2 documents, 1 value, 3 B; 2 rejected\n");
         same("letters/empty", "pictures");
         CommandRun skipped = importing(to, export, "--existing", "skip");
         assertThat(skipped.exitCode()).isZero();
         assertThat(skipped.out()).isEqualTo("imported 0 documents, 0 values, 0 B; 4 skipped\n");
         CommandRun resumed = importing(to, export, "--resume", "--json");
-        assertThat(resumed.out()).contains("\"documents\":0,", "\"already\":2,", "\"refused\":2}");
+        assertThat(resumed.out()).contains("\"documents\":0,", "\"already\":2,", "\"rejected\":2}");
         assertThat(ok(to, "get", "letters/1").out()).isEqualTo("other\n");
         CommandRun replaced = importing(to, export, "--existing", "replace");
         assertThat(replaced.out()).isEqualTo("imported 4 documents, 39 values, 2.5 MiB\n");
@@ -341,11 +341,11 @@ class ExportImportTest {
                 .isEqualTo("copied 1 document, 2 values, 24 B\n");
         CommandRun rest = CommandRun.of(from, all);
         fails(3, "document 'letters/1' was not imported: document 'letters/1' exists", rest);
-        assertThat(rest.out()).isEqualTo("copied 3 documents, 37 values, 2.5 MiB; 1 refused\n");
+        assertThat(rest.out()).isEqualTo("copied 3 documents, 37 values, 2.5 MiB; 1 rejected\n");
         same("letters/1", "letters/long", "letters/empty", "pictures");
         assertThat(ok(from, "copy", "--to", to.address(), "--resume", "--json").out())
                 .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"already\":4,\"skipped\":0,\"expired\":0,"
-                        + "\"refused\":0}\n");
+                        + "\"rejected\":0}\n");
         ok(to, "append", "letters/1", "other");
         assertThat(ok(from, "copy", "--prefix", "letters/", "--to", to.address(), "--existing", "replace")
                         .out())

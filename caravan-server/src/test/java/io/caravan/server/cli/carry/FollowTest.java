@@ -231,7 +231,7 @@ class FollowTest {
 
     /** One of the documents was created after the backup, and one has grown. */
     @ParameterizedTest
-    @ValueSource(strings = {"refuse", "replace"})
+    @ValueSource(strings = {"reject", "replace"})
     void anOlderBackupInThePlaceOfTheServerDeletesNothing(String existing) throws Exception {
         here.rpush("a", "1");
         here.rpush("b", "1");
@@ -321,7 +321,7 @@ class FollowTest {
         assertThat(moved.out()).isEqualTo("moved 1 document to " + to.address() + "\n");
         assertThat(to.exported()).isEqualTo(before);
         elsewhere(here, "a", to);
-        assertThat(move(from, to, "a", "--json").out()).isEqualTo("{\"moved\":0,\"already\":1,\"refused\":0}\n");
+        assertThat(move(from, to, "a", "--json").out()).isEqualTo("{\"moved\":0,\"already\":1,\"rejected\":0}\n");
         there.rpush("a", "4");
 
         assertThat(move(to, from, "a").exitCode()).isZero();
@@ -513,7 +513,7 @@ class FollowTest {
         CommandRun moved = move(from, to, "--prefix", "");
         assertThat(moved.exitCode()).isEqualTo(3);
         assertThat(moved.err()).contains("document 'a' is not what was sent", "document 'b' was not");
-        assertThat(moved.out()).isEqualTo("moved 1 document to " + to.address() + "; 2 refused\n");
+        assertThat(moved.out()).isEqualTo("moved 1 document to " + to.address() + "; 2 rejected\n");
         assertThat(here.rpush("a", "4")).isEqualTo(4);
         assertThat(here.rpush("b", "2")).isEqualTo(2);
         assertThat(there.lrange("b", 0, -1)).containsExactly("foreign");

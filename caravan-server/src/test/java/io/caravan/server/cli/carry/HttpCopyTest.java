@@ -116,7 +116,7 @@ class HttpCopyTest {
         assertThat(to.exported()).isEqualTo(from.exported());
 
         CommandRun again = copy("--resume", "--json");
-        assertThat(again.out()).contains("\"documents\":0,", "\"already\":304,", "\"refused\":0");
+        assertThat(again.out()).contains("\"documents\":0,", "\"already\":304,", "\"rejected\":0");
         assertThat(again.exitCode()).isZero();
     }
 

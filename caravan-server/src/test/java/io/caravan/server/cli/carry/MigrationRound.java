@@ -179,7 +179,7 @@ final class MigrationRound {
         List<String> ofSource = atSource.values().stream().flatMap(List::stream).toList();
         // The truncation of a file can split a long document between two of its parts.
         int kind = large && random.nextBoolean() ? 7 : random.nextInt(8);
-        Existing existing = kind < 3 ? Existing.REFUSE : pick(Existing.values());
+        Existing existing = kind < 3 ? Existing.REJECT : pick(Existing.values());
         replaces = kind > 2 && existing == Existing.REPLACE;
         int exitCode = switch (kind) {
             case 0, 1, 2 -> carry("move", List.of("--prefix", prefix()));

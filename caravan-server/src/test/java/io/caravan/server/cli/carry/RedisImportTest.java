@@ -115,12 +115,12 @@ class RedisImportTest {
             assertThat(second.out())
                     .isEqualTo(
                             "imported 1 list, 1 value, 1 B; in pass 2, 1,003 lists are the same; 1002 were there already;"
-                                    + " 2 refused; no list: 1 set, such as 'set'; no list: 1 string, such as 'text\\u001b'\n");
+                                    + " 2 rejected; no list: 1 set, such as 'set'; no list: 1 string, such as 'text\\u001b'\n");
             redis.client.del("text\u001b", "set", "tooLarge", "n".repeat(1_025));
             same(redis.client);
             assertThat(importing(redis.url(), "--json").out())
                     .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"passes\":1,\"same\":1003,\"already\":1003,"
-                            + "\"skipped\":0,\"expired\":0,\"refused\":0,\"others\":{}}\n");
+                            + "\"skipped\":0,\"expired\":0,\"rejected\":0,\"others\":{}}\n");
         }
     }
 
@@ -153,7 +153,7 @@ class RedisImportTest {
                             "caravan: the list 'deleted' was imported, and is no more; 'caravan rm' removes the document",
                             "caravan: the list 'retyped' was imported, and is no more; 'caravan rm' removes the document");
             assertThat(run.exitCode()).isEqualTo(3);
-            assertThat(run.out()).contains("32 lists are the same; 2 refused; no list: 1 string, such as 'retyped'");
+            assertThat(run.out()).contains("32 lists are the same; 2 rejected; no list: 1 string, such as 'retyped'");
             assertThat(proxy.count("SCAN")).isGreaterThan(2);
             try (Jedis caravan = to.jedis()) {
                 caravan.del("deleted", "retyped");

@@ -128,7 +128,7 @@ class StreamImportTest {
         CommandRun second = importing("--name", "json", "--names", names.toString(), "--json");
         assertThat(second.out())
                 .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"already\":4,\"skipped\":0,\"expired\":0,"
-                        + "\"refused\":0}\n");
+                        + "\"rejected\":0}\n");
         assertThat(second.exitCode()).isZero();
     }
 
@@ -140,7 +140,7 @@ class StreamImportTest {
                 .containsExactly(
                         "caravan: the stream 'missing' does not exist there (404)",
                         "caravan: a stream was not imported: a document's name has 1 to 1024 bytes, and this one 1025");
-        assertThat(run.out()).isEqualTo("imported 1 stream, 1 value, 1 B; 2 refused\n");
+        assertThat(run.out()).isEqualTo("imported 1 stream, 1 value, 1 B; 2 rejected\n");
         assertThat(run.exitCode()).isEqualTo(3);
     }
 

@@ -129,7 +129,7 @@ class ServerPagesTest {
                     .contains(
                             "caravan_requests_seconds_count{operation=\"appendToStream\",outcome=\"ok\",protocol=\"http\"} 1")
                     .contains(
-                            "caravan_requests_seconds_count{operation=\"readStream\",outcome=\"refused\",protocol=\"http\"} 1")
+                            "caravan_requests_seconds_count{operation=\"readStream\",outcome=\"rejected\",protocol=\"http\"} 1")
                     .contains(
                             "caravan_requests_seconds_bucket{", "caravan_store_fsyncs_total", "jvm_memory_used_bytes");
         }

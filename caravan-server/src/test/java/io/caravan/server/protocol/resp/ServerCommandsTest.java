@@ -116,9 +116,9 @@ class ServerCommandsTest extends RespTestBase {
         assertThat(fixture.metrics.scrape())
                 .contains(
                         "caravan_requests_seconds_count{operation=\"rpush\",outcome=\"ok\",protocol=\"resp\"} 2",
-                        "caravan_requests_seconds_count{operation=\"rpush\",outcome=\"refused\",protocol=\"resp\"} 1",
+                        "caravan_requests_seconds_count{operation=\"rpush\",outcome=\"rejected\",protocol=\"resp\"} 1",
                         "caravan_requests_seconds_count{operation=\"lrange\",outcome=\"ok\",protocol=\"resp\"} 1",
-                        "caravan_requests_seconds_count{operation=\"unknown\",outcome=\"refused\",protocol=\"resp\"} 2",
+                        "caravan_requests_seconds_count{operation=\"unknown\",outcome=\"rejected\",protocol=\"resp\"} 2",
                         "caravan_connections{protocol=\"resp\"} 1.0");
     }
 

@@ -118,7 +118,7 @@ public final class HttpService {
     private static RequestOutcome outcome(int status) {
         return switch (HttpStatusClass.valueOf(status)) {
             case SERVER_ERROR -> RequestOutcome.FAILED;
-            case CLIENT_ERROR -> RequestOutcome.REFUSED;
+            case CLIENT_ERROR -> RequestOutcome.REJECTED;
             default -> RequestOutcome.OK;
         };
     }
