@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
                     + " they are beside their values, and reads each back to compare it. Each is as it is at one moment,"
                     + " and visible there once it is whole. The servers need not reach each other. The other one is reached over RESP, or over HTTP"
                     + " where --to is a URL.",
-            "A document whose name is taken there is refused, and told; all others are copied. A copy that was ended goes on"
+            "A document whose name exists there is rejected and reported; all others are copied. A copy that was ended goes on"
                     + " with --resume."
         },
         footer = {

@@ -30,7 +30,7 @@ import picocli.CommandLine.Parameters;
             "Brings the documents of a file that 'caravan export' has made into a server, with their sequences and what they"
                     + " are beside their values, and reads each back to compare it. A document is visible once it is"
                     + " whole.",
-            "A document whose name is taken is refused, and told; all others are imported. An import that was ended goes on"
+            "A document whose name exists is rejected and reported; all others are imported. An import that was ended goes on"
                     + " with --resume.",
             "With --from redis://, the lists of a running Redis instead: all of them are read again and compared, and"
                     + " what has changed is brought anew, until all are found to be the same.",

@@ -158,7 +158,7 @@ class CheckCommandTest {
         "archive_state:owner, OK",
         "archive_state:claiming, WARNING",
         "archive_state:fenced, CRITICAL",
-        "archive_state:refused, CRITICAL",
+        "archive_state:rejected, CRITICAL",
     })
     void eachFigureHasItsLimits(String figure, Status expected) {
         assertThat(judge(figure).status()).isEqualTo(expected);
