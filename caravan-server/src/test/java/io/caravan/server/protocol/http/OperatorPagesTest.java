@@ -137,7 +137,7 @@ class OperatorPagesTest {
         assertThat(get("/v1/values/mine/a?raw=true&offset=" + page.get("continueAt"), EDITOR)
                         .body())
                 .isEqualTo("three");
-        assertThat(get("/v1/values/mine/a?raw=true&offset=" + page.get("continueAt"), EDITOR)
+        assertThat(get("/v1/values/mine/a?raw=true&offset=" + page.get("nextOffset"), EDITOR)
                         .statusCode())
                 .isEqualTo(404);
         assertThat(get("/v1/values/mine/none", EDITOR).statusCode()).isEqualTo(404);
