@@ -97,9 +97,7 @@ class Invariant01AcknowledgementFollowsTheForceTest {
                 store.engine.trim(1, 1, NOBODY);
                 store.engine.append(2, bytes("new"), NOBODY);
                 force.awaitReached();
-                Thread thread = new Thread(read, "reader");
-                thread.start();
-                Eventually.awaitWaitingOrDone(thread);
+                Eventually.runUntilWaiting(read);
                 assertThat(read).isNotDone();
             }
             assertThat(read.get()).isEqualTo(after);
@@ -130,9 +128,7 @@ class Invariant01AcknowledgementFollowsTheForceTest {
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
                 store.engine.delete(1, NOBODY);
                 force.awaitReached();
-                Thread thread = new Thread(read, "reader");
-                thread.start();
-                Eventually.awaitWaitingOrDone(thread);
+                Eventually.runUntilWaiting(read);
                 assertThat(read).isNotDone();
             }
             assertThat(read.get()).isEmpty();

@@ -176,15 +176,17 @@ class Invariant09AFailedForceIsFinalTest {
             try (Hold write = store.faults.hold(on(Kind.WRITE, LOG))) {
                 store.engine.append(1, bytes("in flight"), tellings.callback(0));
                 write.awaitReached();
-                store.engine.append(1, bytes("next"), new WriteCallback() {
-                    @Override
-                    public void success(long sequence) {}
+                for (Error thrown : List.of(new InternalError("on purpose"), new AssertionError("on purpose"))) {
+                    store.engine.append(1, bytes("next"), new WriteCallback() {
+                        @Override
+                        public void success(long sequence) {}
 
-                    @Override
-                    public void failure(CaravanException problem) {
-                        throw new InternalError("on purpose");
-                    }
-                });
+                        @Override
+                        public void failure(CaravanException problem) {
+                            throw thrown;
+                        }
+                    });
+                }
                 store.engine.append(1, bytes("last"), tellings.callback(1));
             }
             assertThat(tellings.await(2)).allMatch(telling -> telling.problem() != null);
@@ -209,9 +211,7 @@ class Invariant09AFailedForceIsFinalTest {
                 }
                 store.engine.trim(1, 1, tellings.callback(4));
                 for (FutureTask<?> task : List.of(blockedReader, flushing, blockedWriter)) {
-                    Thread thread = new Thread(task);
-                    thread.start();
-                    Eventually.awaitWaitingOrDone(thread);
+                    Eventually.runUntilWaiting(task);
                     assertThat(task).isNotDone();
                 }
             }
@@ -255,9 +255,7 @@ class Invariant09AFailedForceIsFinalTest {
                 new Thread(checkpoint, "checkpoint").start();
                 Eventually.await("who reads has to wait", () -> {
                     FutureTask<Throwable> read = new FutureTask<>(() -> catchThrowable(() -> texts(store.engine, 2)));
-                    Thread reader = new Thread(read, "reader " + reads.size());
-                    reader.start();
-                    Eventually.awaitWaitingOrDone(reader);
+                    Eventually.runUntilWaiting(read);
                     reads.add(read);
                     return !read.isDone();
                 });
@@ -281,9 +279,7 @@ class Invariant09AFailedForceIsFinalTest {
             assertThat(store.faults.calls(on(Kind.FORCE, HEAP))).hasSize(1);
             assertThat(store.faults.calls(on(Kind.RENAME, FaultyStore.CHECKPOINT)))
                     .isEmpty();
-            try (FaultyStore cut = store.afterPowerCut()) {
-                assertThat(texts(cut.engine, 1)).containsExactly("0:durable in the log");
-            }
+            assertThat(store.textsAfterPowerCut(1)).containsExactly("0:durable in the log");
         }
     }
 
@@ -319,9 +315,7 @@ class Invariant09AFailedForceIsFinalTest {
             try (Hold create = store.faults.hold(on(Kind.CREATE, FaultyStore.UNFINISHED_CHECKPOINT))) {
                 new Thread(first, "first checkpoint").start();
                 create.awaitReached();
-                Thread waiting = new Thread(second, "second checkpoint");
-                waiting.start();
-                Eventually.awaitWaitingOrDone(waiting);
+                Eventually.runUntilWaiting(second);
                 store.faults.fail(on(Kind.FORCE, LOG));
                 assertThat(catchThrowable(() -> append(store.engine, 1, "fails")))
                         .isInstanceOf(StoreFailedException.class);

@@ -151,18 +151,14 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             store.engine.checkpoint();
             append(store.engine, 1, "something to write");
             fill(store, 2, 2000);
-            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
             Predicate<Call> full = on(Kind.WRITE, UNFINISHED_CHECKPOINT).and(call -> call.bytes() > 1 << 15);
-            try (Hold writing = store.faults.hold(full)) {
-                new Thread(checkpoint).start();
-                writing.awaitReached();
+            store.duringCheckpoint(full, () -> {
                 assertThat(refusal(store, 2000)).as("nothing is trimmed").isNotNull();
                 assertThat(told(told -> store.engine.trim(1, 3, told))).isEqualTo(3);
                 store.awaitIdleFlusher();
                 assertThat(store.engine.tryWrite(WriteBatch.create().append(1, bytes(2000, 0)), NOBODY))
                         .isFalse();
-            }
-            checkpoint.get();
+            });
             await(store.engine.append(1, bytes(2000, 0)));
             store.closeAndVerify();
         }

@@ -1,8 +1,10 @@
 package io.caravan.inspect;
 
 import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.copyOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.CorruptStoreException;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.testing.DirectoryImage;
@@ -18,9 +20,12 @@ import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +39,49 @@ class ContentsReaderTest {
     private Path directory;
 
     private final WatchedScheduler threads = new WatchedScheduler();
+
+    /** Collects everything that a reader of the contents of a store reports. */
+    private static class FoundContents implements ContentsVisitor {
+        final List<Long> checkpoints = new ArrayList<>();
+        final SortedMap<Long, List<Value>> values = new TreeMap<>();
+        final SortedMap<Long, List<Long>> sequences = new TreeMap<>();
+        final List<Place> places = new ArrayList<>();
+        final List<CorruptStoreException> damage = new ArrayList<>();
+        int moves;
+
+        @Override
+        public void checkpoint(long number, String file, long startLsn, long endLsn, long lists, long entries) {
+            checkpoints.add(number);
+        }
+
+        @Override
+        public void list(long id, long first, long next, long count, long bytes) {
+            values.computeIfAbsent(id, any -> new ArrayList<>());
+            sequences.computeIfAbsent(id, any -> new ArrayList<>());
+        }
+
+        @Override
+        public void entry(long id, long sequence, Place place) {
+            sequences.get(id).add(sequence);
+            places.add(place);
+        }
+
+        @Override
+        public void value(long id, long sequence, Place place, ByteBuffer value) {
+            values.get(id).add(Value.of(sequence, copyOf(value)));
+            places.add(place);
+        }
+
+        @Override
+        public void damaged(CorruptStoreException problem) {
+            damage.add(problem);
+        }
+
+        @Override
+        public void moved(long id, long sequence) {
+            moves++;
+        }
+    }
 
     private ListStore open() {
         return threads.open(SmallStore.config(directory).build());

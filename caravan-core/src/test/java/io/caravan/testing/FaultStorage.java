@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -90,13 +89,13 @@ public final class FaultStorage implements Storage {
         private void apply(Call call) {
             if (released.getCount() > 0 && calls.test(call)) {
                 reached.countDown();
-                awaitLatch(released, call + " was not released");
+                StoreCalls.await(released, call + " was not released");
             }
         }
 
         /** Waits until a call is being held. */
         public void awaitReached() {
-            awaitLatch(reached, "no call came that was to be held");
+            StoreCalls.await(reached, "no call came that was to be held");
         }
 
         /** Whether a call is or was held. */
@@ -112,16 +111,6 @@ public final class FaultStorage implements Storage {
         @Override
         public void close() {
             release();
-        }
-
-        private static void awaitLatch(CountDownLatch latch, String problem) {
-            try {
-                if (!latch.await(StoreCalls.PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-                    throw new AssertionError(problem);
-                }
-            } catch (InterruptedException interrupted) {
-                throw new AssertionError("interrupted", interrupted);
-            }
         }
     }
 

@@ -10,7 +10,6 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -149,17 +148,9 @@ public final class WatchedScheduler implements Scheduler {
     }
 
     private synchronized void awaitRest(Predicate<String> names) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.PATIENCE_SECONDS);
-        while (!workers.stream().filter(worker -> names.test(worker.name)).allMatch(Watched::isAtRest)) {
-            long leftMillis = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
-            if (leftMillis <= 0) {
-                throw new AssertionError("not at rest within " + StoreCalls.PATIENCE_SECONDS + " seconds: " + workers);
-            }
-            try {
-                wait(leftMillis);
-            } catch (InterruptedException interrupted) {
-                throw new AssertionError("interrupted", interrupted);
-            }
-        }
+        Eventually.awaitNotified(
+                this,
+                () -> workers.stream().filter(worker -> names.test(worker.name)).allMatch(Watched::isAtRest),
+                () -> "at rest: " + workers);
     }
 }
