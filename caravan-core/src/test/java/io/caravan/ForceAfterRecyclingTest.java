@@ -31,17 +31,6 @@ class ForceAfterRecyclingTest {
         }
     }
 
-    @Test
-    void aStoreWritesOnAfterFullSegmentsWereRecycled() {
-        try (ListStore store = open(work.resolve("store"))) {
-            for (int round = 0; round < 40; round++) {
-                // Each flush takes one of the fifteen free blocks of a segment, so some checkpoints begin where a
-                // segment ends.
-                writesOnAfterCheckpoints(store);
-            }
-        }
-    }
-
     private static ListStore open(Path directory) {
         return DurableListStore.open(config(directory));
     }

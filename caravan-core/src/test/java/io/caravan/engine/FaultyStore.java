@@ -100,10 +100,12 @@ final class FaultyStore implements AutoCloseable {
         return open(config, disk.powerCut());
     }
 
-    /** Returns a list of the store that a power cut at this moment would leave. */
+    /** Returns a list of the store that a power cut at this moment would leave, and checks that store. */
     List<String> textsAfterPowerCut(long id) {
         try (FaultyStore cut = afterPowerCut()) {
-            return StoreCalls.texts(cut.engine, id);
+            List<String> texts = StoreCalls.texts(cut.engine, id);
+            cut.closeAndVerify();
+            return texts;
         }
     }
 

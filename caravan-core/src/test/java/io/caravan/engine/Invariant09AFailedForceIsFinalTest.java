@@ -31,11 +31,9 @@ import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.Condition;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
@@ -122,14 +120,13 @@ class Invariant09AFailedForceIsFinalTest {
     }
 
     /** A scheduler whose flusher throws after each of its steps. */
-    private static final class BrokenFlusher implements Scheduler {
-        private final WatchedScheduler threads = new WatchedScheduler();
+    private static final class BrokenFlusher extends WatchedScheduler {
         private final AtomicInteger steps = new AtomicInteger();
         private final AtomicBoolean breaks = new AtomicBoolean();
 
         @Override
         public Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed) {
-            return threads.worker(
+            return super.worker(
                     name,
                     () -> {
                         long waitNanos = step.run();
@@ -140,30 +137,20 @@ class Invariant09AFailedForceIsFinalTest {
                     },
                     crashed);
         }
-
-        @Override
-        public void await(Condition changed) {
-            threads.await(changed);
-        }
-
-        @Override
-        public <T> T join(CompletableFuture<T> done) {
-            return threads.join(done);
-        }
     }
 
     @Test
     void theFlusherOfAFailedStoreRestsWhateverBreaks() throws IOException {
         BrokenFlusher scheduler = new BrokenFlusher();
         Engine engine = Engine.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime, scheduler);
-        scheduler.threads.awaitRest("caravan-flusher");
+        scheduler.awaitRest("caravan-flusher");
         scheduler.breaks.set(true);
         // Wakes the flusher. If something else already has, the store has failed and rejects the append.
         Throwable refused = catchThrowable(() -> engine.append(1, bytes("x"), NOBODY));
         assertThat(refused == null || refused instanceof StoreFailedException).isTrue();
         Eventually.await("the store has failed", () -> engine.stats().failures() == 1);
         Eventually.await("the failure was told", () -> scheduler.steps.get() >= 2);
-        scheduler.threads.awaitRest("caravan-flusher");
+        scheduler.awaitRest("caravan-flusher");
         assertThat(scheduler.steps.get()).isLessThan(10);
         engine.close();
     }

@@ -27,15 +27,14 @@ import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
+import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -220,10 +219,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
                 assertThat(dump.captures()).hasSize(ListIndex.PARTITIONS).containsOnly(lsn);
                 assertThat(reader.header().lists()).isEqualTo(1);
             }
-            try (FaultyStore cut = store.afterPowerCut()) {
-                assertThat(texts(cut.engine, 2)).containsExactly("0:between two partitions");
-                cut.closeAndVerify();
-            }
+            assertThat(store.textsAfterPowerCut(2)).containsExactly("0:between two partitions");
         }
     }
 
@@ -247,10 +243,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
             try (CheckpointReader reader = new CheckpointReader(store.disk, 1)) {
                 assertThat(CheckpointDump.of(reader).regions()).hasSize(count).doesNotHaveDuplicates();
             }
-            try (FaultyStore cut = store.afterPowerCut()) {
-                assertThat(texts(cut.engine, 7)).containsExactly(count + ":behind");
-                cut.closeAndVerify();
-            }
+            assertThat(store.textsAfterPowerCut(7)).containsExactly(count + ":behind");
         }
     }
 
@@ -368,22 +361,12 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     void theEndOfAReadWakesNoWriter() throws Exception {
         AtomicInteger waits = new AtomicInteger();
         CountDownLatch waiting = new CountDownLatch(1);
-        Scheduler threads = new Scheduler() {
-            @Override
-            public Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed) {
-                return THREADS.worker(name, step, crashed);
-            }
-
-            @Override
-            public <T> T join(CompletableFuture<T> done) {
-                return THREADS.join(done);
-            }
-
+        Scheduler threads = new WatchedScheduler() {
             @Override
             public void await(Condition changed) {
                 waits.incrementAndGet();
                 waiting.countDown();
-                THREADS.await(changed);
+                super.await(changed);
             }
         };
         FaultStorage faults = new FaultStorage(new MemoryStorage());

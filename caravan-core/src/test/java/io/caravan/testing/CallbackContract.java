@@ -5,7 +5,6 @@ import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.each;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -241,15 +240,5 @@ public interface CallbackContract extends ContractFixture {
             store().onWritable(() -> writable.complete(null));
             await(writable);
         }
-    }
-
-    @Test
-    default void anActionMayBeLeftByACallbackAndMayWrite() {
-        CompletableFuture<Long> sequence = new CompletableFuture<>();
-        inCallback(
-                store(),
-                () -> store().onWritable(() -> store().append(1, bytes("a"), WriteCallback.completing(sequence))));
-        assertThat(await(sequence)).isEqualTo(0);
-        assertThat(told(told -> store().trim(1, 0, told))).isEqualTo(0);
     }
 }

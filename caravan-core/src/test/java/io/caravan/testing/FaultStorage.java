@@ -14,6 +14,7 @@ import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -138,18 +139,18 @@ public final class FaultStorage implements Storage {
 
     /** Makes these calls fail without effect. */
     public void fail(Predicate<Call> failing) {
-        rules.add(call -> {
-            if (failing.test(call)) {
-                throw new IOException("made to fail: " + call.kind + " of " + call.file);
-            }
-        });
+        fail(failing, call -> "made to fail: " + call.kind + " of " + call.file);
     }
 
     /** Makes these calls fail with a message of the operating system after the name of the file. */
     public void fail(Predicate<Call> failing, String message) {
+        fail(failing, call -> call.file + ": " + message);
+    }
+
+    private void fail(Predicate<Call> failing, Function<Call, String> message) {
         rules.add(call -> {
             if (failing.test(call)) {
-                throw new IOException(call.file + ": " + message);
+                throw new IOException(message.apply(call));
             }
         });
     }

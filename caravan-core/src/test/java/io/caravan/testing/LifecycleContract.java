@@ -13,7 +13,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.caravan.CaravanException;
-import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.StoreClosedException;
 import io.caravan.StoreStats;
@@ -178,11 +177,6 @@ public interface LifecycleContract extends ContractFixture {
                 assertThat(nextSequence(i)).isEqualTo(accepted[i]);
             }
         }
-    }
-
-    private long nextSequence(long id) {
-        ListInfo info = store().info(id);
-        return info == null ? 0 : info.nextSequence();
     }
 
     private long appendUntilClosed(int id, Tellings tellings) {

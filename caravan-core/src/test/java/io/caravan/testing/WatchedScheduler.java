@@ -18,7 +18,7 @@ import java.util.function.Predicate;
  * The threads of an open store, for tests that must not be disturbed by its background work. Unlike any check of the
  * files, it determines exactly when a worker has nothing left to do.
  */
-public final class WatchedScheduler implements Scheduler {
+public class WatchedScheduler implements Scheduler {
     private final List<Watched> workers = new ArrayList<>();
     private final int haste;
 
