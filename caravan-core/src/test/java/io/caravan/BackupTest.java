@@ -4,6 +4,7 @@ import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.testing.Faults;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreContents;
 import java.nio.file.Files;
@@ -23,9 +24,7 @@ class BackupTest {
             BackupReport report = store.backup(target, BackupReport.Progress.NONE);
 
             assertThat(report.files()).isEqualTo(3);
-            assertThat(DurableListStore.verify(target, VerifyReport.Progress.NONE)
-                            .faults())
-                    .isEmpty();
+            assertThat(Faults.of(target)).isEmpty();
             try (ListStore copy =
                     DurableListStore.open(SmallStore.config(target).build())) {
                 assertThat(StoreContents.of(copy)).isEqualTo(StoreContents.of(store));

@@ -10,7 +10,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Fsyncs after two checkpoints have recycled a segment. A store that had recovered or just filled a segment once
- * treated an fsynced segment as unsynced, and the fsync failed the store permanently.
+ * treated an fsynced segment as unsynced, and the fsync failed the store permanently. The tests of a store that has just
+ * filled a segment are in {@link io.caravan.testing.LifecycleContract}.
  */
 class ForceAfterRecyclingTest {
     private static final int SEGMENT_BYTES = 64 * 1024;
@@ -23,27 +24,19 @@ class ForceAfterRecyclingTest {
         Path killed = work.resolve("killed");
         WatchedScheduler threads = new WatchedScheduler();
         try (ListStore store = threads.open(config(work.resolve("store")))) {
-            fillSegments(store, 3);
+            for (int bytes = 0; bytes < 3 * SEGMENT_BYTES; bytes += 8 * 1024) {
+                store.append(1, new byte[8 * 1024]).join();
+            }
             DirectoryImage.ofSettled(work.resolve("store"), threads).writeTo(killed);
         }
-        try (ListStore store = open(killed)) {
-            writesOnAfterCheckpoints(store);
-        }
-    }
-
-    @Test
-    void aStoreWritesOnAfterFullSegmentsWereRecycled() {
-        try (ListStore store = open(work.resolve("store"))) {
-            for (int round = 0; round < 40; round++) {
-                // Each flush takes one of the fifteen free blocks of a segment, so some checkpoints begin where a
-                // segment ends.
-                writesOnAfterCheckpoints(store);
+        try (ListStore store = DurableListStore.open(config(killed))) {
+            long next = store.append(2, new byte[1]).join() + 1;
+            for (int i = 0; i < 3; i++) {
+                store.checkpoint();
             }
+            assertThat(store.append(2, new byte[1]).join()).isEqualTo(next);
+            assertThat(store.stats().failures()).isZero();
         }
-    }
-
-    private static ListStore open(Path directory) {
-        return DurableListStore.open(config(directory));
     }
 
     private static StoreConfig config(Path directory) {
@@ -53,20 +46,5 @@ class ForceAfterRecyclingTest {
                 .logSegmentBytes(SEGMENT_BYTES)
                 .heapSegmentBytes(1 << 20)
                 .build();
-    }
-
-    private static void fillSegments(ListStore store, int count) {
-        for (int bytes = 0; bytes < count * SEGMENT_BYTES; bytes += 8 * 1024) {
-            store.append(1, new byte[8 * 1024]).join();
-        }
-    }
-
-    private static void writesOnAfterCheckpoints(ListStore store) {
-        long next = store.append(2, new byte[1]).join() + 1;
-        for (int i = 0; i < 3; i++) {
-            store.checkpoint();
-        }
-        assertThat(store.append(2, new byte[1]).join()).isEqualTo(next);
-        assertThat(store.stats().failures()).isZero();
     }
 }

@@ -8,13 +8,23 @@ import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.fuzz.Reseal;
 import io.caravan.io.ReadOnlyStorage;
+import io.caravan.testing.CheckpointDump;
 import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.Faults;
 import io.caravan.testing.FormerStore;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreCalls;
 import io.caravan.testing.StoreContents;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,9 +77,7 @@ class FormerVersionTest {
             assertThat(StoreContents.of(opened)).isEqualTo(contents);
             StoreCalls.await(opened.append(3, new byte[] {1}));
         }
-        assertThat(DurableListStore.verify(directory, VerifyReport.Progress.NONE)
-                        .faults())
-                .isEmpty();
+        assertThat(Faults.of(directory)).isEmpty();
     }
 
     /** The older checkpoint is the last one of the earlier version, and new frames follow old ones after it. */
@@ -101,5 +109,59 @@ class FormerVersionTest {
                 .isThrownBy(this::open)
                 .withMessageContaining("format version 1");
         assertThat(DirectoryImage.of(directory).differences(old)).isEmpty();
+    }
+
+    /**
+     * The store was written by a release that captured the index partition by partition, and killed. All lists were
+     * appended to, trimmed, deleted, and recreated twice while the newest checkpoint was written. That release also read
+     * the list of the expected contents.
+     */
+    @Test
+    void aStoreWhosePartitionsWereCapturedAtSeveralLsnsOpens() throws Exception {
+        FormerStore.read("/io/caravan/store-v3-partitions.zip", "").writeTo(directory);
+        assertThat(capturesOf(1)).hasSizeGreaterThan(2);
+        assertThat(Faults.of(directory)).isEmpty();
+        try (DurableListStore store = open()) {
+            assertThat(contents(store)).isEqualTo(expected());
+            StoreCalls.append(store, 1, "goes on");
+            store.checkpoint();
+        }
+        assertThat(capturesOf(3))
+                .as("the checkpoint after the one that opening made")
+                .hasSize(1);
+        assertThat(Faults.of(directory)).isEmpty();
+    }
+
+    private static String expected() throws IOException {
+        try (InputStream text =
+                Objects.requireNonNull(FormerVersionTest.class.getResourceAsStream("store-v3-partitions.txt"))) {
+            return new String(text.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static String contents(ListStore store) {
+        StringBuilder text = new StringBuilder();
+        TreeSet<Long> ids = new TreeSet<>();
+        store.forEachList(ids::add);
+        for (long id : ids) {
+            ListInfo info = Objects.requireNonNull(store.info(id));
+            text.append("list %d: %d to %d%n".formatted(id, info.firstSequence(), info.nextSequence()));
+            store.get(id, StoreCalls.each((sequence, value) -> text.append(line(sequence, value))));
+        }
+        return text.toString();
+    }
+
+    private static String line(long sequence, ByteBuffer value) {
+        CRC32C crc = new CRC32C();
+        int bytes = value.remaining();
+        crc.update(value);
+        return "  %d: %d bytes, CRC-32C %x%n".formatted(sequence, bytes, crc.getValue());
+    }
+
+    private Set<Long> capturesOf(long checkpoint) throws Exception {
+        MemoryStorage files = new MemoryStorage(DirectoryImage.of(directory));
+        try (CheckpointReader reader = new CheckpointReader(files, checkpoint)) {
+            return Set.copyOf(CheckpointDump.of(reader).captures());
+        }
     }
 }

@@ -51,6 +51,12 @@ class OpenStoreDamageTest {
         return store.verify(VerifyReport.Progress.NONE).faults();
     }
 
+    private void assertOneFault(String file) {
+        assertThat(verify())
+                .singleElement()
+                .satisfies(fault -> assertThat(fault).hasMessageContaining(file));
+    }
+
     private void flip(String name, int offset) throws IOException {
         try (RandomAccessFile file =
                 new RandomAccessFile(directory.resolve(name).toFile(), "rw")) {
@@ -105,9 +111,7 @@ class OpenStoreDamageTest {
         for (String name : DirectoryImage.of(directory).names("checkpoint-")) {
             for (int offset : new int[] {0, 50, 200}) {
                 flip(name, offset);
-                assertThat(verify())
-                        .singleElement()
-                        .satisfies(fault -> assertThat(fault).hasMessageContaining(name));
+                assertOneFault(name);
                 flip(name, offset);
             }
         }
@@ -115,23 +119,13 @@ class OpenStoreDamageTest {
     }
 
     @Test
-    void aDamagedHeaderOfALogSegmentInUseIsNamed() throws Exception {
-        flip(anatomy.lastFrame().file(), 20);
-        assertThat(verify())
-                .singleElement()
-                .satisfies(fault -> assertThat(fault)
-                        .hasMessageContaining(anatomy.lastFrame().file()));
-        flip(anatomy.lastFrame().file(), 20);
-    }
-
-    @Test
-    void aDamagedHeaderOfAHeapSegmentInUseIsNamed() throws Exception {
-        flip(anatomy.entries().get(0).file(), 20);
-        assertThat(verify())
-                .singleElement()
-                .satisfies(fault -> assertThat(fault)
-                        .hasMessageContaining(anatomy.entries().get(0).file()));
-        flip(anatomy.entries().get(0).file(), 20);
+    void aDamagedHeaderOfASegmentInUseIsNamed() throws Exception {
+        for (String name :
+                List.of(anatomy.lastFrame().file(), anatomy.entries().get(0).file())) {
+            flip(name, 20);
+            assertOneFault(name);
+            flip(name, 20);
+        }
     }
 
     @Test
@@ -141,17 +135,13 @@ class OpenStoreDamageTest {
                 new RandomAccessFile(directory.resolve(name).toFile(), "rw")) {
             file.setLength(0);
         }
-        assertThat(verify())
-                .singleElement()
-                .satisfies(fault -> assertThat(fault).hasMessageContaining(name));
+        assertOneFault(name);
     }
 
     @Test
     void aCheckpointThatIsGoneIsNamed() throws Exception {
         String name = DirectoryImage.of(directory).last("checkpoint-");
         java.nio.file.Files.delete(directory.resolve(name));
-        assertThat(verify())
-                .singleElement()
-                .satisfies(fault -> assertThat(fault).hasMessageContaining(name));
+        assertOneFault(name);
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.SmallStore;
 import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -113,12 +114,7 @@ class RepairTest {
     }
 
     private static StoreConfig config(Path directory) {
-        return StoreConfig.builder(directory)
-                .maxValueBytes(BLOCK)
-                .logBufferBytes(4 * BLOCK)
-                .logSegmentBytes(16 * BLOCK)
-                .heapSegmentBytes(16 * BLOCK)
-                .build();
+        return SmallStore.config(directory).build();
     }
 
     private static byte[] flip(Path file, int offset) throws IOException {

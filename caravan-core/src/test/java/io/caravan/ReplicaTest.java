@@ -10,6 +10,7 @@ import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.fuzz.Reseal;
 import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.Faults;
 import io.caravan.testing.ModelLists;
 import io.caravan.testing.ModelRun;
 import io.caravan.testing.Patient;
@@ -55,9 +56,7 @@ final class ReplicaTest {
     }
 
     private StoreConfig config(String name) {
-        return SmallStore.config(directory.resolve(name))
-                .durability(Durability.PROCESS)
-                .build();
+        return heapSegments(name, 32).build();
     }
 
     private StoreConfig.Builder heapSegments(String name, int kib) {
@@ -74,12 +73,14 @@ final class ReplicaTest {
 
     private Replica leader() {
         Replica leader = open("leader");
-        leader.lead(this::commit);
+        leader.lead(into(frames));
         return leader;
     }
 
-    private void commit(ByteBuffer frame) {
-        frames.add(ByteBuffer.allocate(frame.remaining()).put(frame).flip().asReadOnlyBuffer());
+    /** Returns a group that commits every frame, and adds it to the list. */
+    private static FrameReplicator into(List<ByteBuffer> list) {
+        return frame -> list.add(
+                ByteBuffer.allocate(frame.remaining()).put(frame).flip().asReadOnlyBuffer());
     }
 
     private void append(Replica replica, long id, int length) {
@@ -187,7 +188,7 @@ final class ReplicaTest {
             for (ByteBuffer frame : frames) {
                 second.replay(frame);
             }
-            second.lead(this::commit);
+            second.lead(into(frames));
             append(second, 1, 300);
             append(second, 2, 10);
             for (ByteBuffer frame : frames) {
@@ -223,7 +224,7 @@ final class ReplicaTest {
             if (!frames.isEmpty()) {
                 throw new IOException("leadership lost");
             }
-            commit(frame);
+            into(frames).commit(frame);
         });
         append(leader, 1, 5);
         CompletableFuture<Long> lost = leader.store().append(1, bytes(6, 1));
@@ -317,8 +318,7 @@ final class ReplicaTest {
         List<ByteBuffer> leftovers = new ArrayList<>();
         try (Replica leader = leader();
                 Replica former = open("former")) {
-            former.lead(frame -> leftovers.add(
-                    ByteBuffer.allocate(frame.remaining()).put(frame).flip()));
+            former.lead(into(leftovers));
             append(former, 9, 10);
             append(leader, 1, 10);
             try (Replica follower = open("follower")) {
@@ -386,9 +386,7 @@ final class ReplicaTest {
                 frames.forEach(cut::replay);
                 assertThat(StoreContents.of(cut.store())).isEqualTo(StoreContents.of(leader.store()));
             }
-            assertThat(DurableListStore.verify(directory.resolve("cut"), VerifyReport.Progress.NONE)
-                            .faults())
-                    .isEmpty();
+            assertThat(Faults.of(directory.resolve("cut"))).isEmpty();
         }
     }
 
@@ -412,8 +410,7 @@ final class ReplicaTest {
         try (Replica leader = leader();
                 Replica former = open("former");
                 Replica follower = open("follower")) {
-            former.lead(frame -> leftovers.add(
-                    ByteBuffer.allocate(frame.remaining()).put(frame).flip()));
+            former.lead(into(leftovers));
             await(former.store()
                     .write(WriteBatch.create()
                             .append(9, bytes(SmallStore.MAX_VALUE_BYTES, 1))
@@ -430,7 +427,7 @@ final class ReplicaTest {
         StoreConfig smaller = heapSegments("follower", 64).build();
         try (Replica leader = openWithLargerBuffers("leader");
                 Replica follower = Replica.open(smaller, STORE_ID, 0)) {
-            leader.lead(this::commit);
+            leader.lead(into(frames));
             for (int i = 0; i < 6; i++) {
                 append(leader, 1, i % 2 == 0 ? 16 * 1024 : 7);
             }
@@ -458,7 +455,7 @@ final class ReplicaTest {
         StoreConfig smaller = heapSegments("follower", 12).build();
         try (Replica leader = openWithLargerBuffers("leader");
                 Replica follower = Replica.open(smaller, STORE_ID, 0)) {
-            leader.lead(this::commit);
+            leader.lead(into(frames));
             append(leader, 1, 16 * 1024);
             assertRefused(follower, frames.get(0), "no room for a value of 16384 bytes");
         }
@@ -485,8 +482,7 @@ final class ReplicaTest {
         }
         List<ByteBuffer> others = new ArrayList<>();
         try (Replica other = open("other")) {
-            other.lead(frame ->
-                    others.add(ByteBuffer.allocate(frame.remaining()).put(frame).flip()));
+            other.lead(into(others));
             append(other, 2, 10);
         }
         try (Replica differs = open("differs")) {

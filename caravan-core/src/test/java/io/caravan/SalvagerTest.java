@@ -157,9 +157,9 @@ class SalvagerTest {
         rows.add(row("a checkpoint missing", without("checkpoint-")));
         rows.add(row("a log segment missing", without("log-")));
         rows.add(row("a heap segment missing", without("heap-")));
-        rows.add(row("both checkpoints missing", List.of(withoutAll("checkpoint-"))));
-        rows.add(row("the whole log missing", List.of(withoutAll("log-"))));
-        rows.add(row("the whole heap missing", List.of(withoutAll("heap-"))));
+        rows.add(row("both checkpoints missing", List.of(image.withoutAll("checkpoint-"))));
+        rows.add(row("the whole log missing", List.of(image.withoutAll("log-"))));
+        rows.add(row("the whole heap missing", List.of(image.withoutAll("heap-"))));
         rows.add(row("two files in each other's place", exchanged()));
         rows.add(row("a file also in another's place", doubled(image)));
         rows.add(row("another store's file in a file's place", doubled(others)));
@@ -225,14 +225,6 @@ class SalvagerTest {
 
     private static List<DirectoryImage> without(String beginning) {
         return image.names(beginning).stream().map(image::without).toList();
-    }
-
-    private static DirectoryImage withoutAll(String beginning) {
-        DirectoryImage left = image;
-        for (String name : image.names(beginning)) {
-            left = left.without(name);
-        }
-        return left;
     }
 
     private static List<DirectoryImage> exchanged() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
+import io.caravan.testing.Faults;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreContents;
 import java.io.IOException;
@@ -53,9 +54,7 @@ final class SnapshotInstallerTest {
                         .lsn();
                 copy.finish();
             }
-            assertThat(DurableListStore.verify(directory.resolve("copy"), VerifyReport.Progress.NONE)
-                            .faults())
-                    .isEmpty();
+            assertThat(Faults.of(directory.resolve("copy"))).isEmpty();
             try (Replica copy = Replica.open(config("leader").withDirectory(directory.resolve("copy")), STORE_ID, 0)) {
                 assertThat(copy.position()).isBetween(1L, end).isLessThanOrEqualTo(leader.position());
                 frames.forEach(copy::replay);

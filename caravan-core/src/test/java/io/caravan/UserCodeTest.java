@@ -1,5 +1,6 @@
 package io.caravan;
 
+import static io.caravan.testing.CallbackContract.onSuccess;
 import static io.caravan.testing.StoreCalls.NOBODY;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
@@ -61,44 +62,30 @@ class UserCodeTest {
         void run(UserCodeTest test, DurableListStore store, Runnable action);
     }
 
-    private static WriteCallback doing(Runnable action) {
-        return new WriteCallback() {
-            @Override
-            public void success(long sequence) {
-                action.run();
-            }
-
-            @Override
-            public void failure(CaravanException problem) {
-                throw new AssertionError(problem);
-            }
-        };
-    }
-
     private static Map<String, Place> storeThreads() {
         Map<String, Place> places = new LinkedHashMap<>();
-        places.put("append", (test, store, action) -> store.append(1, bytes("a"), doing(action)));
+        places.put("append", (test, store, action) -> store.append(1, bytes("a"), onSuccess(action)));
         places.put(
                 "append of a buffer",
-                (test, store, action) -> store.append(1, ByteBuffer.wrap(bytes("a")), doing(action)));
+                (test, store, action) -> store.append(1, ByteBuffer.wrap(bytes("a")), onSuccess(action)));
         places.put(
                 "write",
-                (test, store, action) -> store.write(WriteBatch.create().append(1, bytes("a")), doing(action)));
+                (test, store, action) -> store.write(WriteBatch.create().append(1, bytes("a")), onSuccess(action)));
         places.put(
                 "tryWrite",
                 (test, store, action) -> assertThat(
-                                store.tryWrite(WriteBatch.create().append(1, bytes("a")), doing(action)))
+                                store.tryWrite(WriteBatch.create().append(1, bytes("a")), onSuccess(action)))
                         .isTrue());
-        places.put("trim", (test, store, action) -> store.trim(1, 1, doing(action)));
-        places.put("trimTo", (test, store, action) -> store.trimTo(1, 1, doing(action)));
-        places.put("delete", (test, store, action) -> store.delete(1, doing(action)));
+        places.put("trim", (test, store, action) -> store.trim(1, 1, onSuccess(action)));
+        places.put("trimTo", (test, store, action) -> store.trimTo(1, 1, onSuccess(action)));
+        places.put("delete", (test, store, action) -> store.delete(1, onSuccess(action)));
         places.put("a write that a thread of the user flushes", (test, store, action) -> {
             CompletableFuture<Void> done = new CompletableFuture<>();
             new UninterruptibleThread(
                             () -> {
                                 try {
                                     ListStore.WriteGroup group = store.group();
-                                    store.append(1, bytes("a"), doing(action));
+                                    store.append(1, bytes("a"), onSuccess(action));
                                     group.closeAndFlush();
                                     done.complete(null);
                                 } catch (Throwable thrown) {
@@ -112,7 +99,7 @@ class UserCodeTest {
         places.put("onWritable", (test, store, action) -> {
             CompletableFuture<Void> left = new CompletableFuture<>();
             // On the flusher, where nothing is flushed before this ends, so that the action has to wait.
-            store.append(1, bytes("a"), doing(() -> {
+            store.append(1, bytes("a"), onSuccess(() -> {
                 while (store.tryWrite(WriteBatch.create().append(1, bytes(1000, 1)), NOBODY)) {
                     // until the buffers of the log are full
                 }
@@ -333,7 +320,7 @@ class UserCodeTest {
             store.append(
                     1,
                     bytes("a"),
-                    doing(() -> thrown.complete(
+                    onSuccess(() -> thrown.complete(
                             catchThrowable(() -> store.append(1, bytes("b")).join()))));
             assertThat(await(thrown)).isInstanceOf(IllegalStateException.class).hasMessageContaining("thenCompose");
         }
@@ -351,7 +338,7 @@ class UserCodeTest {
                     .append(
                             1,
                             bytes("a"),
-                            doing(() -> thrown.complete(List.of(
+                            onSuccess(() -> thrown.complete(List.of(
                                     catchThrowable(replica::force),
                                     catchThrowable(replica::close),
                                     catchThrowable(() -> replica.lead(frame -> {})),

@@ -82,7 +82,7 @@ final class FoldersTest {
         }
     }
 
-    private static void delete(Path folder) throws IOException {
+    static void delete(Path folder) throws IOException {
         try (Stream<Path> found = Files.walk(folder)) {
             for (Path each : found.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(each);

@@ -9,9 +9,9 @@ import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.StoreConfig;
-import io.caravan.VerifyReport;
 import io.caravan.testing.Crew;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.Faults;
 import io.caravan.testing.FreePorts;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreCalls;
@@ -29,7 +29,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -42,8 +41,6 @@ final class Group implements AutoCloseable {
     private static final long KEPT_LOG_BYTES = 1 << 20;
 
     private static final int APPENDS_AT_ONCE = 20;
-
-    private static final long PATIENCE_SECONDS = StoreCalls.PATIENCE_SECONDS;
 
     private static final Duration HAND_OVER = Duration.ofSeconds(5);
 
@@ -235,26 +232,15 @@ final class Group implements AutoCloseable {
     }
 
     /** Waits until a node leads, and returns its id. */
-    synchronized String awaitLeader() throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (leading.isEmpty()) {
-            long leftMillis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-            assertThat(leftMillis).as("a host leads in time").isPositive();
-            wait(leftMillis);
-        }
+    synchronized String awaitLeader() {
+        Eventually.awaitNotified(this, () -> !leading.isEmpty(), () -> "a host leads");
         return leading.keySet().iterator().next();
     }
 
     /** Waits until no leader has this store, which has failed. */
-    private synchronized void awaitGone(@Nullable DurableListStore store) throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (leading.containsValue(store)) {
-            long leftMillis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-            assertThat(leftMillis)
-                    .as("a host whose store is lost leads no longer")
-                    .isPositive();
-            wait(leftMillis);
-        }
+    private synchronized void awaitGone(@Nullable DurableListStore store) {
+        Eventually.awaitNotified(
+                this, () -> !leading.containsValue(store), () -> "a host whose store is lost leads no longer");
     }
 
     /** Returns the store of a node that led a moment ago; null if it no longer leads. */
@@ -267,7 +253,7 @@ final class Group implements AutoCloseable {
      * Appends on the leader, and retries if it is lost. The outcome is then unknown, so each attempt has its own text.
      * Returns the acknowledged text.
      */
-    String append(long list, String text) throws InterruptedException {
+    String append(long list, String text) {
         for (int attempt = 0; ; attempt++) {
             DurableListStore store = store(awaitLeader());
             String value = attempt == 0 ? text : text + " attempt " + attempt;
@@ -283,7 +269,7 @@ final class Group implements AutoCloseable {
     }
 
     /** Returns the values of a list on the leader. */
-    List<String> values(long list) throws InterruptedException {
+    List<String> values(long list) {
         while (true) {
             DurableListStore store = store(awaitLeader());
             try {
@@ -301,7 +287,7 @@ final class Group implements AutoCloseable {
     /**
      * Waits until every node has applied the entries committed by now. Even the leader acknowledges them before that.
      */
-    void awaitAllAlike() throws InterruptedException {
+    void awaitAllAlike() {
         long reached = member(awaitLeader()).committedIndex();
         Eventually.await(
                 () -> "all hosts have applied entry " + reached + ": "
@@ -314,7 +300,7 @@ final class Group implements AutoCloseable {
     }
 
     /** Returns a running node that does not lead. */
-    String follower() throws InterruptedException {
+    String follower() {
         String leader = awaitLeader();
         return hosts.stream()
                 .map(Host::id)
@@ -329,7 +315,7 @@ final class Group implements AutoCloseable {
     }
 
     /** Appends until all running nodes have purged the first entries of their Raft logs, whichever node leads. */
-    void appendUntilTheLogIsDropped(long list) throws InterruptedException {
+    void appendUntilTheLogIsDropped(long list) {
         while (members.values().stream().anyMatch(Group::hasAllEntries)) {
             DurableListStore store = store(awaitLeader());
             if (store != null) {
@@ -359,33 +345,26 @@ final class Group implements AutoCloseable {
     boolean handedOver(String host) {
         try {
             member(awaitLeader()).transferLeadership(host, HAND_OVER);
-        } catch (IOException | InterruptedException moved) {
+        } catch (IOException moved) {
             System.out.println("not handed over: " + moved.getMessage());
         }
         return store(host) != null;
     }
 
     /** Waits until no node leads. */
-    synchronized void awaitNoLeader() throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (!leading.isEmpty()) {
-            long leftMillis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
-            assertThat(leftMillis).as("the leader notices in time").isPositive();
-            wait(leftMillis);
-        }
+    synchronized void awaitNoLeader() {
+        Eventually.awaitNotified(this, leading::isEmpty, () -> "the leader notices that it leads no longer");
     }
 
     /** Stops the nodes and checks that their stores have the same contents. */
-    void assertAllAlike() throws InterruptedException {
+    void assertAllAlike() {
         awaitAllAlike();
         Set<String> all = Set.copyOf(members.keySet());
         stop(all);
         List<StoreContents> contents = new ArrayList<>();
         for (String host : all) {
             StoreConfig store = config(host, GroupConfig.Start.AGAIN).store();
-            assertThat(DurableListStore.verify(store.directory(), VerifyReport.Progress.NONE)
-                            .faults())
-                    .isEmpty();
+            assertThat(Faults.of(store.directory())).isEmpty();
             try (DurableListStore opened = DurableListStore.open(store)) {
                 contents.add(StoreContents.of(opened));
             }

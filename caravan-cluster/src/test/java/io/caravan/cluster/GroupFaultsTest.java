@@ -143,7 +143,7 @@ final class GroupFaultsTest {
         }
     }
 
-    private static boolean isDropped(Group group) throws InterruptedException {
+    private static boolean isDropped(Group group) {
         GroupMember leader = group.member(group.awaitLeader());
         return leader.keptEntries() < leader.committedIndex() / 2;
     }
@@ -162,7 +162,7 @@ final class GroupFaultsTest {
                     .havingRootCause()
                     .isInstanceOf(StoreDirectoryException.class)
                     .withMessageContaining("it is not the one that this host had");
-            delete(group.raftDirectory("a"));
+            FoldersTest.delete(group.raftDirectory("a"));
             assertThatExceptionOfType(StoreDirectoryException.class)
                     .isThrownBy(() -> group.restart("a"))
                     .withMessageContaining("come back under another id");
@@ -182,7 +182,7 @@ final class GroupFaultsTest {
                 assertThatExceptionOfType(StoreDirectoryException.class)
                         .isThrownBy(() -> GroupMember.start(config, new NobodyListens()))
                         .withMessageContaining(left + " is not empty");
-                delete(left);
+                FoldersTest.delete(left);
             }
         }
     }
@@ -199,7 +199,7 @@ final class GroupFaultsTest {
             group.stop(host);
             // It cannot be elected before it has this one.
             group.append(LIST, "one more");
-            delete(group.storeDirectory(host));
+            FoldersTest.delete(group.storeDirectory(host));
             AppliedIndex ahead = new AppliedIndex(group.raftFiles(host).resolveSibling("sm"));
             ahead.applied(newest(group.raftFiles(host)), 1);
             ahead.forced(1);
@@ -429,7 +429,7 @@ final class GroupFaultsTest {
     }
 
     /** Elections on a busy machine may interfere. A caller that needs the transfer retries. */
-    private static boolean handOver(Group group, String from, String to) throws InterruptedException {
+    private static boolean handOver(Group group, String from, String to) {
         boolean done = true;
         try {
             group.member(from).transferLeadership(to, Duration.ofSeconds(5));
@@ -470,16 +470,6 @@ final class GroupFaultsTest {
             assertThatExceptionOfType(IllegalArgumentException.class)
                     .isThrownBy(() -> Group.withHosts(config, List.of(new Host("x", "127.0.0.1", 1))))
                     .withMessageContaining("not one of the group's");
-        }
-    }
-
-    private static void delete(Path tree) throws IOException {
-        List<Path> found;
-        try (Stream<Path> paths = Files.walk(tree)) {
-            found = new ArrayList<>(paths.toList());
-        }
-        for (int i = found.size() - 1; i >= 0; i--) {
-            Files.delete(found.get(i));
         }
     }
 

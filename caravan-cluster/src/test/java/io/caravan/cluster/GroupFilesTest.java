@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,13 +23,27 @@ final class GroupFilesTest {
     @TempDir
     Path directory;
 
+    /** Stops a node for longer than the Raft log is retained, and returns its id. */
+    private static String stopUntilTheLogIsDropped(Group group) throws IOException {
+        String away = group.follower();
+        group.stop(away);
+        group.appendUntilTheLogIsDropped(LIST + 1);
+        return away;
+    }
+
+    private static void awaitFiles(Group group, String host) {
+        Path incoming = group.storeDirectory(host).resolveSibling("store.incoming");
+        long applied = group.member(host).appliedIndex();
+        Eventually.await(
+                "the host receives files, or has them",
+                () -> Files.exists(incoming) || group.member(host).appliedIndex() > applied);
+    }
+
     @Test
     void aHostThatIsBehindTheRaftLogGetsFilesCatchesUpAndCanLead() throws Exception {
         try (Group group = new Group(directory).create()) {
             String before = group.append(LIST, "before");
-            String away = group.follower();
-            group.stop(away);
-            group.appendUntilTheLogIsDropped(LIST + 1);
+            String away = stopUntilTheLogIsDropped(group);
             String whileAway = group.append(LIST, "while away");
 
             group.restart(away);
@@ -48,16 +63,10 @@ final class GroupFilesTest {
     void aHostThatIsStoppedWhileItGetsFilesIsSentThemAgain() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
-            String away = group.follower();
-            group.stop(away);
-            group.appendUntilTheLogIsDropped(LIST + 1);
-            Path incoming = group.storeDirectory(away).resolveSibling("store.incoming");
+            String away = stopUntilTheLogIsDropped(group);
             for (int round = 0; round < 3; round++) {
                 group.restart(away);
-                long applied = group.member(away).appliedIndex();
-                Eventually.await(
-                        "the host receives files, or has them",
-                        () -> Files.exists(incoming) || group.member(away).appliedIndex() > applied);
+                awaitFiles(group, away);
                 group.stop(away);
                 group.append(LIST, "round " + round);
             }
@@ -72,17 +81,11 @@ final class GroupFilesTest {
     @Tag("slow")
     void aHostWhoseLeaderIsLostWhileItGetsFilesGetsThoseOfTheNext() throws Exception {
         try (Group group = new Group(directory).election(Duration.ofSeconds(1)).create()) {
-            String away = group.follower();
-            group.stop(away);
-            group.appendUntilTheLogIsDropped(LIST + 1);
+            String away = stopUntilTheLogIsDropped(group);
             group.append(LIST, "while away");
             String leader = group.awaitLeader();
-            Path incoming = group.storeDirectory(away).resolveSibling("store.incoming");
             group.restart(away);
-            long applied = group.member(away).appliedIndex();
-            Eventually.await(
-                    "the host receives files, or has them",
-                    () -> Files.exists(incoming) || group.member(away).appliedIndex() > applied);
+            awaitFiles(group, away);
             group.stop(leader);
             group.append(LIST, "after");
             group.awaitAllAlike();

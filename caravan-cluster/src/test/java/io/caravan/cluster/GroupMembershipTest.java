@@ -36,13 +36,13 @@ final class GroupMembershipTest {
         return member.hosts().stream().map(Host::id).sorted().toList();
     }
 
-    private static GroupMember leader(Group group) throws InterruptedException {
+    private static GroupMember leader(Group group) {
         return group.member(group.awaitLeader());
     }
 
     /** A membership change. */
     interface Change {
-        void of(GroupMember leader) throws IOException, InterruptedException;
+        void of(GroupMember leader) throws IOException;
     }
 
     /** Retries until the change is made: on a busy machine, leadership may change in between. */
@@ -57,8 +57,6 @@ final class GroupMembershipTest {
             return "";
         } catch (IOException | IllegalArgumentException refused) {
             return String.valueOf(refused.getMessage());
-        } catch (InterruptedException hurried) {
-            throw new IllegalStateException(hurried);
         }
     }
 
@@ -103,15 +101,11 @@ final class GroupMembershipTest {
         }
 
         private void write() {
-            try {
-                for (int i = 0; !stopped.get(); i++) {
-                    String value = group.append(LIST, "value " + i);
-                    synchronized (acknowledged) {
-                        acknowledged.add(value);
-                    }
+            for (int i = 0; !stopped.get(); i++) {
+                String value = group.append(LIST, "value " + i);
+                synchronized (acknowledged) {
+                    acknowledged.add(value);
                 }
-            } catch (InterruptedException hurried) {
-                throw new IllegalStateException(hurried);
             }
         }
 

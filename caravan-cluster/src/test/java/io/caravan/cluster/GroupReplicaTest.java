@@ -16,6 +16,7 @@ import io.caravan.StoreConfig;
 import io.caravan.cluster.AppliedIndex.Applied;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
+import io.caravan.fuzz.Reseal;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreCalls;
@@ -250,8 +251,8 @@ final class GroupReplicaTest {
     private static ByteBuffer ofAnotherLog(ByteBuffer frame) {
         ByteBuffer forged = copyOf(frame).order(ByteOrder.LITTLE_ENDIAN);
         forged.putInt(FrameLayout.PREVIOUS_CRC, 7);
-        int payloadBytes = forged.getInt(FrameLayout.PAYLOAD_BYTES);
-        return forged.putInt(FrameLayout.CRC, FrameLayout.checksum(forged, 0, payloadBytes));
+        Reseal.frame(forged, 0);
+        return forged;
     }
 
     @Test

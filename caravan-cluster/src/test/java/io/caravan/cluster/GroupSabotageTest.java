@@ -22,27 +22,112 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
  * same way.
  */
 final class GroupSabotageTest {
+    /** Deliberate faults in a group, and the tests that must detect them. */
+    enum Fault {
+        ACKNOWLEDGES_AT_THE_LEADERS_FORCE(
+                RaftFrameReplicatorTest.class,
+                "theStoreWaitsUntilTheGroupHasCommittedItsFrame",
+                new SourceEdit("cluster/RaftFrameReplicator", "        proposal.await();\n", "")),
+        MAKES_WHAT_IS_NOT_COMMITTED(
+                RaftFrameReplicatorTest.class,
+                "onlyWhatTheGroupHasCommittedIsTheLastFrameCommitted",
+                new SourceEdit(
+                        "cluster/RaftFrameReplicator",
+                        "propose.accept(made, proposal);",
+                        "lastCommitted = new byte[frame.remaining()]; frame.get(frame.position(), lastCommitted); propose.accept(made, proposal);")),
+        GOES_ON_WHEN_IT_WAS_REPLACED(
+                RaftFrameReplicatorTest.class,
+                "nothingIsProposedWhenTheTermHasEnded",
+                new SourceEdit(
+                        "cluster/RaftFrameReplicator",
+                        "throw new IOException(\"this host leads its group no longer\", abandoned);",
+                        "proposal.commit();")),
+        ACKNOWLEDGES_WHEN_LEADERSHIP_IS_LOST(
+                RaftFrameReplicatorTest.class,
+                "whatWaitsWhenTheTermEndsFails",
+                new SourceEdit("cluster/RaftFrameReplicator", "pending.fail(why);", "pending.commit();")),
+        FORGETS_A_FRAME_AFTER_FILES(
+                GroupReplicaTest.class,
+                "theFramesAfterTheFilesAreReplayed",
+                new SourceEdit(
+                        "cluster/GroupReplica", "mark.replaced(copied);", "mark.replaced(copied); forgets = true;"),
+                new SourceEdit(
+                        "cluster/GroupReplica",
+                        "    private volatile Replica replica;",
+                        "    private boolean forgets; private volatile Replica replica;"),
+                new SourceEdit(
+                        "cluster/GroupReplica",
+                        "                replica.replay(frame);",
+                        "                if (forgets) { forgets = false; return true; } replica.replay(frame);")),
+        LEAVES_OUT_WHAT_IT_CANNOT_APPLY(
+                GroupReplicaTest.class,
+                "aFrameThatCannotBeAppliedIsNotLeftOut",
+                new SourceEdit(
+                        "cluster/GroupReplica", "if (!refused.placeTaken()) {", "if (closing.getAsBoolean()) {")),
+        TAKES_ANY_LOG_SEGMENTS(
+                GroupReplicaTest.class,
+                "aFrameThatCannotBeAppliedIsNotLeftOut",
+                new SourceEdit("cluster/GroupReplica", "leaders != 0 && leaders != own", "leaders == 1")),
+        TAKES_FRAMES_UP_TO_ITS_OWN_BUFFERS_ONLY(
+                ConfigurationDriftTest.class,
+                "aValueThatIsLargerThanTheBuffersOfTheOthersIsOnAllHosts",
+                new SourceEdit(
+                        "cluster/GroupReplica",
+                        "                replica.replay(frame);",
+                        "                if (frame.remaining() > config.store().logBufferBytes()) { return false; }"
+                                + " replica.replay(frame);")),
+        DOES_NOT_COMPARE_SETTINGS(
+                ConfigurationDriftTest.class,
+                "aHostWithOtherLogSegmentsIsRefusedWhenTheGroupIsCreated",
+                new SourceEdit("cluster/Membership", "facts.logSegmentBytes() != segmentBytes", "segmentBytes == 1")),
+        ANSWERS_BEFORE_ITS_VOTE_IS_DURABLE(
+                DurableVotesTest.class,
+                "aVoteIsNotGivenUnlessItIsDurable",
+                new SourceEdit("cluster/DurableVotes", "                            forceBeforeAnswer();\n", "")),
+        ENDS_A_TERM_FOR_AN_EARLIER_ONE(
+                GroupStateMachineTest.class,
+                "aFailureOfAnEarlierTermDoesNotEndThisOne",
+                new SourceEdit("cluster/GroupStateMachine", "term != null && term.waitsFor(proposal)", "term != null")),
+        READS_WITHOUT_ASKING(
+                GroupFaultsTest.class,
+                "withoutAMajorityNothingIsWrittenNorConfirmedAndAllComesBackByItself",
+                new SourceEdit(
+                        "cluster/GroupMember",
+                        "return confirmations.confirm();",
+                        "return java.util.concurrent.CompletableFuture.completedFuture(null);"));
+
+        private final Class<?> test;
+        private final String method;
+        private final List<SourceEdit> edits;
+
+        Fault(Class<?> test, String method, SourceEdit... edits) {
+            this.test = test;
+            this.method = method;
+            this.edits = List.of(edits);
+        }
+    }
+
     @TempDir
     Path folder;
 
     @ParameterizedTest
-    @EnumSource(GroupSabotage.class)
-    void fitsTheSource(GroupSabotage sabotage) throws IOException {
-        assertThat(SabotagedBuild.sources(Path.of(""), sabotage.edits())).isNotEmpty();
+    @EnumSource(Fault.class)
+    void fitsTheSource(Fault sabotage) throws IOException {
+        assertThat(SabotagedBuild.sources(Path.of(""), sabotage.edits)).isNotEmpty();
     }
 
     @ParameterizedTest
-    @EnumSource(GroupSabotage.class)
+    @EnumSource(Fault.class)
     @Tag("thorough")
-    void isCaught(GroupSabotage sabotage) throws Exception {
+    void isCaught(Fault sabotage) throws Exception {
         assertThat(run(sabotage, List.of(), "honest").getFailures()).isEmpty();
         List<TestExecutionSummary.Failure> failures =
-                run(sabotage, sabotage.edits(), "sabotaged").getFailures();
+                run(sabotage, sabotage.edits, "sabotaged").getFailures();
         assertThat(failures)
                 .singleElement()
                 .satisfies(failure -> assertThat(failure.getException()).isInstanceOf(AssertionError.class));
         System.out.println(sabotage + " is caught by "
-                + sabotage.test().getSimpleName() + "#" + sabotage.method() + ": "
+                + sabotage.test.getSimpleName() + "#" + sabotage.method + ": "
                 + failures.get(0)
                         .getException()
                         .getMessage()
@@ -52,14 +137,13 @@ final class GroupSabotageTest {
                         .orElse(""));
     }
 
-    private TestExecutionSummary run(GroupSabotage sabotage, List<SourceEdit> edits, String name) throws Exception {
-        Class<?> test = SabotagedBuild.of(edits, folder.resolve(name))
-                .loadClass(sabotage.test().getName());
+    private TestExecutionSummary run(Fault sabotage, List<SourceEdit> edits, String name) throws Exception {
+        Class<?> test = SabotagedBuild.of(edits, folder.resolve(name)).loadClass(sabotage.test.getName());
         SummaryGeneratingListener summary = new SummaryGeneratingListener();
         LauncherFactory.create()
                 .execute(
                         LauncherDiscoveryRequestBuilder.request()
-                                .selectors(selectMethod(test, sabotage.method()))
+                                .selectors(selectMethod(test, sabotage.method))
                                 .build(),
                         summary);
         assertThat(summary.getSummary().getTestsStartedCount()).isOne();

@@ -40,7 +40,7 @@ final class LeaderLookupTest {
                 Eventually.await("host " + asked.id() + " tells who leads", () -> {
                     Optional<LeaderLookup.Answer> answer = inquiry.ask(asked);
                     return answer.isPresent()
-                            && Objects.equals(answer.get().leader(), leader(group))
+                            && Objects.equals(answer.get().leader(), group.awaitLeader())
                             && List.copyOf(answer.get().hosts()).containsAll(group.hosts())
                             && answer.get().hosts().size() == 3;
                 });
@@ -49,14 +49,6 @@ final class LeaderLookupTest {
             assertThat(other.ask(host(group, group.awaitLeader())))
                     .as("of another group")
                     .isEmpty();
-        }
-    }
-
-    private static String leader(Group group) {
-        try {
-            return group.awaitLeader();
-        } catch (InterruptedException hurried) {
-            throw new IllegalStateException(hurried);
         }
     }
 

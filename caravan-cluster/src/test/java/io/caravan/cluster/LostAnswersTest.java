@@ -102,7 +102,7 @@ final class LostAnswersTest {
         throw new IllegalStateException("the answer of host " + host + " is lost");
     }
 
-    private boolean appendsByAnEmptyEntry(Group group, int attempt) throws InterruptedException {
+    private boolean appendsByAnEmptyEntry(Group group, int attempt) {
         String leader = group.awaitLeader();
         DurableListStore store = Objects.requireNonNull(group.store(leader));
         long term = group.member(leader).term();

@@ -27,7 +27,7 @@ final class RaftFrameReplicatorTest {
     private final RaftFrameReplicator log =
             new RaftFrameReplicator((entry, proposal) -> proposed.add(entry), StoreCalls::copyOf);
 
-    private static ByteBuffer frame(long lsn) {
+    static ByteBuffer frame(long lsn) {
         ByteBuffer frame = ByteBuffer.allocate(2 * FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         return frame.putLong(FrameLayout.LSN, lsn).putInt(FrameLayout.CRC, (int) lsn);
     }

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Nodes whose small Raft files a failed write has left empty or truncated. */
 @Patient
@@ -162,27 +164,22 @@ final class RaftMetadataRepairTest {
         assertThat(Files.readString(meta(group, host))).contains("votedFor=" + host + "\n");
     }
 
-    /** Another node that has lost its term twice is ahead of every clock. */
-    @Test
-    void whoHasHeardOfALeaderFarAheadGoesFurther() throws Exception {
+    /** Another node that has lost its term twice is ahead of every clock. Its entry is in the log, or applied. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whoHasHeardOfALeaderFarAheadGoesFurther(boolean applied) throws Exception {
         long far = RaftMetadataRepair.ahead(RaftMetadataRepair.ahead(7, System.currentTimeMillis()), 0) + 1;
         Path current = Files.createDirectories(directory.resolve("group/current"));
         Path meta = Files.createFile(current.resolve("raft-meta"));
-        try (OutputStream log = Files.newOutputStream(current.resolve("log_inprogress_0"))) {
-            log.write(new byte[8]);
-            LogEntryProto.newBuilder().setTerm(far).setIndex(0).build().writeDelimitedTo(log);
+        if (applied) {
+            Path own = Files.createDirectories(current.resolveSibling("sm"));
+            new AppliedIndex(own).replaced(new AppliedIndex.Applied(TermIndex.valueOf(far, 9), 100));
+        } else {
+            try (OutputStream log = Files.newOutputStream(current.resolve("log_inprogress_0"))) {
+                log.write(new byte[8]);
+                LogEntryProto.newBuilder().setTerm(far).setIndex(0).build().writeDelimitedTo(log);
+            }
         }
-        RaftMetadataRepair.prepare(current.getParent(), "a");
-        assertThat(term(meta)).isGreaterThanOrEqualTo(far + RaftMetadataRepair.LEAP);
-    }
-
-    @Test
-    void whoHasAppliedWhatALeaderFarAheadHasSentGoesFurther() throws Exception {
-        long far = RaftMetadataRepair.ahead(RaftMetadataRepair.ahead(7, System.currentTimeMillis()), 0) + 1;
-        Path current = Files.createDirectories(directory.resolve("group/current"));
-        Path meta = Files.createFile(current.resolve("raft-meta"));
-        Path own = Files.createDirectories(current.resolveSibling("sm"));
-        new AppliedIndex(own).replaced(new AppliedIndex.Applied(TermIndex.valueOf(far, 9), 100));
         RaftMetadataRepair.prepare(current.getParent(), "a");
         assertThat(term(meta)).isGreaterThanOrEqualTo(far + RaftMetadataRepair.LEAP);
     }

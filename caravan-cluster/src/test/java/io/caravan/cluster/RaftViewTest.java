@@ -1,5 +1,6 @@
 package io.caravan.cluster;
 
+import static io.caravan.testing.StoreCalls.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.testing.Patient;
@@ -45,24 +46,16 @@ final class RaftViewTest {
         CountDownLatch answered = new CountDownLatch(1);
         PeerProxyMap<Closeable> connections = connections(() -> {
             ended.countDown();
-            await(answered);
+            await(answered, "the host does not answer");
         });
         Closeable toC = connections.getProxy(RaftPeerId.valueOf("c"));
         try {
             assertThat(CompletableFuture.runAsync(() -> view(connections).endConnections()))
                     .succeedsWithin(30, TimeUnit.SECONDS);
-            await(ended);
+            await(ended, "the connection does not end");
             assertThat(connections.getProxy(RaftPeerId.valueOf("c"))).isNotSameAs(toC);
         } finally {
             answered.countDown();
-        }
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException hurried) {
-            throw new IllegalStateException(hurried);
         }
     }
 

@@ -1,13 +1,12 @@
 package io.caravan.cluster;
 
+import static io.caravan.cluster.RaftFrameReplicatorTest.frame;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.format.FrameLayout;
 import io.caravan.testing.StoreCalls;
 import io.caravan.testing.simulator.Interleaver;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -36,11 +35,6 @@ final class TermInterleavings {
         try (Interleaver threads = new Interleaver(seed)) {
             new TermInterleavings(threads).run();
         }
-    }
-
-    private static ByteBuffer frame(long lsn) {
-        ByteBuffer frame = ByteBuffer.allocate(2 * FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        return frame.putLong(FrameLayout.LSN, lsn).putInt(FrameLayout.CRC, (int) lsn);
     }
 
     private void propose(byte[] entry, Proposal proposal) {

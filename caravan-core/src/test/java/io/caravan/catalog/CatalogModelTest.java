@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
+import io.caravan.testing.Crew;
 import io.caravan.testing.ForwardingListStore;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
@@ -17,7 +18,6 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -131,26 +131,20 @@ class CatalogModelTest {
     }
 
     @Test
-    void appendsRacingDeletionsNeverLeaveAListWithoutAName() throws InterruptedException {
+    void appendsRacingDeletionsNeverLeaveAListWithoutAName() {
         try (ListStore store = ListStore.inMemory()) {
             Catalog catalog = Catalog.open(store, LIST_ID);
-            AtomicBoolean failed = new AtomicBoolean();
-            List<Thread> threads = new ArrayList<>();
-            for (int t = 0; t < 4; t++) {
-                Random random = new Random(t);
-                Thread thread = new Thread(() -> {
-                    for (int i = 0; i < 3_000; i++) {
-                        edit(catalog, random, new HashMap<>());
-                    }
-                });
-                thread.setUncaughtExceptionHandler((which, problem) -> failed.set(true));
-                threads.add(thread);
-                thread.start();
+            try (Crew crew = new Crew()) {
+                for (int t = 0; t < 4; t++) {
+                    Random random = new Random(t);
+                    crew.add(() -> {
+                        for (int i = 0; i < 3_000; i++) {
+                            edit(catalog, random, new HashMap<>());
+                        }
+                    });
+                }
+                crew.run();
             }
-            for (Thread thread : threads) {
-                thread.join();
-            }
-            assertThat(failed).isFalse();
             assertNothingIsAstray(catalog, store);
             assertNothingIsAstray(Catalog.open(store, LIST_ID), store);
         }

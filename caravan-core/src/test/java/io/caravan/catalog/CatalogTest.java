@@ -44,12 +44,29 @@ class CatalogTest {
     }
 
     private void edit(DocumentName name, Consumer<DocumentEdit> operations) {
+        edit(List.of(name), edit -> operations.accept(edit.document(name)));
+    }
+
+    private void edit(List<DocumentName> names, Consumer<Edit> operations) {
         CompletableFuture<Long> durable = new CompletableFuture<>();
-        try (Edit edit = catalog.edit(name)) {
-            operations.accept(edit.document(name));
+        try (Edit edit = catalog.edit(names)) {
+            operations.accept(edit);
             edit.commit(WriteCallback.completing(durable));
         }
         durable.join();
+    }
+
+    private void append(DocumentName name) {
+        edit(name, document -> document.append(VALUE));
+    }
+
+    /** Makes this many documents with one value each, and returns their names. */
+    private List<DocumentName> appendToMany(String prefix, int count) {
+        List<DocumentName> names = IntStream.range(0, count)
+                .mapToObj(i -> DocumentName.of(prefix + i))
+                .toList();
+        names.forEach(this::append);
+        return names;
     }
 
     private DocumentState state(DocumentName name) {
@@ -63,8 +80,8 @@ class CatalogTest {
     @Test
     void theFirstValueMakesTheDocument() {
         assertThat(catalog.find(A)).isNull();
-        edit(A, document -> document.append(VALUE));
-        edit(A, document -> document.append(VALUE));
+        append(A);
+        append(A);
         assertThat(state(A)).isEqualTo(new DocumentState(1, 0, 2, Attributes.EMPTY));
         assertThat(store.read(1)).hasSize(2);
         assertThat(catalog.size()).isOne();
@@ -74,20 +91,20 @@ class CatalogTest {
 
     @Test
     void onlyTheFirstValueCostsAnEntry() {
-        edit(A, document -> document.append(VALUE));
-        edit(A, document -> document.append(VALUE));
+        append(A);
+        append(A);
         edit(A, document -> document.trimTo(1));
         assertThat(store.read(LIST_ID)).hasSize(1);
     }
 
     @Test
     void aDeletedDocumentsIdIsNeverUsedAgain() {
-        edit(A, document -> document.append(VALUE));
+        append(A);
         edit(A, DocumentEdit::delete);
         assertThat(catalog.find(A)).isNull();
         reopen();
         assertThat(catalog.find(A)).isNull();
-        edit(A, document -> document.append(VALUE));
+        append(A);
         assertThat(state(A).id()).isEqualTo(2);
         assertThat(store.info(1)).isNull();
     }
@@ -95,15 +112,10 @@ class CatalogTest {
     /** One batch also takes over the list. The catalog entries still yield the right names. */
     @Test
     void aDocumentTakesThePlaceOfAnother() {
-        edit(A, document -> document.append(VALUE));
-        edit(B, document -> document.append(VALUE));
-        edit(B, document -> document.append(VALUE));
-        CompletableFuture<Long> durable = new CompletableFuture<>();
-        try (Edit edit = catalog.edit(List.of(A, B))) {
-            edit.document(A).takeOver(edit.document(B));
-            edit.commit(WriteCallback.completing(durable));
-        }
-        durable.join();
+        append(A);
+        append(B);
+        append(B);
+        edit(List.of(A, B), edit -> edit.document(A).takeOver(edit.document(B)));
         for (int i = 0; i < 2; i++) {
             assertThat(state(A)).isEqualTo(new DocumentState(2, 0, 2, Attributes.EMPTY));
             assertThat(catalog.find(B)).isNull();
@@ -124,7 +136,7 @@ class CatalogTest {
 
     @Test
     void anEmptiedDocumentStaysAndKeepsItsSequences() {
-        edit(A, document -> document.append(VALUE));
+        append(A);
         edit(A, document -> document.trimTo(9));
         assertThat(state(A)).isEqualTo(new DocumentState(1, 1, 1, Attributes.EMPTY));
         reopen();
@@ -137,7 +149,7 @@ class CatalogTest {
         edit(A, document -> document.attributes(typed));
         reopen();
         assertThat(state(A)).isEqualTo(new DocumentState(1, 0, 0, typed));
-        edit(A, document -> document.append(VALUE));
+        append(A);
         reopen();
         assertThat(state(A)).isEqualTo(new DocumentState(1, 0, 1, typed));
         edit(B, DocumentEdit::create);
@@ -149,7 +161,7 @@ class CatalogTest {
 
     @Test
     void anEditSeesItsOwnOperations() {
-        edit(A, document -> document.append(VALUE));
+        append(A);
         edit(A, document -> {
             document.delete();
             assertThat(document.state()).isNull();
@@ -166,13 +178,10 @@ class CatalogTest {
 
     @Test
     void anEditOfSeveralDocumentsIsOneBatch() {
-        CompletableFuture<Long> durable = new CompletableFuture<>();
-        try (Edit edit = catalog.edit(List.of(B, A, B))) {
+        edit(List.of(B, A, B), edit -> {
             edit.document(A).append(VALUE);
             edit.document(B).append(VALUE);
-            edit.commit(WriteCallback.completing(durable));
-        }
-        durable.join();
+        });
         assertThat(full.batches).isOne();
         assertThat(catalog.size()).isEqualTo(2);
         assertThat(state(A).id()).isNotEqualTo(state(B).id());
@@ -199,18 +208,16 @@ class CatalogTest {
 
     @Test
     void aRefusedWriteLeavesTheCatalogAsItWas() {
-        edit(A, document -> document.append(VALUE));
+        append(A);
         full.full = true;
-        assertThatExceptionOfType(OutOfSpaceException.class)
-                .isThrownBy(() -> edit(B, document -> document.append(VALUE)));
-        assertThatExceptionOfType(OutOfSpaceException.class)
-                .isThrownBy(() -> edit(A, document -> document.append(VALUE)));
+        assertThatExceptionOfType(OutOfSpaceException.class).isThrownBy(() -> append(B));
+        assertThatExceptionOfType(OutOfSpaceException.class).isThrownBy(() -> append(A));
         assertThatExceptionOfType(OutOfSpaceException.class)
                 .isThrownBy(() -> edit(A, document -> document.attributes(Attributes.EMPTY.with("k", VALUE))));
         full.full = false;
         assertThat(catalog.find(B)).isNull();
         assertThat(state(A)).isEqualTo(new DocumentState(1, 0, 1, Attributes.EMPTY));
-        edit(B, document -> document.append(VALUE));
+        append(B);
         assertThat(state(B).nextSequence()).isOne();
         reopen();
         assertThat(state(B).nextSequence()).isOne();
@@ -218,8 +225,8 @@ class CatalogTest {
 
     @Test
     void aFullStoreStillTrimsAndDeletes() {
-        edit(A, document -> document.append(VALUE));
-        edit(B, document -> document.append(VALUE));
+        append(A);
+        append(B);
         full.full = true;
         edit(A, document -> document.trimTo(1));
         edit(B, DocumentEdit::delete);
@@ -233,12 +240,10 @@ class CatalogTest {
     @Test
     void compactionKeepsTheListInProportionToWhatIsLive() {
         int changesDuringARotation = 32;
-        for (int i = 0; i < 100; i++) {
-            edit(DocumentName.of("live" + i), document -> document.append(VALUE));
-        }
+        appendToMany("live", 100);
         for (int i = 0; i < 5_000; i++) {
             DocumentName name = DocumentName.of("short" + i % 7);
-            edit(name, document -> document.append(VALUE));
+            append(name);
             edit(name, DocumentEdit::delete);
             assertThat(catalog.retainedEntries())
                     .isLessThanOrEqualTo(3 * catalog.size() + CatalogLog.FLOOR_ENTRIES + changesDuringARotation)
@@ -246,53 +251,37 @@ class CatalogTest {
         }
         reopen();
         assertThat(catalog.size()).isEqualTo(100);
-        edit(A, document -> document.append(VALUE));
+        append(A);
         assertThat(state(A).id()).isEqualTo(5_101);
     }
 
     @Test
     void theNextIdOutlivesTheDeletionOfEverything() {
-        for (int i = 0; i < 200; i++) {
-            edit(DocumentName.of("n" + i), document -> document.append(VALUE));
-        }
-        for (int i = 0; i < 200; i++) {
-            edit(DocumentName.of("n" + i), DocumentEdit::delete);
-        }
+        appendToMany("n", 200).forEach(name -> edit(name, DocumentEdit::delete));
         reopen();
         assertThat(catalog.size()).isZero();
-        edit(A, document -> document.append(VALUE));
+        append(A);
         assertThat(state(A).id()).isEqualTo(201);
     }
 
     @Test
     void theNextIdOutlivesTheDeletionOfEverythingAtOnce() {
-        List<DocumentName> names =
-                IntStream.range(0, 200).mapToObj(i -> DocumentName.of("n" + i)).toList();
-        names.forEach(name -> edit(name, document -> document.append(VALUE)));
-        CompletableFuture<Long> durable = new CompletableFuture<>();
-        try (Edit edit = catalog.edit(names)) {
-            names.forEach(name -> edit.document(name).delete());
-            edit.commit(WriteCallback.completing(durable));
-        }
-        durable.join();
+        List<DocumentName> names = appendToMany("n", 200);
+        edit(names, edit -> names.forEach(name -> edit.document(name).delete()));
         assertThat(catalog.retainedEntries()).isOne();
         reopen();
-        edit(A, document -> document.append(VALUE));
+        append(A);
         assertThat(state(A).id()).isEqualTo(201);
     }
 
     @Test
     void compactionThatIsRefusedIsMadeUpForLater() {
-        for (int i = 0; i < 200; i++) {
-            edit(DocumentName.of("n" + i), document -> document.append(VALUE));
-        }
+        List<DocumentName> names = appendToMany("n", 200);
         full.full = true;
-        for (int i = 0; i < 190; i++) {
-            edit(DocumentName.of("n" + i), DocumentEdit::delete);
-        }
+        names.subList(0, 190).forEach(name -> edit(name, DocumentEdit::delete));
         full.full = false;
-        edit(A, document -> document.append(VALUE));
-        edit(B, document -> document.append(VALUE));
+        append(A);
+        append(B);
         assertThat(catalog.retainedEntries()).isLessThan(3 * 12 + CatalogLog.FLOOR_ENTRIES);
         reopen();
         assertThat(catalog.size()).isEqualTo(12);
@@ -314,7 +303,7 @@ class CatalogTest {
 
     @Test
     void aPageIsNeverOverItsLimitAndEveryDocumentIsOnExactlyOneHoweverTheTablesGrow() {
-        IntStream.range(0, 3_000).forEach(i -> edit(DocumentName.of("stays:" + i), document -> document.append(VALUE)));
+        appendToMany("stays:", 3_000);
         List<DocumentName> found = new ArrayList<>();
         int pages = 0;
         long cursor = 0;
@@ -328,7 +317,7 @@ class CatalogTest {
                     .forEach(found::add);
             for (int i = 0; i < 10; i++) {
                 DocumentName other = DocumentName.of("comes:" + pages + ":" + i);
-                edit(other, document -> document.append(VALUE));
+                append(other);
                 if (i < 4) {
                     edit(other, DocumentEdit::delete);
                 }

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.CorruptStoreException;
 import io.caravan.format.CheckpointLayout;
-import io.caravan.format.Checksums;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
+import io.caravan.fuzz.Reseal;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Seeds;
@@ -210,20 +210,6 @@ class CheckpointFileTest {
         return small().edited(NAME, edit);
     }
 
-    private static void sealHeader(ByteBuffer file) {
-        file.putInt(HEADER_CRC, Checksums.crc32c(file, FileHeader.BYTES, HEADER_CRC - FileHeader.BYTES));
-    }
-
-    /** Corrects the CRC of the first section. */
-    private static void sealSection(ByteBuffer file) {
-        sealSection(file, HEADER_BYTES);
-    }
-
-    private static void sealSection(ByteBuffer file, int at) {
-        int covered = SECTION_HEADER_BYTES - SECTION_PAYLOAD_BYTES + file.getInt(at + SECTION_PAYLOAD_BYTES);
-        file.putInt(at + SECTION_CRC, Checksums.crc32c(file, at + SECTION_PAYLOAD_BYTES, covered));
-    }
-
     @Test
     void condition1TheFileHeaderIsValid() throws IOException {
         for (int at = 0; at < FileHeader.BYTES; at++) {
@@ -275,7 +261,7 @@ class CheckpointFileTest {
                     } else {
                         file.putLong(offset, number);
                     }
-                    sealHeader(file);
+                    Reseal.checkpoint(file);
                 }),
                 "a number that no store can have");
     }
@@ -286,7 +272,7 @@ class CheckpointFileTest {
         assertCorrupt(
                 edited(file -> {
                     FileHeader.put(file, FileHeader.Kind.CHECKPOINT, new FileHeader.Fields(-99, NUMBER, bytes));
-                    sealHeader(file);
+                    Reseal.checkpoint(file);
                 }),
                 "a number that no store can have");
     }
@@ -308,7 +294,7 @@ class CheckpointFileTest {
             assertCorrupt(
                     edited(file -> {
                         file.putInt(HEADER_BYTES + SECTION_PARTITION, partition);
-                        sealSection(file);
+                        Reseal.checkpoint(file);
                     }),
                     "names partition " + partition);
         }
@@ -342,7 +328,7 @@ class CheckpointFileTest {
             assertCorrupt(
                     edited(file -> {
                         file.putLong(field, file.getLong(field) + 1);
-                        sealHeader(file);
+                        Reseal.checkpoint(file);
                     }),
                     "should hold");
         }
@@ -358,7 +344,7 @@ class CheckpointFileTest {
             int at = second + SECTION_HEADER_BYTES + field;
             DirectoryImage edited = cut.edited(NAME, file -> {
                 file.putLong(at, file.getLong(at) + 1);
-                sealSection(file, second);
+                Reseal.checkpoint(file);
             });
             assertCorrupt(edited, "the pieces of document 1 do not fit together");
         }
@@ -367,7 +353,7 @@ class CheckpointFileTest {
     private static DirectoryImage resealed(Consumer<ByteBuffer> edit) throws IOException {
         return edited(file -> {
             edit.accept(file);
-            sealSection(file);
+            Reseal.checkpoint(file);
         });
     }
 
@@ -376,7 +362,7 @@ class CheckpointFileTest {
         assertCorrupt(
                 edited(file -> {
                     file.putInt(PARTITIONS_OFFSET, PARTITIONS + 1);
-                    sealHeader(file);
+                    Reseal.checkpoint(file);
                 }),
                 "should hold 2, 5 and " + (PARTITIONS + 1));
         assertCorrupt(resealed(file -> file.putInt(HEADER_BYTES + SECTION_PARTITION, 1)), "and 3 partitions");

@@ -58,9 +58,7 @@ class BackpressureTest {
             FutureTask<Long> append = new FutureTask<>(() -> append(store.engine, 2, "x".repeat(1000)));
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
                 fillTheActiveBuffer(store, force);
-                Thread writer = new Thread(append, "writer");
-                writer.start();
-                Eventually.awaitWaitingOrDone(writer);
+                Eventually.runUntilWaiting(append);
                 assertThat(store.engine.stats().appends()).isEqualTo(3);
             }
             assertThat(append.get()).isEqualTo(0);

@@ -22,7 +22,6 @@ import io.caravan.testing.Patient;
 import io.caravan.testing.Tellings;
 import io.caravan.testing.Tellings.Telling;
 import java.nio.file.Path;
-import java.util.concurrent.FutureTask;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,26 +59,10 @@ class DurabilityLevelsTest {
     }
 
     @Test
-    void syncForcesOnceForEachFlush() {
-        try (FaultyStore store = open(Durability.SYNC)) {
-            for (int i = 0; i < 5; i++) {
-                append(store.engine, 1, "value " + i);
-            }
-            assertThat(store.faults.calls(FORCES)).hasSize(5);
-        }
-    }
-
-    @Test
     void processAcknowledgesWhileACheckpointGivesTheLogToTheDisk() throws Exception {
         try (FaultyStore store = open(Durability.PROCESS)) {
             append(store.engine, 1, "before");
-            Hold writeBack = store.faults.hold(nth(1, FORCES));
-            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
-            new Thread(checkpoint).start();
-            writeBack.awaitReached();
-            append(store.engine, 1, "meanwhile");
-            writeBack.release();
-            checkpoint.get();
+            store.duringCheckpoint(nth(1, FORCES), () -> append(store.engine, 1, "meanwhile"));
         }
     }
 
@@ -105,9 +88,7 @@ class DurabilityLevelsTest {
             try (FaultyStore killed = store.afterKill()) {
                 assertThat(texts(killed.engine, 1)).hasSize(20);
             }
-            try (FaultyStore cut = store.afterPowerCut()) {
-                assertThat(texts(cut.engine, 1)).isEmpty();
-            }
+            assertThat(store.textsAfterPowerCut(1)).isEmpty();
         }
     }
 
@@ -152,10 +133,7 @@ class DurabilityLevelsTest {
             assertThat(store.faults.calls(FORCES)).isNotEmpty();
             assertThat(store.faults.calls(on(Kind.FORCE, FaultyStore.HEAP))).isNotEmpty();
             append(store.engine, 1, "c");
-            try (FaultyStore cut = store.afterPowerCut()) {
-                assertThat(texts(cut.engine, 1)).containsExactly("0:a", "1:b");
-                cut.closeAndVerify();
-            }
+            assertThat(store.textsAfterPowerCut(1)).containsExactly("0:a", "1:b");
         }
     }
 
@@ -185,10 +163,7 @@ class DurabilityLevelsTest {
             store.awaitProvisioned();
             store.faults.full(true);
             store.engine.close();
-            try (FaultyStore cut = store.afterPowerCut()) {
-                assertThat(texts(cut.engine, 1)).containsExactly("0:a", "1:b");
-                cut.closeAndVerify();
-            }
+            assertThat(store.textsAfterPowerCut(1)).containsExactly("0:a", "1:b");
         }
     }
 
@@ -222,9 +197,7 @@ class DurabilityLevelsTest {
             try (FaultyStore killed = store.afterKill()) {
                 assertThat(texts(killed.engine, 1)).containsExactly("1:b", "2:c");
             }
-            try (FaultyStore cut = store.afterPowerCut()) {
-                assertThat(texts(cut.engine, 1)).isEmpty();
-            }
+            assertThat(store.textsAfterPowerCut(1)).isEmpty();
         }
     }
 
@@ -284,9 +257,7 @@ class DurabilityLevelsTest {
         try (FaultyStore store = open(Durability.SYNC)) {
             await(store.engine.write(batch(Durability.MEMORY, 1, "a")));
             store.engine.flush();
-            try (FaultyStore cut = store.afterPowerCut()) {
-                assertThat(texts(cut.engine, 1)).containsExactly("0:a");
-            }
+            assertThat(store.textsAfterPowerCut(1)).containsExactly("0:a");
         }
     }
 
@@ -332,15 +303,5 @@ class DurabilityLevelsTest {
         assertThatExceptionOfType(StoreFailedException.class).isThrownBy(() -> store.engine.forEachList(id -> {}));
         assertThat(texts(store.engine, 4)).containsExactly("0:forced");
         store.engine.close();
-    }
-
-    /** Reads come from the log, which has not been fsynced. */
-    @Test
-    void withoutForcesWhatIsAcknowledgedIsReadAllTheSame() {
-        try (FaultyStore store = open(Durability.PROCESS)) {
-            append(store.engine, 1, "in the log");
-            assertThat(texts(store.engine, 1)).containsExactly("0:in the log");
-            assertThat(store.faults.calls(FORCES)).isEmpty();
-        }
     }
 }

@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -13,10 +14,12 @@ import io.caravan.testing.FaultStorage;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.MemoryStorage;
+import io.caravan.testing.Patient;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.io.IOException;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,6 +30,7 @@ import org.junit.jupiter.api.Test;
  * opened again on a disk that works. Without the profile {@code thorough}, the disk fails at one in
  * {@value #QUICK_SHARE} of these points.
  */
+@Patient
 class FaultAtEveryPointTest {
     private static final int QUICK_SHARE = 4;
     private static final int LIST = 1;
@@ -140,5 +144,40 @@ class FaultAtEveryPointTest {
         assertThat(Verifier.verify(left, VerifyReport.Progress.NONE).faults())
                 .as(point)
                 .isEmpty();
+    }
+
+    /** Returns a disk with two checkpoints, several segments of the log and the heap, and frames to replay. */
+    private static MemoryStorage diskToReplay() {
+        try (FaultyStore store = FaultyStore.open()) {
+            for (int round = 0; round < 3; round++) {
+                store.appendMany(round, 10, 3_000);
+                store.engine.checkpoint();
+            }
+            append(store.engine, 9, "to be replayed");
+            return store.disk.powerCut();
+        }
+    }
+
+    /** An opening that fails, at any point, leaves no file mapped. */
+    @Test
+    void nothingStaysMappedByAnOpeningThatFails() {
+        MemoryStorage disk = diskToReplay();
+        int refused = 0;
+        boolean reached = true;
+        for (int n = 1; reached; n++) {
+            int failing = n;
+            AtomicInteger calls = new AtomicInteger();
+            FaultStorage faults = new FaultStorage(disk.powerCut());
+            faults.fail(call -> call.kind() != Kind.CLOSE && calls.incrementAndGet() == failing);
+            try {
+                Engine.open(FaultyStore.small().build(), faults, System::nanoTime)
+                        .close();
+            } catch (IOException | CaravanException expected) {
+                refused++;
+            }
+            assertThat(faults.mapped()).as("after a failure of call " + n).isZero();
+            reached = calls.get() >= n;
+        }
+        assertThat(refused).isGreaterThan(20);
     }
 }

@@ -4,8 +4,12 @@ import static io.caravan.testing.StoreCalls.bytes;
 
 import io.caravan.StoreConfig;
 import io.caravan.inspect.Verifier;
+import io.caravan.testing.Crew;
 import io.caravan.testing.FaultStorage;
+import io.caravan.testing.FaultStorage.Call;
+import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.MemoryStorage;
+import io.caravan.testing.StoreCalls;
 import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -13,7 +17,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /** An open engine on an in-memory disk that fails on demand, small enough to reach every limit soon. */
@@ -94,6 +100,15 @@ final class FaultyStore implements AutoCloseable {
         return open(config, disk.powerCut());
     }
 
+    /** Returns a list of the store that a power cut at this moment would leave, and checks that store. */
+    List<String> textsAfterPowerCut(long id) {
+        try (FaultyStore cut = afterPowerCut()) {
+            List<String> texts = StoreCalls.texts(cut.engine, id);
+            cut.closeAndVerify();
+            return texts;
+        }
+    }
+
     /** Opens the store that a kill of the process at this moment would leave. */
     FaultyStore afterKill() {
         return open(config, disk.processKill());
@@ -124,6 +139,17 @@ final class FaultyStore implements AutoCloseable {
             appends[i] = engine.append(id, bytes(length, i));
         }
         CompletableFuture.allOf(appends).join();
+    }
+
+    /** Runs the work while such a call of a new checkpoint is held. Returns when the checkpoint has ended. */
+    void duringCheckpoint(Predicate<Call> held, Crew.Work work) throws Exception {
+        FutureTask<Void> checkpoint = new FutureTask<>(engine::checkpoint, null);
+        try (Hold hold = faults.hold(held)) {
+            new Thread(checkpoint, "checkpoint").start();
+            hold.awaitReached();
+            work.run();
+        }
+        checkpoint.get();
     }
 
     /** Returns the names of the existing files that match, sorted. */

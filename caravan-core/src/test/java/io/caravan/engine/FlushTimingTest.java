@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The delay of flushes and its precision. */
@@ -246,11 +247,16 @@ class FlushTimingTest {
         }
     }
 
-    @Test
-    void aLongWaitIsParkedButForItsLastStretch() {
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({
+        "a long wait is parked but for its last stretch, 8, 2000000, 1900000",
+        "a single core does not spin, 1, 90000, 90000",
+        "a wait of many milliseconds is not worth spinning, 8, 50000000, 50000000"
+    })
+    void aWaitIsParked(String what, int processors, long nanos, long parkedNanos) {
         SteppingClock clock = new SteppingClock(0);
-        PreciseSleeper sleeper = new PreciseSleeper(clock::tick, 8);
-        assertThat(sleeper.parkOrSpin(2 * MILLI, () -> false)).isEqualTo(2 * MILLI - 100_000);
+        PreciseSleeper sleeper = new PreciseSleeper(clock::tick, processors);
+        assertThat(sleeper.parkOrSpin(nanos, () -> false)).as(what).isEqualTo(parkedNanos);
     }
 
     @Test
@@ -259,20 +265,6 @@ class FlushTimingTest {
         PreciseSleeper sleeper = new PreciseSleeper(clock::tick, 8);
         assertThat(sleeper.parkOrSpin(90_000, () -> false)).isZero();
         assertThat(clock.now).isBetween(90_000L, 92_000L);
-    }
-
-    @Test
-    void aSingleCoreDoesNotSpin() {
-        SteppingClock clock = new SteppingClock(0);
-        PreciseSleeper sleeper = new PreciseSleeper(clock::tick, 1);
-        assertThat(sleeper.parkOrSpin(90_000, () -> false)).isEqualTo(90_000);
-    }
-
-    @Test
-    void aWaitOfManyMillisecondsIsNotWorthSpinning() {
-        SteppingClock clock = new SteppingClock(0);
-        PreciseSleeper sleeper = new PreciseSleeper(clock::tick, 8);
-        assertThat(sleeper.parkOrSpin(50 * MILLI, () -> false)).isEqualTo(50 * MILLI);
     }
 
     @Test

@@ -3,7 +3,6 @@ package io.caravan.engine;
 import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.CaravanException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.StoreIoException;
@@ -216,17 +215,7 @@ class FullDiskRecoversTest {
     private boolean accepted(Consumer<WriteCallback> write) {
         CompletableFuture<Long> done = new CompletableFuture<>();
         try {
-            write.accept(new WriteCallback() {
-                @Override
-                public void success(long sequence) {
-                    done.complete(sequence);
-                }
-
-                @Override
-                public void failure(CaravanException problem) {
-                    done.completeExceptionally(problem);
-                }
-            });
+            write.accept(WriteCallback.completing(done));
         } catch (OutOfSpaceException full) {
             refusal = full.getMessage();
             return false;

@@ -77,19 +77,13 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
     void noRegionNamesHeapBytesThatAreNotForced() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "a survivor");
-            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
-            try (Hold force = store.faults.hold(on(Kind.FORCE, HEAP))) {
-                new Thread(checkpoint, "checkpoint").start();
-                force.awaitReached();
+            store.duringCheckpoint(on(Kind.FORCE, HEAP), () -> {
                 FaultyStore.Place written = store.find(bytes("a survivor"));
                 store.disk.bytes(written.file()).put(written.offset(), (byte) '-');
                 assertThat(texts(store.engine, 1)).containsExactly("0:a survivor");
                 store.disk.bytes(written.file()).put(written.offset(), (byte) 'a');
-                try (FaultyStore cut = store.afterPowerCut()) {
-                    assertThat(texts(cut.engine, 1)).containsExactly("0:a survivor");
-                }
-            }
-            checkpoint.get();
+                assertThat(store.textsAfterPowerCut(1)).containsExactly("0:a survivor");
+            });
             store.closeAndVerify();
         }
     }
@@ -114,9 +108,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
                 store.engine.trim(1, FULL_COUNT, NOBODY);
                 force.awaitReached();
-                Thread writer = new Thread(append, "writer");
-                writer.start();
-                Eventually.awaitWaitingOrDone(writer);
+                Eventually.runUntilWaiting(append);
                 assertThat(store.engine.stats().appends()).isEqualTo(FULL_COUNT);
                 assertThat(store.engine.stats().heap().usedBytes()).isGreaterThan(FULL_COUNT * FULL_LENGTH);
             }
@@ -141,9 +133,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
             FutureTask<Long> append =
                     new FutureTask<>(() -> told(told -> store.engine.append(2, bytes(FULL_LENGTH, 99), told)));
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
-                Thread writer = new Thread(append, "writer");
-                writer.start();
-                Eventually.awaitWaitingOrDone(writer);
+                Eventually.runUntilWaiting(append);
                 store.engine.stats();
                 assertThat(append).isNotDone();
                 assertThat(store.heapBytes()).isEqualTo(heap);
@@ -248,10 +238,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
             told(told -> store.engine.write(
                     WriteBatch.create().append(3, bytes("the last frame")).trimTo(1, 4), told));
             store.awaitIdleFlusher();
-            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
-            try (Hold publication = store.faults.hold(on(Kind.CREATE, FaultyStore.UNFINISHED_CHECKPOINT))) {
-                new Thread(checkpoint, "checkpoint").start();
-                publication.awaitReached();
+            store.duringCheckpoint(on(Kind.CREATE, FaultyStore.UNFINISHED_CHECKPOINT), () -> {
                 MemoryStorage cut = store.disk.powerCut();
                 FaultyStore.Place last = store.find(LOG, bytes("the last frame"));
                 cut.bytes(last.file()).put(last.offset(), (byte) '-');
@@ -260,8 +247,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
                     assertThat(values(opened.engine, 2)).isEqualTo(young);
                     assertThat(opened.engine.info(3)).isNull();
                 }
-            }
-            checkpoint.get();
+            });
             store.closeAndVerify();
         }
     }

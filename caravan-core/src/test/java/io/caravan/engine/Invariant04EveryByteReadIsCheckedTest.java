@@ -4,8 +4,10 @@ import static io.caravan.engine.FaultyStore.HEAP;
 import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.each;
 import static io.caravan.testing.StoreCalls.texts;
 import static io.caravan.testing.StoreCalls.told;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -64,11 +66,7 @@ class Invariant04EveryByteReadIsCheckedTest {
         List<String> given = new ArrayList<>();
         CorruptStoreException problem = catchThrowableOfType(
                 CorruptStoreException.class,
-                () -> store.engine.get(id, io.caravan.testing.StoreCalls.each((at, value) -> {
-                    byte[] copy = new byte[value.remaining()];
-                    value.get(copy);
-                    given.add(at + ":" + new String(copy, java.nio.charset.StandardCharsets.UTF_8));
-                })));
+                () -> store.engine.get(id, each((at, value) -> given.add(at + ":" + UTF_8.decode(value)))));
         assertThat(problem).as("what the read threw").isNotNull();
         assertThat(given).isEqualTo(before);
         assertThat(problem.file()).isEqualTo(store.disk.describe(entry.file()));

@@ -7,7 +7,6 @@ import static io.caravan.engine.FaultyStore.UNFINISHED_CHECKPOINT;
 import static io.caravan.testing.FaultStorage.nth;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.append;
-import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -27,6 +26,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -61,9 +61,7 @@ class Invariant08CheckpointOrderTest {
             try (Hold hold = store.faults.hold(RECYCLING)) {
                 store.engine.checkpoint();
                 hold.awaitReached();
-                Thread waiting = new Thread(provisioned, "waits for the provisioner");
-                waiting.start();
-                Eventually.awaitWaitingOrDone(waiting);
+                Eventually.runUntilWaiting(provisioned);
                 assertThat(provisioned).isNotDone();
             }
             provisioned.get();
@@ -79,11 +77,11 @@ class Invariant08CheckpointOrderTest {
             List<Call> calls = store.faults.calls();
             int heapForce = first(calls, on(Kind.FORCE, HEAP));
             int create = first(calls, on(Kind.CREATE, UNFINISHED_CHECKPOINT));
-            int lastWrite = last(calls, on(Kind.WRITE, UNFINISHED_CHECKPOINT));
+            int[] writes = places(calls, on(Kind.WRITE, UNFINISHED_CHECKPOINT));
             int force = first(calls, on(Kind.FORCE, UNFINISHED_CHECKPOINT));
             int rename = first(calls, on(Kind.RENAME, CHECKPOINT));
             int directory = rename + first(calls.subList(rename, calls.size()), on(Kind.FORCE_DIRECTORY, ""));
-            assertThat(List.of(heapForce, create, lastWrite, force, rename, directory))
+            assertThat(List.of(heapForce, create, writes[writes.length - 1], force, rename, directory))
                     .as("places of the steps in the order of calls")
                     .isSorted()
                     .doesNotHaveDuplicates();
@@ -95,21 +93,15 @@ class Invariant08CheckpointOrderTest {
     }
 
     private static int first(List<Call> calls, Predicate<Call> wanted) {
-        for (int i = 0; i < calls.size(); i++) {
-            if (wanted.test(calls.get(i))) {
-                return i;
-            }
-        }
-        throw new AssertionError("no such call in " + calls);
+        return places(calls, wanted)[0];
     }
 
-    private static int last(List<Call> calls, Predicate<Call> wanted) {
-        for (int i = calls.size() - 1; i >= 0; i--) {
-            if (wanted.test(calls.get(i))) {
-                return i;
-            }
-        }
-        throw new AssertionError("no such call in " + calls);
+    private static int[] places(List<Call> calls, Predicate<Call> wanted) {
+        int[] places = IntStream.range(0, calls.size())
+                .filter(i -> wanted.test(calls.get(i)))
+                .toArray();
+        assertThat(places).as("such calls in " + calls).isNotEmpty();
+        return places;
     }
 
     /**
@@ -128,10 +120,7 @@ class Invariant08CheckpointOrderTest {
             try (FaultyStore store = withThreeCheckpoints()) {
                 store.faults.forgetCalls();
                 StoreContents expected = StoreContents.of(store.engine);
-                FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
-                try (Hold hold = store.faults.hold(step)) {
-                    new Thread(checkpoint, "checkpoint").start();
-                    hold.awaitReached();
+                store.duringCheckpoint(step, () -> {
                     assertThat(store.faults.calls(DELETES)).isEmpty();
                     assertThat(store.faults.calls(RECYCLING)).isEmpty();
                     try (FaultyStore cut = store.afterPowerCut();
@@ -142,8 +131,7 @@ class Invariant08CheckpointOrderTest {
                         cut.closeAndVerify();
                         killed.closeAndVerify();
                     }
-                }
-                checkpoint.get();
+                });
                 assertThat(store.faults.calls(on(Kind.DELETE, CHECKPOINT))).hasSize(1);
             }
         }
@@ -154,16 +142,12 @@ class Invariant08CheckpointOrderTest {
     void theOldestCheckpointIsGoneDurablyBeforeItsLogIs() throws Exception {
         try (FaultyStore store = withThreeCheckpoints()) {
             store.faults.forgetCalls();
-            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
-            try (Hold hold = store.faults.hold(on(Kind.DELETE, CHECKPOINT))) {
-                new Thread(checkpoint, "checkpoint").start();
-                hold.awaitReached();
+            store.duringCheckpoint(on(Kind.DELETE, CHECKPOINT), () -> {
                 // New segments give work to the provisioner, which also recycles.
                 append(store.engine, 2, "x".repeat(4000), "y".repeat(4000), "z".repeat(4000), "x".repeat(4000));
                 store.awaitProvisioned();
                 assertThat(store.faults.calls(RECYCLING)).isEmpty();
-            }
-            checkpoint.get();
+            });
             store.awaitProvisioned();
             assertThat(store.faults.calls(RECYCLING)).isNotEmpty();
         }
@@ -219,10 +203,7 @@ class Invariant08CheckpointOrderTest {
                 assertThat(checkpoint).isNotDone();
             }
             checkpoint.get();
-            try (FaultyStore cut = store.afterPowerCut()) {
-                assertThat(texts(cut.engine, 1)).containsExactly("0:not forced");
-                cut.closeAndVerify();
-            }
+            assertThat(store.textsAfterPowerCut(1)).containsExactly("0:not forced");
         }
     }
 

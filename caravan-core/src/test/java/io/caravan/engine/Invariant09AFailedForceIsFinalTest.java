@@ -31,11 +31,9 @@ import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.Condition;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
@@ -122,14 +120,13 @@ class Invariant09AFailedForceIsFinalTest {
     }
 
     /** A scheduler whose flusher throws after each of its steps. */
-    private static final class BrokenFlusher implements Scheduler {
-        private final WatchedScheduler threads = new WatchedScheduler();
+    private static final class BrokenFlusher extends WatchedScheduler {
         private final AtomicInteger steps = new AtomicInteger();
         private final AtomicBoolean breaks = new AtomicBoolean();
 
         @Override
         public Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed) {
-            return threads.worker(
+            return super.worker(
                     name,
                     () -> {
                         long waitNanos = step.run();
@@ -140,30 +137,20 @@ class Invariant09AFailedForceIsFinalTest {
                     },
                     crashed);
         }
-
-        @Override
-        public void await(Condition changed) {
-            threads.await(changed);
-        }
-
-        @Override
-        public <T> T join(CompletableFuture<T> done) {
-            return threads.join(done);
-        }
     }
 
     @Test
     void theFlusherOfAFailedStoreRestsWhateverBreaks() throws IOException {
         BrokenFlusher scheduler = new BrokenFlusher();
         Engine engine = Engine.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime, scheduler);
-        scheduler.threads.awaitRest("caravan-flusher");
+        scheduler.awaitRest("caravan-flusher");
         scheduler.breaks.set(true);
         // Wakes the flusher. If something else already has, the store has failed and rejects the append.
         Throwable refused = catchThrowable(() -> engine.append(1, bytes("x"), NOBODY));
         assertThat(refused == null || refused instanceof StoreFailedException).isTrue();
         Eventually.await("the store has failed", () -> engine.stats().failures() == 1);
         Eventually.await("the failure was told", () -> scheduler.steps.get() >= 2);
-        scheduler.threads.awaitRest("caravan-flusher");
+        scheduler.awaitRest("caravan-flusher");
         assertThat(scheduler.steps.get()).isLessThan(10);
         engine.close();
     }
@@ -176,15 +163,17 @@ class Invariant09AFailedForceIsFinalTest {
             try (Hold write = store.faults.hold(on(Kind.WRITE, LOG))) {
                 store.engine.append(1, bytes("in flight"), tellings.callback(0));
                 write.awaitReached();
-                store.engine.append(1, bytes("next"), new WriteCallback() {
-                    @Override
-                    public void success(long sequence) {}
+                for (Error thrown : List.of(new InternalError("on purpose"), new AssertionError("on purpose"))) {
+                    store.engine.append(1, bytes("next"), new WriteCallback() {
+                        @Override
+                        public void success(long sequence) {}
 
-                    @Override
-                    public void failure(CaravanException problem) {
-                        throw new InternalError("on purpose");
-                    }
-                });
+                        @Override
+                        public void failure(CaravanException problem) {
+                            throw thrown;
+                        }
+                    });
+                }
                 store.engine.append(1, bytes("last"), tellings.callback(1));
             }
             assertThat(tellings.await(2)).allMatch(telling -> telling.problem() != null);
@@ -209,9 +198,7 @@ class Invariant09AFailedForceIsFinalTest {
                 }
                 store.engine.trim(1, 1, tellings.callback(4));
                 for (FutureTask<?> task : List.of(blockedReader, flushing, blockedWriter)) {
-                    Thread thread = new Thread(task);
-                    thread.start();
-                    Eventually.awaitWaitingOrDone(thread);
+                    Eventually.runUntilWaiting(task);
                     assertThat(task).isNotDone();
                 }
             }
@@ -255,9 +242,7 @@ class Invariant09AFailedForceIsFinalTest {
                 new Thread(checkpoint, "checkpoint").start();
                 Eventually.await("who reads has to wait", () -> {
                     FutureTask<Throwable> read = new FutureTask<>(() -> catchThrowable(() -> texts(store.engine, 2)));
-                    Thread reader = new Thread(read, "reader " + reads.size());
-                    reader.start();
-                    Eventually.awaitWaitingOrDone(reader);
+                    Eventually.runUntilWaiting(read);
                     reads.add(read);
                     return !read.isDone();
                 });
@@ -281,9 +266,7 @@ class Invariant09AFailedForceIsFinalTest {
             assertThat(store.faults.calls(on(Kind.FORCE, HEAP))).hasSize(1);
             assertThat(store.faults.calls(on(Kind.RENAME, FaultyStore.CHECKPOINT)))
                     .isEmpty();
-            try (FaultyStore cut = store.afterPowerCut()) {
-                assertThat(texts(cut.engine, 1)).containsExactly("0:durable in the log");
-            }
+            assertThat(store.textsAfterPowerCut(1)).containsExactly("0:durable in the log");
         }
     }
 
@@ -319,9 +302,7 @@ class Invariant09AFailedForceIsFinalTest {
             try (Hold create = store.faults.hold(on(Kind.CREATE, FaultyStore.UNFINISHED_CHECKPOINT))) {
                 new Thread(first, "first checkpoint").start();
                 create.awaitReached();
-                Thread waiting = new Thread(second, "second checkpoint");
-                waiting.start();
-                Eventually.awaitWaitingOrDone(waiting);
+                Eventually.runUntilWaiting(second);
                 store.faults.fail(on(Kind.FORCE, LOG));
                 assertThat(catchThrowable(() -> append(store.engine, 1, "fails")))
                         .isInstanceOf(StoreFailedException.class);

@@ -64,6 +64,12 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         return FaultyStore.small().heapSegmentBytes(4 << 20);
     }
 
+    /** Opens a store whose heap may have only this many segments. */
+    private static FaultyStore withHeapSegments(int most) {
+        return FaultyStore.open(
+                FaultyStore.small().maxHeapBytes(most * HEAP_SEGMENT_BYTES).build());
+    }
+
     private static OutOfSpaceException refusal(FaultyStore store, int length) {
         return catchThrowableOfType(OutOfSpaceException.class, () -> store.engine.append(1, bytes(length, 0), NOBODY));
     }
@@ -114,9 +120,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
      */
     @Test
     void whatACheckpointKeepsOfATrimIsWaitedFor() throws Exception {
-        StoreConfig config =
-                FaultyStore.small().maxHeapBytes(HEAP_SEGMENT_BYTES).build();
-        try (FaultyStore store = FaultyStore.open(config)) {
+        try (FaultyStore store = withHeapSegments(1)) {
             int count = fill(store, 1, 2000);
             FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
             FutureTask<CompletableFuture<?>> append =
@@ -151,18 +155,14 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             store.engine.checkpoint();
             append(store.engine, 1, "something to write");
             fill(store, 2, 2000);
-            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
             Predicate<Call> full = on(Kind.WRITE, UNFINISHED_CHECKPOINT).and(call -> call.bytes() > 1 << 15);
-            try (Hold writing = store.faults.hold(full)) {
-                new Thread(checkpoint).start();
-                writing.awaitReached();
+            store.duringCheckpoint(full, () -> {
                 assertThat(refusal(store, 2000)).as("nothing is trimmed").isNotNull();
                 assertThat(told(told -> store.engine.trim(1, 3, told))).isEqualTo(3);
                 store.awaitIdleFlusher();
                 assertThat(store.engine.tryWrite(WriteBatch.create().append(1, bytes(2000, 0)), NOBODY))
                         .isFalse();
-            }
-            checkpoint.get();
+            });
             await(store.engine.append(1, bytes(2000, 0)));
             store.closeAndVerify();
         }
@@ -242,9 +242,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
 
     @Test
     void whenTheHeapIsAtItsLimitATrimMakesSpace() {
-        StoreConfig config =
-                FaultyStore.small().maxHeapBytes(2 * HEAP_SEGMENT_BYTES).build();
-        try (FaultyStore store = FaultyStore.open(config)) {
+        try (FaultyStore store = withHeapSegments(2)) {
             int count = fill(store, 1, 1000);
             assertThat(count).isBetween(22, 24);
             assertThat(refusal(store, 1000)).hasMessageContaining("it may have 24576");
@@ -266,9 +264,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
     /** The heap cannot grow, but trimmed values leave enough space: the checkpoint frees it before it fails. */
     @Test
     void whatWasTrimmedMakesRoomForWhatIsToMoveThere() {
-        StoreConfig config =
-                FaultyStore.small().maxHeapBytes(2 * HEAP_SEGMENT_BYTES).build();
-        try (FaultyStore store = FaultyStore.open(config)) {
+        try (FaultyStore store = withHeapSegments(2)) {
             int count = 12;
             store.appendMany(1, count, 1000);
             store.engine.checkpoint();
@@ -285,9 +281,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
     /** An append waits if only a checkpoint can free space for it, and is rejected if the checkpoint fails. */
     @Test
     void atTheLimitAnAppendWaitsForTheCheckpointThatMakesRoom() {
-        StoreConfig config =
-                FaultyStore.small().maxHeapBytes(HEAP_SEGMENT_BYTES).build();
-        try (FaultyStore store = FaultyStore.open(config)) {
+        try (FaultyStore store = withHeapSegments(1)) {
             fill(store, 1, 1000);
             store.engine.checkpoint();
             told(told -> store.engine.trim(1, 3, told));
@@ -392,9 +386,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
 
     @Test
     void aRefusedBatchTakesNothing() {
-        StoreConfig config =
-                FaultyStore.small().maxHeapBytes(HEAP_SEGMENT_BYTES).build();
-        try (FaultyStore store = FaultyStore.open(config)) {
+        try (FaultyStore store = withHeapSegments(1)) {
             for (int i = 0; i < 10; i++) {
                 await(store.engine.append(1, bytes(1000, i)));
             }

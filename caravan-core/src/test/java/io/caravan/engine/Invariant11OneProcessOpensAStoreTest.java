@@ -13,11 +13,13 @@ import io.caravan.VerifyReport;
 import io.caravan.testing.ChildJvm;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
+import io.caravan.testing.SmallStore;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
@@ -25,6 +27,37 @@ import org.slf4j.LoggerFactory;
 /** Invariant 11: one process opens a store, and only one store of that process. */
 @Patient
 class Invariant11OneProcessOpensAStoreTest {
+
+    /** Another process that opens a store. It exits with a code for the result, or holds the store until it is ended. */
+    static final class LockProbe {
+        static final int OPENED = 10;
+        static final int LOCKED = 11;
+        static final int SOMETHING_ELSE = 12;
+
+        private LockProbe() {}
+
+        /** Takes the directory and, if the probe must hold the store, a file to create once it does. */
+        public static void main(String[] arguments) throws IOException {
+            try (DurableListStore store = open(Path.of(arguments[0]))) {
+                if (arguments.length > 1) {
+                    Files.createFile(Path.of(arguments[1]));
+                    // Ends when the parent closes the pipe or kills this process.
+                    while (System.in.read() >= 0) {
+                        store.flush();
+                    }
+                }
+                System.exit(OPENED);
+            } catch (StoreLockedException locked) {
+                System.exit(LOCKED);
+            } catch (RuntimeException failed) {
+                System.exit(SOMETHING_ELSE);
+            }
+        }
+
+        static DurableListStore open(Path directory) {
+            return DurableListStore.open(SmallStore.config(directory).build());
+        }
+    }
 
     @TempDir
     private Path temporary;
@@ -98,7 +131,10 @@ class Invariant11OneProcessOpensAStoreTest {
     }
 
     private ChildJvm probe(Path... arguments) throws IOException {
-        return LockProbe.start(temporary.resolve("log"), arguments);
+        return ChildJvm.start(
+                LockProbe.class.getName(),
+                Stream.of(arguments).map(Path::toString).toList(),
+                temporary.resolve("log"));
     }
 
     @Test

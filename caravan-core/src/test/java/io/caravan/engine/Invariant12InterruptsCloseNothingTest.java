@@ -14,9 +14,11 @@ import io.caravan.VerifyReport;
 import io.caravan.WriteCallback;
 import io.caravan.testing.CallbackContract;
 import io.caravan.testing.FaultStorage;
+import io.caravan.testing.Faults;
 import io.caravan.testing.InterruptContract;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
+import io.caravan.testing.SmallStore;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -42,13 +44,14 @@ class Invariant12InterruptsCloseNothingTest {
     private Path directory;
 
     private StoreConfig small() {
-        return StoreConfig.builder(directory)
-                .maxValueBytes(4096)
-                .logBufferBytes(8192)
-                .logSegmentBytes(16 * 1024)
+        return builder()
                 .heapSegmentBytes(16 * 1024)
                 .checkpointFloorBytes(32 * 1024)
                 .build();
+    }
+
+    private StoreConfig.Builder builder() {
+        return SmallStore.config(directory).logBufferBytes(8192).logSegmentBytes(16 * 1024);
     }
 
     /** The store is opened, used, and closed three times on a thread that is always interrupted. */
@@ -69,9 +72,7 @@ class Invariant12InterruptsCloseNothingTest {
             assertThat(store.verify(VerifyReport.Progress.NONE).faults()).isEmpty();
             store.close();
             assertThat(Thread.currentThread().isInterrupted()).isTrue();
-            assertThat(DurableListStore.verify(directory, VerifyReport.Progress.NONE)
-                            .faults())
-                    .isEmpty();
+            assertThat(Faults.of(directory)).isEmpty();
             assertThat(Thread.interrupted()).isTrue();
         }
         try (DurableListStore store = DurableListStore.open(small())) {
@@ -131,10 +132,7 @@ class Invariant12InterruptsCloseNothingTest {
     @MethodSource("foreignCode")
     void foreignCodeThatInterruptsItsThreadClosesNothing(BiConsumer<ListStore, Runnable> runs) {
         onPressure.set(() -> {});
-        StoreConfig config = StoreConfig.builder(directory)
-                .maxValueBytes(4096)
-                .logBufferBytes(8192)
-                .logSegmentBytes(16 * 1024)
+        StoreConfig config = builder()
                 .heapSegmentBytes(64 * 1024)
                 .maxHeapBytes(64 * 1024)
                 .heapPressure(

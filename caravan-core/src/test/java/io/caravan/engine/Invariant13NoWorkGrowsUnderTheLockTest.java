@@ -14,12 +14,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.StoreConfig;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.collections.LongQueue;
-import io.caravan.engine.CheckpointSections.Section;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.index.Pins;
+import io.caravan.testing.CheckpointDump;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage;
 import io.caravan.testing.FaultStorage.Call;
@@ -27,16 +27,14 @@ import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
+import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -163,17 +161,25 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         assertThat(space.state.heap.usedBytes()).isEqualTo(5_000 * 16);
     }
 
+    /** Opens a store with segments for huge lists. */
+    private static FaultyStore ample() {
+        return FaultyStore.open(StoreConfig.builder(Path.of("memory"))
+                .maxValueBytes(4096)
+                .heapSegmentBytes(1 << 24)
+                .build());
+    }
+
+    private static void appendMany(FaultyStore store, long id, int count) {
+        for (int i = 0; i < count; i++) {
+            store.engine.append(id, new byte[8], NOBODY);
+        }
+        store.engine.flush();
+    }
+
     @Test
     void aHugeListIsGoneForItsUsersBeforeItsRegionsAreFree() {
-        StoreConfig config = StoreConfig.builder(java.nio.file.Path.of("memory"))
-                .maxValueBytes(4096)
-                .heapSegmentBytes(1 << 22)
-                .build();
-        try (FaultyStore store = FaultyStore.open(config)) {
-            for (int i = 0; i < 100_000; i++) {
-                store.engine.append(1, new byte[8], NOBODY);
-            }
-            store.engine.flush();
+        try (FaultyStore store = ample()) {
+            appendMany(store, 1, 100_000);
             told(told -> store.engine.delete(1, told));
             assertThat(store.engine.info(1)).isNull();
             assertThat(append(store.engine, 1, "a new life")).isEqualTo(0);
@@ -185,26 +191,15 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     /** While any part of the checkpoint file is being written, the lock is free, and everything continues. */
     @Test
     void writesAndReadsGoOnWhileACheckpointIsWritten() throws Exception {
-        StoreConfig config = StoreConfig.builder(java.nio.file.Path.of("memory"))
-                .maxValueBytes(4096)
-                .heapSegmentBytes(1 << 24)
-                .build();
-        try (FaultyStore store = FaultyStore.open(config)) {
-            for (int i = 0; i < 60_000; i++) {
-                store.engine.append(7, new byte[8], NOBODY);
-            }
-            store.engine.flush();
-            int sections = 0;
+        try (FaultyStore store = ample()) {
+            appendMany(store, 7, 60_000);
             for (int heldWrite : new int[] {1, 3, 6}) {
-                FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
-                try (Hold write = store.faults.hold(nth(heldWrite, on(Kind.WRITE, UNFINISHED_CHECKPOINT)))) {
-                    new Thread(checkpoint, "checkpoint").start();
-                    write.awaitReached();
-                    assertThat(append(store.engine, 8, "goes on")).isEqualTo(sections);
-                    assertThat(texts(store.engine, 8)).hasSize(++sections);
+                int before = texts(store.engine, 8).size();
+                store.duringCheckpoint(nth(heldWrite, on(Kind.WRITE, UNFINISHED_CHECKPOINT)), () -> {
+                    assertThat(append(store.engine, 8, "goes on")).isEqualTo(before);
+                    assertThat(texts(store.engine, 8)).hasSize(before + 1);
                     assertThat(told(told -> store.engine.trim(7, 10, told))).isPositive();
-                }
-                checkpoint.get();
+                });
             }
             store.closeAndVerify();
         }
@@ -215,24 +210,16 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     void aCheckpointIsTheIndexAtOneLsn() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "a");
-            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
-            try (Hold write = store.faults.hold(nth(2, on(Kind.WRITE, UNFINISHED_CHECKPOINT)))) {
-                new Thread(checkpoint, "checkpoint").start();
-                write.awaitReached();
+            store.duringCheckpoint(nth(2, on(Kind.WRITE, UNFINISHED_CHECKPOINT)), () -> {
                 append(store.engine, 2, "between two partitions");
-            }
-            checkpoint.get();
+            });
             try (CheckpointReader reader = new CheckpointReader(store.disk, 1)) {
-                List<Section> sections = CheckpointSections.read(reader);
-                assertThat(sections).hasSize(ListIndex.PARTITIONS);
+                CheckpointDump dump = CheckpointDump.of(reader);
                 long lsn = reader.header().endLsn();
-                assertThat(sections).allMatch(section -> section.captureLsn() == lsn);
+                assertThat(dump.captures()).hasSize(ListIndex.PARTITIONS).containsOnly(lsn);
                 assertThat(reader.header().lists()).isEqualTo(1);
             }
-            try (FaultyStore cut = store.afterPowerCut()) {
-                assertThat(texts(cut.engine, 2)).containsExactly("0:between two partitions");
-                cut.closeAndVerify();
-            }
+            assertThat(store.textsAfterPowerCut(2)).containsExactly("0:between two partitions");
         }
     }
 
@@ -242,35 +229,21 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
      */
     @Test
     void aHugeListIsWrittenAsItWas() throws Exception {
-        StoreConfig config = StoreConfig.builder(java.nio.file.Path.of("memory"))
-                .maxValueBytes(4096)
-                .heapSegmentBytes(1 << 24)
-                .build();
-        try (FaultyStore store = FaultyStore.open(config)) {
+        try (FaultyStore store = ample()) {
             int count = 80_000;
-            for (int i = 0; i < count; i++) {
-                store.engine.append(7, new byte[8], NOBODY);
-            }
-            store.engine.flush();
-            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            appendMany(store, 7, count);
             // The first section of the list is full and written long before its last region is copied.
             Predicate<Call> fullSection = on(Kind.WRITE, UNFINISHED_CHECKPOINT).and(call -> call.bytes() >= 1 << 16);
-            try (Hold write = store.faults.hold(nth(1, fullSection))) {
-                new Thread(checkpoint, "checkpoint").start();
-                write.awaitReached();
+            store.duringCheckpoint(nth(1, fullSection), () -> {
                 told(told -> store.engine.trim(7, count, told));
                 await(store.engine.append(7, bytes("behind")));
                 store.awaitIdleFlusher();
                 assertThat(store.engine.layout().heap()).allMatch(segment -> segment.pinnedBytes() == 0);
-            }
-            checkpoint.get();
+            });
             try (CheckpointReader reader = new CheckpointReader(store.disk, 1)) {
-                assertThat(CheckpointSections.regions(reader)).hasSize(count).doesNotHaveDuplicates();
+                assertThat(CheckpointDump.of(reader).regions()).hasSize(count).doesNotHaveDuplicates();
             }
-            try (FaultyStore cut = store.afterPowerCut()) {
-                assertThat(texts(cut.engine, 7)).containsExactly(count + ":behind");
-                cut.closeAndVerify();
-            }
+            assertThat(store.textsAfterPowerCut(7)).containsExactly(count + ":behind");
         }
     }
 
@@ -287,11 +260,8 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
                 store.engine.append(id, new byte[8], NOBODY);
             }
             store.engine.flush();
-            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
             Predicate<Call> fullSection = on(Kind.WRITE, UNFINISHED_CHECKPOINT).and(call -> call.bytes() >= 1 << 16);
-            try (Hold write = store.faults.hold(nth(1, fullSection))) {
-                new Thread(checkpoint, "checkpoint").start();
-                write.awaitReached();
+            store.duringCheckpoint(nth(1, fullSection), () -> {
                 for (int i = 0; i < ids.length; i += 3) {
                     store.engine.append(ids[i], bytes("changed"), NOBODY);
                     store.engine.trim(ids[i + 1], 1, NOBODY);
@@ -301,10 +271,9 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
                 store.engine.flush();
                 // This survey covers the pins of at most 256 lists.
                 assertThat(store.engine.layout().pinsComplete()).isTrue();
-            }
-            checkpoint.get();
+            });
             try (CheckpointReader reader = new CheckpointReader(store.disk, 1)) {
-                assertThat(CheckpointSections.regions(reader)).as("as it was").hasSize(2 * ids.length);
+                assertThat(CheckpointDump.of(reader).regions()).as("as it was").hasSize(2 * ids.length);
             }
             try (FaultyStore cut = store.afterPowerCut()) {
                 for (int i = 0; i < ids.length; i += 3) {
@@ -392,22 +361,12 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     void theEndOfAReadWakesNoWriter() throws Exception {
         AtomicInteger waits = new AtomicInteger();
         CountDownLatch waiting = new CountDownLatch(1);
-        Scheduler threads = new Scheduler() {
-            @Override
-            public Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed) {
-                return THREADS.worker(name, step, crashed);
-            }
-
-            @Override
-            public <T> T join(CompletableFuture<T> done) {
-                return THREADS.join(done);
-            }
-
+        Scheduler threads = new WatchedScheduler() {
             @Override
             public void await(Condition changed) {
                 waits.incrementAndGet();
                 waiting.countDown();
-                THREADS.await(changed);
+                super.await(changed);
             }
         };
         FaultStorage faults = new FaultStorage(new MemoryStorage());

@@ -16,6 +16,7 @@ import io.caravan.testing.StoreContents;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -73,18 +74,17 @@ class Invariant14TimeOrdersNothingTest {
         });
     }
 
+    private static LongSupplier fallingClock() {
+        AtomicLong now = new AtomicLong(System.nanoTime());
+        return () -> now.addAndGet(-HOUR);
+    }
+
     /** A write is flushed, however far the clock goes back after it was accepted. */
     @ParameterizedTest
     @MethodSource("policies")
     void aClockThatFallsBackByAnHourEachTimeHoldsNothingUp(FlushPolicy policy) {
-        long[] now = {System.nanoTime()};
-        LongSupplier falling = () -> {
-            synchronized (now) {
-                return now[0] -= HOUR;
-            }
-        };
         StoreConfig config = FaultyStore.small().flushPolicy(policy).build();
-        try (FaultyStore store = FaultyStore.open(config, new MemoryStorage(), falling)) {
+        try (FaultyStore store = FaultyStore.open(config, new MemoryStorage(), fallingClock())) {
             for (int i = 0; i < 20; i++) {
                 assertThat(append(store.engine, 1, "value " + i)).isEqualTo(i);
             }
@@ -94,13 +94,7 @@ class Invariant14TimeOrdersNothingTest {
 
     @Test
     void statisticsOfABackwardClockAreNeverNegative() {
-        long[] now = {0};
-        LongSupplier falling = () -> {
-            synchronized (now) {
-                return now[0] -= HOUR;
-            }
-        };
-        try (FaultyStore store = FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), falling)) {
+        try (FaultyStore store = FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), fallingClock())) {
             append(store.engine, 1, "a", "b", "c");
             // A flush is counted after its writes are acknowledged, but before the next flush.
             store.engine.flush();

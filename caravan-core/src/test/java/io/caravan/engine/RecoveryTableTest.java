@@ -4,6 +4,7 @@ import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
+import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -21,10 +22,11 @@ import io.caravan.VerifyReport;
 import io.caravan.WriteBatch;
 import io.caravan.format.Blocks;
 import io.caravan.format.CheckpointLayout;
-import io.caravan.format.Checksums;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
+import io.caravan.fuzz.Reseal;
 import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.Faults;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
@@ -33,13 +35,15 @@ import io.caravan.testing.StoreContents;
 import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.lang.reflect.Method;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -52,6 +56,8 @@ import org.junit.jupiter.params.provider.EnumSource;
  * continues to work, or the exact error and that no byte has changed. The name of a test starts with that of its row.
  */
 class RecoveryTableTest {
+    private static final StoreContents NO_CONTENTS = new StoreContents(new TreeMap<>());
+    private static final DirectoryImage NO_FILES = new DirectoryImage(new TreeMap<>());
     private static SmallStore store;
     private static StoreAnatomy anatomy;
 
@@ -82,13 +88,13 @@ class RecoveryTableTest {
         try (DurableListStore opened = DurableListStore.open(config(deep))) {
             assertThat(StoreContents.of(opened).lists()).isEmpty();
         }
-        assertGoesOn(deep, new StoreContents(new java.util.TreeMap<>()));
+        assertGoesOn(deep, NO_CONTENTS);
     }
 
     @Test
     void nothingThereButWhatFileSystemsPutThere() throws Exception {
         Files.createDirectories(directory.resolve("lost+found"));
-        assertGoesOn(directory, new StoreContents(new java.util.TreeMap<>()));
+        assertGoesOn(directory, NO_CONTENTS);
     }
 
     @Test
@@ -97,18 +103,17 @@ class RecoveryTableTest {
         DirectoryImage made = DirectoryImage.of(directory.resolve("new"));
         String log = FileNames.LOG.of(0);
         String heap = FileNames.HEAP.of(0);
-        DirectoryImage nothing = new DirectoryImage(new java.util.TreeMap<>());
         List<DirectoryImage> stages = List.of(
-                nothing.with(FileNames.LOG.temporary(0), new byte[7]),
-                nothing.with(log, made.bytes(log)),
-                nothing.with(log, made.bytes(log)).with(FileNames.HEAP.temporary(0), new byte[Blocks.BLOCK_BYTES]),
-                nothing.with(log, made.bytes(log)).with(heap, made.bytes(heap)),
-                nothing.with(log, made.bytes(log))
+                NO_FILES.with(FileNames.LOG.temporary(0), new byte[7]),
+                NO_FILES.with(log, made.bytes(log)),
+                NO_FILES.with(log, made.bytes(log)).with(FileNames.HEAP.temporary(0), new byte[Blocks.BLOCK_BYTES]),
+                NO_FILES.with(log, made.bytes(log)).with(heap, made.bytes(heap)),
+                NO_FILES.with(log, made.bytes(log))
                         .with(heap, made.bytes(heap))
                         .with(FileNames.CHECKPOINT.temporary(0), new byte[99]));
         for (int i = 0; i < stages.size(); i++) {
             Path stage = stages.get(i).writeTo(directory.resolve("stage" + i));
-            assertGoesOn(stage, new StoreContents(new java.util.TreeMap<>()));
+            assertGoesOn(stage, NO_CONTENTS);
         }
     }
 
@@ -163,17 +168,29 @@ class RecoveryTableTest {
 
     /** Fills a log segment except for one block, and appends this value. */
     private Full fullButForOneBlock(byte[] value) throws IOException {
-        Path live = directory.resolve("live");
-        WatchedScheduler threads = new WatchedScheduler();
-        try (ListStore filling = threads.open(config(live))) {
+        AtomicReference<StoreContents> before = new AtomicReference<>();
+        DirectoryImage image = killedAfter(filling -> {
             for (int i = 0; i < 6; i++) {
                 append(filling, 1, "v" + i);
             }
-            StoreContents before = StoreContents.of(filling);
+            before.set(StoreContents.of(filling));
             await(filling.append(2, value));
-            DirectoryImage image = DirectoryImage.ofSettled(live, threads);
-            return new Full(image, before, StoreAnatomy.of(image).lastFrame());
+        });
+        return new Full(image, before.get(), StoreAnatomy.of(image).lastFrame());
+    }
+
+    /** Returns the files of a new store after these writes, as a kill leaves them. */
+    private DirectoryImage killedAfter(Consumer<ListStore> writes) {
+        Path live = directory.resolve("live");
+        WatchedScheduler threads = new WatchedScheduler();
+        try (ListStore filling = threads.open(config(live))) {
+            writes.accept(filling);
+            return DirectoryImage.ofSettled(live, threads);
         }
+    }
+
+    private static void appendWeakly(ListStore store, String text) {
+        await(store.write(WriteBatch.create().append(1, bytes(text)).durability(Durability.PROCESS)));
     }
 
     /** Returns the image with only the first bytes of the frame, as after a crash. */
@@ -202,16 +219,10 @@ class RecoveryTableTest {
      */
     @Test
     void gapBehindWhatWasForcedEndsTheLogThereForGood() throws Exception {
-        Path live = directory.resolve("live");
-        WatchedScheduler threads = new WatchedScheduler();
-        DirectoryImage full;
-        try (ListStore filling = threads.open(config(live))) {
+        DirectoryImage full = killedAfter(filling -> {
             append(filling, 1, "forced");
-            for (String text : List.of("aa", "bb", "cc")) {
-                await(filling.write(WriteBatch.create().append(1, bytes(text)).durability(Durability.PROCESS)));
-            }
-            full = DirectoryImage.ofSettled(live, threads);
-        }
+            List.of("aa", "bb", "cc").forEach(text -> appendWeakly(filling, text));
+        });
         List<Frame> frames = StoreAnatomy.of(full).replayed();
         for (int lost = 1; lost < 3; lost++) {
             Frame frame = frames.get(frames.size() - 4 + lost);
@@ -235,15 +246,11 @@ class RecoveryTableTest {
     /** The frame after the damaged one is marked as fsynced. */
     @Test
     void badFrameWithValidOnesAfterIsRefusedAmongWeakerWritesToo() throws Exception {
-        Path live = directory.resolve("live");
-        WatchedScheduler threads = new WatchedScheduler();
-        DirectoryImage full;
-        try (ListStore filling = threads.open(config(live))) {
-            await(filling.write(WriteBatch.create().append(1, bytes("weaker")).durability(Durability.PROCESS)));
+        DirectoryImage full = killedAfter(filling -> {
+            appendWeakly(filling, "weaker");
             append(filling, 1, "forced");
-            await(filling.write(WriteBatch.create().append(1, bytes("weaker")).durability(Durability.PROCESS)));
-            full = DirectoryImage.ofSettled(live, threads);
-        }
+            appendWeakly(filling, "weaker");
+        });
         List<Frame> frames = StoreAnatomy.of(full).replayed();
         for (Frame frame : frames.subList(frames.size() - 3, frames.size() - 1)) {
             assertRefused(
@@ -334,28 +341,23 @@ class RecoveryTableTest {
 
     @Test
     void allCheckpointsBadBecauseTheyAreGoneIsRefused() throws Exception {
-        DirectoryImage damaged = store.open();
-        for (String name : damaged.names("checkpoint-")) {
-            damaged = damaged.without(name);
-        }
         assertRefused(
-                StoreDirectoryException.class, damaged, "there is no checkpoint", "put the checkpoint files back");
+                StoreDirectoryException.class,
+                store.open().withoutAll("checkpoint-"),
+                "there is no checkpoint",
+                "put the checkpoint files back");
     }
 
     /** A salvaged store, or a backup of an idle store, has nothing in its log and all values in its heap. */
     @Test
     void aHeapWithValuesIsNoCreationThatWasCutOff() throws Exception {
-        DirectoryImage damaged = store.closed();
-        for (String name : damaged.names("checkpoint-")) {
-            damaged = damaged.without(name);
-        }
-        for (String name : damaged.names("log-")) {
-            damaged = damaged.without(name);
-        }
-        for (String name : damaged.names("heap-")) {
-            damaged = name.equals(FileNames.HEAP.of(0)) ? damaged : damaged.without(name);
-        }
-        damaged = damaged.with(FileNames.LOG.of(0), new byte[32 * 1024]);
+        DirectoryImage closed = store.closed();
+        String heap = FileNames.HEAP.of(0);
+        DirectoryImage damaged = closed.withoutAll("checkpoint-")
+                .withoutAll("log-")
+                .withoutAll("heap-")
+                .with(heap, closed.bytes(heap))
+                .with(FileNames.LOG.of(0), new byte[32 * 1024]);
         assertRefused(
                 StoreDirectoryException.class, damaged, "there is no checkpoint", "put the checkpoint files back");
     }
@@ -365,18 +367,13 @@ class RecoveryTableTest {
         long farther = anatomy.logEnd() + Blocks.BLOCK_BYTES;
         DirectoryImage damaged = store.open().edited(store.open().last("checkpoint-"), file -> {
             file.putLong(CheckpointLayout.END_LSN, farther);
-            sealCheckpoint(file);
+            Reseal.checkpoint(file);
         });
         assertRefused(
                 CorruptStoreException.class,
                 damaged,
                 FileNames.LOG.of(anatomy.logEnd() / (32 * 1024)),
                 "the log ends here, but a checkpoint needs it up to LSN " + farther);
-    }
-
-    private static void sealCheckpoint(ByteBuffer file) {
-        int covered = CheckpointLayout.HEADER_CRC - FileHeader.BYTES;
-        file.putInt(CheckpointLayout.HEADER_CRC, Checksums.crc32c(file, FileHeader.BYTES, covered));
     }
 
     @Test
@@ -401,17 +398,13 @@ class RecoveryTableTest {
     /** The log then ends in the next segment, although no frame is there. */
     @Test
     void halfMadeSegmentBehindAFullOneIsMadeAnew() throws Exception {
-        Path live = directory.resolve("live");
-        DirectoryImage full;
-        StoreContents contents;
-        WatchedScheduler threads = new WatchedScheduler();
-        try (ListStore filling = threads.open(config(live))) {
+        AtomicReference<StoreContents> contents = new AtomicReference<>();
+        DirectoryImage full = killedAfter(filling -> {
             for (int i = 0; i < 7; i++) {
                 append(filling, 1, "v" + i);
             }
-            contents = StoreContents.of(filling);
-            full = DirectoryImage.ofSettled(live, threads);
-        }
+            contents.set(StoreContents.of(filling));
+        });
         assertThat(StoreAnatomy.of(full).lastFrame().offset()).isEqualTo(32 * 1024 - Blocks.BLOCK_BYTES);
         String next = FileNames.LOG.of(1);
         DirectoryImage recycling = full;
@@ -421,7 +414,7 @@ class RecoveryTableTest {
         recycling = recycling.with(next, full.bytes(FileNames.LOG.of(0)));
         // The renamed file still has the header and the frames of its former segment.
         assertThat(casesOf(recycling)).contains(RecoveryCase.HALF_MADE_SEGMENT);
-        assertOpensWith(recycling, contents);
+        assertOpensWith(recycling, contents.get());
     }
 
     @Test
@@ -446,19 +439,12 @@ class RecoveryTableTest {
                     store.open().edited(name, file -> file.putInt(FileHeader.VERSION, FileHeader.NEWEST_VERSION + 1));
             StoreVersionException refusal = assertRefused(
                     StoreVersionException.class,
-                    newer.edited(name, RecoveryTableTest::sealFileHeader),
+                    newer.edited(name, Reseal::fileHeader),
                     name,
                     "format version " + (FileHeader.NEWEST_VERSION + 1),
                     "open it with a newer release");
             assertThat(refusal.found()).isEqualTo(FileHeader.NEWEST_VERSION + 1);
         }
-    }
-
-    private static void sealFileHeader(ByteBuffer file) {
-        byte[] covered = new byte[FileHeader.BYTES - Integer.BYTES];
-        file.get(0, covered, 0, FileHeader.CRC);
-        file.get(FileHeader.STORE_ID, covered, FileHeader.CRC, FileHeader.BYTES - FileHeader.STORE_ID);
-        file.putInt(FileHeader.CRC, Checksums.crc32c(covered));
     }
 
     @Test
@@ -532,11 +518,7 @@ class RecoveryTableTest {
                     "elsewhere");
         }
         assertRefused(
-                StoreDirectoryException.class,
-                new DirectoryImage(new java.util.TreeMap<>())
-                        .with("a", new byte[1])
-                        .with("b", new byte[1]),
-                "1 others");
+                StoreDirectoryException.class, NO_FILES.with("a", new byte[1]).with("b", new byte[1]), "1 others");
     }
 
     /** The store rejects the config after it has read everything. It must not have rewritten the heap. */
@@ -591,18 +573,10 @@ class RecoveryTableTest {
         }
         try (DurableListStore reopened = DurableListStore.open(config(path))) {
             assertThat(texts(reopened, 4_711)).containsExactly("0:more");
-            await(deletion(reopened));
+            told(told -> reopened.delete(4_711, told));
             assertThat(StoreContents.of(reopened)).isEqualTo(expected);
         }
-        assertThat(DurableListStore.verify(path, io.caravan.VerifyReport.Progress.NONE)
-                        .faults())
-                .isEmpty();
-    }
-
-    private static java.util.concurrent.CompletableFuture<Long> deletion(DurableListStore opened) {
-        var done = new java.util.concurrent.CompletableFuture<Long>();
-        opened.delete(4_711, io.caravan.WriteCallback.completing(done));
-        return done;
+        assertThat(Faults.of(path)).isEmpty();
     }
 
     /** Checks that opening fails with these words and changes no byte. */

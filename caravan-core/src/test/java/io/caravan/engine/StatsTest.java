@@ -3,7 +3,6 @@ package io.caravan.engine;
 import static io.caravan.testing.StoreCalls.NOBODY;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.each;
 import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -180,23 +179,6 @@ class StatsTest {
             store.engine.checkpoint();
             // Lists are pinned, gathered, and unpinned by at most 512 at a time.
             assertThat(store.engine.stats().lockNanos().count() - before).isGreaterThanOrEqualTo(3 * lists / 512);
-        }
-    }
-
-    @Test
-    void readersAreCountedWhileTheyRead() {
-        try (FaultyStore store = FaultyStore.open()) {
-            append(store.engine, 1, "a", "b");
-            long[] seen = new long[2];
-            store.engine.get(1, each((sequence, value) -> {
-                seen[(int) sequence] = store.engine.stats().pinnedReaders();
-            }));
-            assertThat(seen).containsExactly(1, 1);
-            assertThat(store.engine.stats().pinnedReaders()).isZero();
-            assertThatThrownBy(() -> store.engine.get(1, each((sequence, value) -> {
-                throw new IllegalStateException("a stream's own mistake, thrown on purpose");
-            })));
-            assertThat(store.engine.stats().pinnedReaders()).isZero();
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import static io.caravan.testing.CallbackContract.onSuccess;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NOBODY;
 import static io.caravan.testing.StoreCalls.append;
@@ -8,14 +9,12 @@ import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.caravan.CaravanException;
 import io.caravan.FlushPolicy;
 import io.caravan.ListStore.WriteGroup;
 import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
 import io.caravan.UninterruptibleThread;
 import io.caravan.WriteBatch;
-import io.caravan.WriteCallback;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
@@ -29,7 +28,6 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
 
 /** Writes that a caller marks as belonging together. Time passes only when a test advances it. */
@@ -164,22 +162,8 @@ class WriteGroupTest {
     /** Appends to list 1 in a group and flushes it. {@code tellers} may be read after the return. */
     private static void appendAndFlush(FaultyStore store, List<Thread> tellers) {
         WriteGroup group = store.engine.group();
-        store.engine.append(1, bytes("value"), onSuccess(sequence -> tellers.add(Thread.currentThread())));
+        store.engine.append(1, bytes("value"), onSuccess(() -> tellers.add(Thread.currentThread())));
         group.closeAndFlush();
-    }
-
-    private static WriteCallback onSuccess(LongConsumer action) {
-        return new WriteCallback() {
-            @Override
-            public void success(long sequence) {
-                action.accept(sequence);
-            }
-
-            @Override
-            public void failure(CaravanException problem) {
-                throw new AssertionError(problem);
-            }
-        };
     }
 
     /** Runs a task on a thread that may flush, and rethrows its exception. */
@@ -268,7 +252,7 @@ class WriteGroupTest {
             onLoop(() -> {
                 WriteGroup group = store.engine.group();
                 store.engine.append(
-                        1, bytes("value"), onSuccess(sequence -> refusals.add(catchThrowable(store.engine::flush))));
+                        1, bytes("value"), onSuccess(() -> refusals.add(catchThrowable(store.engine::flush))));
                 group.closeAndFlush();
                 store.engine.flush();
             });
@@ -312,9 +296,7 @@ class WriteGroupTest {
             loop.join();
             closer.join();
             assertThat(tellings.all()).containsExactly(Tellings.Telling.success(1, 2));
-            try (FaultyStore reopened = store.afterPowerCut()) {
-                assertThat(texts(reopened.engine, 1)).containsExactly("0:first", "1:value", "2:meanwhile");
-            }
+            assertThat(store.textsAfterPowerCut(1)).containsExactly("0:first", "1:value", "2:meanwhile");
         }
     }
 
@@ -348,9 +330,7 @@ class WriteGroupTest {
             store.engine.close();
             return released.get();
         });
-        Thread closer = new Thread(closing);
-        closer.start();
-        Eventually.awaitWaitingOrDone(closer);
+        Eventually.runUntilWaiting(closing);
         store.awaitIdleFlusher();
         assertThat(tellings.all()).isEmpty();
         released.set(true);

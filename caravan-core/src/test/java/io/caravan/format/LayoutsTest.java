@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.CorruptStoreException;
 import io.caravan.StoreDirectoryException;
 import io.caravan.StoreVersionException;
+import io.caravan.fuzz.Reseal;
 import io.caravan.testing.Seeds;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -35,14 +36,6 @@ class LayoutsTest {
         ByteBuffer buffer = newBuffer(FileHeader.BYTES);
         FileHeader.put(buffer, FileHeader.Kind.LOG_SEGMENT, FIELDS);
         return buffer;
-    }
-
-    /** Corrects the CRC, so that a later condition decides. */
-    private static void seal(ByteBuffer header) {
-        byte[] covered = new byte[FileHeader.BYTES - Integer.BYTES];
-        header.get(0, covered, 0, FileHeader.CRC);
-        header.get(FileHeader.STORE_ID, covered, FileHeader.CRC, FileHeader.BYTES - FileHeader.STORE_ID);
-        header.putInt(FileHeader.CRC, Checksums.crc32c(covered));
     }
 
     private static void checkHeader(ByteBuffer header) {
@@ -89,7 +82,7 @@ class LayoutsTest {
             ints = {FileHeader.OLDEST_VERSION - 1, FileHeader.NEWEST_VERSION + 1, Integer.MIN_VALUE, Integer.MAX_VALUE})
     void fileHeaderCondition3TheVersionIsReadable(int version) {
         ByteBuffer header = fileHeader().putInt(FileHeader.VERSION, version);
-        seal(header);
+        Reseal.fileHeader(header);
         assertThatThrownBy(() -> checkHeader(header))
                 .isInstanceOf(StoreVersionException.class)
                 .hasMessageContainingAll("the.file", "" + version, version > 1 ? "newer release" : "older release");
@@ -98,7 +91,7 @@ class LayoutsTest {
     @Test
     void fileHeaderCondition4TheStoreIsThisOne() {
         ByteBuffer header = fileHeader().putLong(FileHeader.STORE_ID, 1);
-        seal(header);
+        Reseal.fileHeader(header);
         assertThatThrownBy(() -> checkHeader(header))
                 .isInstanceOf(StoreDirectoryException.class)
                 .hasMessageContainingAll("the.file", "belongs to store 1");
@@ -108,7 +101,7 @@ class LayoutsTest {
     @ValueSource(ints = {FileHeader.NUMBER, FileHeader.SEGMENT_BYTES})
     void fileHeaderCondition5NumberAndSizeAreTheExpected(int field) {
         ByteBuffer header = fileHeader().putLong(field, 4096);
-        seal(header);
+        Reseal.fileHeader(header);
         assertThatThrownBy(() -> checkHeader(header))
                 .isInstanceOf(CorruptStoreException.class)
                 .hasMessageContainingAll("the.file", "number");

@@ -14,10 +14,10 @@ import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
-import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.MemoryStorage;
+import io.caravan.testing.StoreAnatomy;
 import io.caravan.wal.LogBuffer;
 import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogScanner;
@@ -206,11 +206,8 @@ public final class ForgedStore {
 
     private void write(ListIndex index, int list, CheckpointWriter checkpoint) throws IOException {
         checkpoint.list(index.id(list), index.birth(list), index.first(list), index.next(list));
-        long[] regions = new long[(int) (index.next(list) - index.first(list))];
+        long[] regions = StoreAnatomy.regionsOf(index, list);
         if (regions.length > 0) {
-            ListCursor cursor = new ListCursor();
-            index.seek(list, index.first(list), cursor);
-            index.copyRegions(cursor, regions, 0, regions.length);
             for (int i = 0; i < regions.length; i++) {
                 regions[i] = Region.isInLog(regions[i]) ? inHeap(regions[i]) : regions[i];
             }

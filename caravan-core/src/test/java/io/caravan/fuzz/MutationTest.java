@@ -2,41 +2,35 @@ package io.caravan.fuzz;
 
 import io.caravan.catalog.CatalogEntryTarget;
 import io.caravan.testing.Rounds;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Runs a bounded number of random inputs on each target of {@link CoreFuzz}, in every build. */
 @Tag("rounds")
 class MutationTest {
     private static final int SEEDS = Rounds.of(2, 40);
 
-    @Test
-    void frames() throws Exception {
-        MutationPass.run(new FrameTarget(), SEEDS, 50);
+    static Stream<Arguments> targets() {
+        return Stream.of(
+                target("frames", FrameTarget::new, 50),
+                target("checkpoint", CheckpointTarget::new, 50),
+                target("heap entry", HeapEntryTarget::new, 100),
+                target("file header", FileHeaderTarget::new, 100),
+                target("catalog entry", CatalogEntryTarget::new, 100),
+                target("store", StoreTarget::new, 30));
     }
 
-    @Test
-    void checkpoint() throws Exception {
-        MutationPass.run(new CheckpointTarget(), SEEDS, 50);
+    private static Arguments target(String name, Callable<FuzzTarget> maker, int inputs) {
+        return Arguments.argumentSet(name, maker, inputs);
     }
 
-    @Test
-    void heapEntry() throws Exception {
-        MutationPass.run(new HeapEntryTarget(), SEEDS, 100);
-    }
-
-    @Test
-    void fileHeader() throws Exception {
-        MutationPass.run(new FileHeaderTarget(), SEEDS, 100);
-    }
-
-    @Test
-    void catalogEntry() throws Exception {
-        MutationPass.run(new CatalogEntryTarget(), SEEDS, 100);
-    }
-
-    @Test
-    void store() throws Exception {
-        MutationPass.run(new StoreTarget(), SEEDS, 30);
+    @ParameterizedTest
+    @MethodSource("targets")
+    void everyInputIsReadOrRefused(Callable<FuzzTarget> maker, int inputs) throws Exception {
+        MutationPass.run(maker.call(), SEEDS, inputs);
     }
 }

@@ -3,53 +3,20 @@ package io.caravan.fuzz;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /** Makes random inputs from intact ones: changes bytes, inserts extreme numbers, and moves, cuts, or doubles parts. */
 public final class Mutator {
     private static final int MAX_STEPS = 6;
     private static final int MAX_RUN_BYTES = 64;
-    private static final long[] AWKWARD = {
-        0,
-        1,
-        -1,
-        2,
-        3,
-        7,
-        8,
-        9,
-        16,
-        40,
-        48,
-        127,
-        128,
-        255,
-        256,
-        1023,
-        1024,
-        4095,
-        4096,
-        4097,
-        8192,
-        1 << 14,
-        65_535,
-        65_536,
-        1 << 20,
-        (1 << 20) + 1,
-        (1 << 26) - 1,
-        1 << 26,
-        1 << 30,
-        Integer.MAX_VALUE - 7,
-        Integer.MAX_VALUE,
-        Integer.MIN_VALUE,
-        1L << 32,
-        1L << 41,
-        (1L << 41) - 8,
-        1L << 62,
-        Long.MAX_VALUE - 7,
-        Long.MAX_VALUE,
-        Long.MIN_VALUE,
-        Long.MIN_VALUE + 1
-    };
+    /** Some sizes of headers, and every power of two with its neighbors. */
+    private static final long[] AWKWARD = LongStream.concat(
+                    LongStream.of(-1, 40, 48),
+                    IntStream.range(0, Long.SIZE)
+                            .mapToLong(bit -> 1L << bit)
+                            .flatMap(power -> LongStream.of(power - 1, power, power + 1)))
+            .toArray();
 
     private final List<byte[]> samples;
     private final Random random;

@@ -29,6 +29,7 @@ class HeapFileTest {
     private static final long STORE = 5;
     private static final long BIRTH = 4144;
     private static final long GIB = 1L << 30;
+    private static final HeapGeometry GEOMETRY = new HeapGeometry(32 * 1024);
 
     @TempDir
     Path directory;
@@ -50,24 +51,30 @@ class HeapFileTest {
         return copyOf(heap.read(Region.pack(address, length), id, BIRTH, 0));
     }
 
+    /** Creates a heap of this many segments. */
+    private static HeapFile create(Storage storage, int segments) throws IOException {
+        HeapFile heap = new HeapFile(storage, GEOMETRY, STORE);
+        for (int i = 0; i < segments; i++) {
+            heap.createNext();
+        }
+        return heap;
+    }
+
     @Test
     void valuesComeBackAfterReopening() throws Exception {
-        HeapGeometry geometry = new HeapGeometry(32 * 1024);
         try (Storage storage = FileStorage.open(directory)) {
-            HeapFile heap = new HeapFile(storage, geometry, STORE);
-            heap.createNext();
-            heap.createNext();
-            write(heap, geometry.firstAddress(0), bytes("first"), 1);
+            HeapFile heap = create(storage, 2);
+            write(heap, GEOMETRY.firstAddress(0), bytes("first"), 1);
             write(heap, 2 * 32 * 1024 - 24, bytes(16, 3), 2);
             heap.force();
         }
         try (Storage storage = FileStorage.open(directory)) {
-            HeapFile heap = new HeapFile(storage, geometry, STORE);
+            HeapFile heap = new HeapFile(storage, GEOMETRY, STORE);
             heap.openNext();
             heap.openNext();
-            assertThat(read(heap, geometry.firstAddress(0), 5, 1)).isEqualTo(bytes("first"));
+            assertThat(read(heap, GEOMETRY.firstAddress(0), 5, 1)).isEqualTo(bytes("first"));
             assertThat(read(heap, 2 * 32 * 1024 - 24, 16, 2)).isEqualTo(bytes(16, 3));
-            assertThatThrownBy(() -> read(heap, geometry.firstAddress(0), 5, 9))
+            assertThatThrownBy(() -> read(heap, GEOMETRY.firstAddress(0), 5, 9))
                     .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
                         assertThat(problem.file()).endsWith(FileNames.HEAP.of(0));
                         assertThat(problem.offset()).isEqualTo(4096);
@@ -80,38 +87,32 @@ class HeapFileTest {
     /** The segment has no entry yet. */
     @Test
     void aNewSegmentIsThereAfterAPowerCut() throws Exception {
-        HeapGeometry geometry = new HeapGeometry(32 * 1024);
         MemoryStorage disk = new MemoryStorage();
-        new HeapFile(disk, geometry, STORE).createNext();
-        HeapFile left = new HeapFile(disk.powerCut(), geometry, STORE);
+        new HeapFile(disk, GEOMETRY, STORE).createNext();
+        HeapFile left = new HeapFile(disk.powerCut(), GEOMETRY, STORE);
         left.openNext();
         assertThat(left.segmentCount()).isEqualTo(1);
     }
 
     @Test
     void whatWasWrittenIsForcedOnce() throws Exception {
-        int segmentBytes = 32 * 1024;
-        HeapGeometry geometry = new HeapGeometry(segmentBytes);
         MemoryStorage disk = new MemoryStorage();
         FaultStorage storage = new FaultStorage(disk);
-        HeapFile heap = new HeapFile(storage, geometry, STORE);
-        for (int i = 0; i < 3; i++) {
-            heap.createNext();
-        }
-        write(heap, geometry.firstAddress(0), bytes("first"), 1);
-        write(heap, geometry.firstAddress(2), bytes("third"), 3);
+        HeapFile heap = create(storage, 3);
+        write(heap, GEOMETRY.firstAddress(0), bytes("first"), 1);
+        write(heap, GEOMETRY.firstAddress(2), bytes("third"), 3);
         storage.forgetCalls();
         heap.force();
         heap.force();
         assertThat(storage.calls(FaultStorage.on(FaultStorage.Kind.FORCE, ".*")))
                 .extracting(FaultStorage.Call::file)
                 .containsExactly(FileNames.HEAP.of(0), FileNames.HEAP.of(2));
-        HeapFile left = new HeapFile(disk.powerCut(), geometry, STORE);
+        HeapFile left = new HeapFile(disk.powerCut(), GEOMETRY, STORE);
         for (int i = 0; i < 3; i++) {
             left.openNext();
         }
-        assertThat(read(left, geometry.firstAddress(0), 5, 1)).isEqualTo(bytes("first"));
-        assertThat(read(left, geometry.firstAddress(2), 5, 3)).isEqualTo(bytes("third"));
+        assertThat(read(left, GEOMETRY.firstAddress(0), 5, 1)).isEqualTo(bytes("first"));
+        assertThat(read(left, GEOMETRY.firstAddress(2), 5, 3)).isEqualTo(bytes("third"));
     }
 
     /** Whether the process maps a file of the heap, deleted or not. Does not depend on the garbage collector. */
@@ -125,9 +126,7 @@ class HeapFileTest {
     @Test
     void aDroppedSegmentIsUnmappedAtOnce() throws Exception {
         try (Storage storage = FileStorage.open(directory)) {
-            HeapFile heap = new HeapFile(storage, new HeapGeometry(32 * 1024), STORE);
-            heap.createNext();
-            heap.createNext();
+            HeapFile heap = create(storage, 2);
             assertThat(mapped(1)).isTrue();
             heap.dropFrom(1);
             assertThat(mapped(0)).isTrue();
@@ -138,10 +137,7 @@ class HeapFileTest {
     @Test
     void aFileThatCannotBeDeletedDoesNotKeepTheOthers() throws Exception {
         try (FaultStorage storage = new FaultStorage(FileStorage.open(directory))) {
-            HeapFile heap = new HeapFile(storage, new HeapGeometry(32 * 1024), STORE);
-            for (int i = 0; i < 4; i++) {
-                heap.createNext();
-            }
+            HeapFile heap = create(storage, 4);
             storage.fail(FaultStorage.nth(1, FaultStorage.on(FaultStorage.Kind.DELETE, ".*")));
             assertThatThrownBy(() -> heap.dropFrom(1)).isInstanceOf(IOException.class);
             assertThat(storage.list())
@@ -150,7 +146,7 @@ class HeapFileTest {
             heap.createNext();
             heap.createNext();
             heap.createNext();
-            write(heap, new HeapGeometry(32 * 1024).firstAddress(3), bytes("again"), 1);
+            write(heap, GEOMETRY.firstAddress(3), bytes("again"), 1);
             heap.close();
         }
     }
@@ -158,8 +154,7 @@ class HeapFileTest {
     @Test
     void aClosedHeapIsUnmappedWhenTheLastReaderIsDone() throws Exception {
         try (Storage storage = FileStorage.open(directory)) {
-            HeapFile heap = new HeapFile(storage, new HeapGeometry(32 * 1024), STORE);
-            heap.createNext();
+            HeapFile heap = create(storage, 1);
             write(heap, 4096, bytes("read"), 1);
             heap.retain();
             ByteBuffer value = heap.read(Region.pack(4096, 4), 1, BIRTH, 0);

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -283,18 +284,21 @@ class ListIndexTest {
         index.append(list, Region.pack(4096, 5), 4096);
         Pin pin = index.pin(list, 0);
         index.remove(list, 5000);
-        index.queued(list);
-        assertThat(index.reclaim(list, 1, 100, region -> {})).isFalse();
-        index.unqueued(list);
+        reclaim(index, list, 1, new ArrayList<>());
         assertThat(index.create(2, 6000, 0)).isNotEqualTo(list);
         assertThat(index.id(list)).isEqualTo(1);
         assertThat(index.unpin(pin)).isTrue();
-        index.queued(list);
         List<Long> freed = new ArrayList<>();
-        assertThat(index.reclaim(list, 1, 100, freed::add)).isFalse();
+        reclaim(index, list, 1, freed);
         assertThat(freed).containsExactly(Region.pack(4096, 5));
-        index.unqueued(list);
         assertThat(index.create(3, 7000, 0)).isEqualTo(list);
+    }
+
+    /** Reclaims the entries up to a sequence, and checks that nothing more is to be done. */
+    private static void reclaim(ListIndex index, int list, long to, List<Long> freed) {
+        index.queued(list);
+        assertThat(index.reclaim(list, to, 100, freed::add)).isFalse();
+        index.unqueued(list);
     }
 
     /** Each reader begins before the last one ends. Entries that no reader can see are freed. */
@@ -307,15 +311,11 @@ class ListIndexTest {
         for (int round = 1; round <= 10; round++) {
             index.append(list, Region.pack(4096L * round, 5), 4096 + round);
             index.trimTo(list, round, 5000 + round);
-            index.queued(list);
-            assertThat(index.reclaim(list, round, 100, freed::add)).isFalse();
-            index.unqueued(list);
+            reclaim(index, list, round, freed);
             assertThat(freed).as("its reader sees the last one still").hasSize(round - 1);
             Pin next = index.pin(list, round);
             assertThat(index.unpin(before)).isTrue();
-            index.queued(list);
-            assertThat(index.reclaim(list, round, 100, freed::add)).isFalse();
-            index.unqueued(list);
+            reclaim(index, list, round, freed);
             assertThat(freed).hasSize(round);
             before = next;
         }
@@ -498,10 +498,8 @@ class ListIndexTest {
         ListIndex index = new ListIndex();
         long empty = index.memoryBytes();
         int lists = 20_000;
-        int[] created = new int[lists];
-        for (int i = 0; i < lists; i++) {
-            created[i] = index.create(i, 1, 0);
-        }
+        int[] created =
+                IntStream.range(0, lists).map(i -> index.create(i, 1, 0)).toArray();
         long withLists = index.memoryBytes();
         for (int entry = 0; entry < 20; entry++) {
             for (int list : created) {
@@ -558,10 +556,9 @@ class ListIndexTest {
         ListIndex index = new ListIndex();
         long empty = index.memoryBytes();
         long region = Region.pack(4096, 8);
-        int[] created = new int[lists];
-        for (int i = 0; i < lists; i++) {
-            created[i] = index.create(7L * i, 4096, 0);
-        }
+        int[] created = IntStream.range(0, lists)
+                .map(i -> index.create(7L * i, 4096, 0))
+                .toArray();
         for (int entry = 0; entry < entriesEach; entry++) {
             for (int list : created) {
                 index.append(list, region, 4096);

@@ -1,8 +1,10 @@
 package io.caravan.inspect;
 
 import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.copyOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.CorruptStoreException;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.testing.DirectoryImage;
@@ -18,9 +20,12 @@ import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +39,62 @@ class ContentsReaderTest {
     private Path directory;
 
     private final WatchedScheduler threads = new WatchedScheduler();
+
+    /** Collects everything that a reader of the contents of a store reports. */
+    private static final class FoundContents implements ContentsVisitor {
+        final List<Long> checkpoints = new ArrayList<>();
+        final SortedMap<Long, List<Value>> values = new TreeMap<>();
+        final SortedMap<Long, List<Long>> sequences = new TreeMap<>();
+        final List<Place> places = new ArrayList<>();
+        final List<CorruptStoreException> damage = new ArrayList<>();
+        private final Runnable atTheTenth;
+        int moves;
+
+        FoundContents() {
+            this(() -> {});
+        }
+
+        /** Runs this after the value with the sequence 10. */
+        FoundContents(Runnable atTheTenth) {
+            this.atTheTenth = atTheTenth;
+        }
+
+        @Override
+        public void checkpoint(long number, String file, long startLsn, long endLsn, long lists, long entries) {
+            checkpoints.add(number);
+        }
+
+        @Override
+        public void list(long id, long first, long next, long count, long bytes) {
+            values.computeIfAbsent(id, any -> new ArrayList<>());
+            sequences.computeIfAbsent(id, any -> new ArrayList<>());
+        }
+
+        @Override
+        public void entry(long id, long sequence, Place place) {
+            sequences.get(id).add(sequence);
+            places.add(place);
+        }
+
+        @Override
+        public void value(long id, long sequence, Place place, ByteBuffer value) {
+            values.get(id).add(Value.of(sequence, copyOf(value)));
+            places.add(place);
+            if (sequence == 10) {
+                atTheTenth.run();
+            }
+        }
+
+        @Override
+        public void damaged(CorruptStoreException problem) {
+            damage.add(problem);
+        }
+
+        @Override
+        public void moved(long id, long sequence) {
+            moves++;
+        }
+    }
 
     private ListStore open() {
         return threads.open(SmallStore.config(directory).build());
@@ -104,27 +165,25 @@ class ContentsReaderTest {
         }
     }
 
+    private static void appendForty(ListStore store) {
+        for (int i = 0; i < 40; i++) {
+            store.append(7, bytes(1_000, i)).join();
+        }
+    }
+
     /** Between two values, values move from the log to the heap, and the log is reused. */
     @Test
     void whatIsMovedWhileItIsReadIsFoundAgain() throws Exception {
         try (ListStore store = open()) {
-            for (int i = 0; i < 40; i++) {
-                store.append(7, bytes(1_000, i)).join();
-            }
+            appendForty(store);
             StoreContents before = StoreContents.of(store);
-            FoundContents found = new FoundContents() {
-                @Override
-                public void value(long id, long sequence, Place place, ByteBuffer value) {
-                    super.value(id, sequence, place, value);
-                    if (sequence == 10) {
-                        write(store, 80, new Random(1));
-                        store.checkpoint();
-                        write(store, 80, new Random(2));
-                        store.checkpoint();
-                        write(store, 80, new Random(3));
-                    }
-                }
-            };
+            FoundContents found = new FoundContents(() -> {
+                write(store, 80, new Random(1));
+                store.checkpoint();
+                write(store, 80, new Random(2));
+                store.checkpoint();
+                write(store, 80, new Random(3));
+            });
             assertThat(ContentsReader.open(directory).readList(7, found)).isTrue();
             assertThat(found.values.get(7L)).isEqualTo(before.lists().get(7L).values());
             assertThat(found.damage).isEmpty();
@@ -135,22 +194,14 @@ class ContentsReaderTest {
     @Test
     void whatIsTrimmedWhileItIsReadIsLeftOut() throws Exception {
         try (ListStore store = open()) {
-            for (int i = 0; i < 40; i++) {
-                store.append(7, bytes(1_000, i)).join();
-            }
-            FoundContents found = new FoundContents() {
-                @Override
-                public void value(long id, long sequence, Place place, ByteBuffer value) {
-                    super.value(id, sequence, place, value);
-                    if (sequence == 10) {
-                        store.trimTo(7, 30).join();
-                        for (int i = 0; i < 3; i++) {
-                            store.checkpoint();
-                            write(store, 80, new Random(i));
-                        }
-                    }
+            appendForty(store);
+            FoundContents found = new FoundContents(() -> {
+                store.trimTo(7, 30).join();
+                for (int i = 0; i < 3; i++) {
+                    store.checkpoint();
+                    write(store, 80, new Random(i));
                 }
-            };
+            });
             assertThat(ContentsReader.open(directory).readList(7, found)).isTrue();
             assertThat(found.values.get(7L))
                     .extracting(Value::sequence)

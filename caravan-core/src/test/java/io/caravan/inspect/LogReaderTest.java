@@ -3,8 +3,10 @@ package io.caravan.inspect;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.copyOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.CorruptStoreException;
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.ListInfo;
@@ -20,6 +22,8 @@ import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreAnatomy.Frame;
 import io.caravan.testing.Value;
 import io.caravan.testing.WatchedScheduler;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +44,64 @@ class LogReaderTest {
     private final FoundInLog found = new FoundInLog();
     private final List<Object> done = new ArrayList<>();
 
+    private record Appended(long id, Value value) {}
+
+    private record Trimmed(long id, long first) {}
+
+    private record Deleted(long id) {}
+
+    /** Collects everything that a reader of the log reports, in order. */
+    private static final class FoundInLog implements LogVisitor {
+        final List<Long> lsns = new ArrayList<>();
+        final List<Object> operations = new ArrayList<>();
+        final List<Long> segments = new ArrayList<>();
+        final List<CorruptStoreException> damage = new ArrayList<>();
+        final List<List<Long>> missed = new ArrayList<>();
+
+        /** Reads until the end of the log. */
+        void readAll(LogReader reader) throws IOException {
+            boolean more = true;
+            while (more) {
+                more = reader.next(this);
+            }
+        }
+
+        @Override
+        public void segment(long number, String file) {
+            segments.add(number);
+        }
+
+        @Override
+        public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer value) {
+            add(lsn, new Appended(id, Value.of(sequence, copyOf(value))));
+        }
+
+        @Override
+        public void trim(long lsn, long id, long firstSequence) {
+            add(lsn, new Trimmed(id, firstSequence));
+        }
+
+        @Override
+        public void delete(long lsn, long id) {
+            add(lsn, new Deleted(id));
+        }
+
+        private void add(long lsn, Object operation) {
+            lsns.add(lsn);
+            operations.add(operation);
+        }
+
+        @Override
+        public void missed(long from, long to) {
+            missed.add(List.of(from, to));
+        }
+
+        @Override
+        public void damaged(CorruptStoreException problem) {
+            damage.add(problem);
+        }
+    }
+
     private ListStore open() {
         return threads.open(SmallStore.config(directory).build());
     }
@@ -52,17 +114,17 @@ class LogReaderTest {
             if (info == null || random.nextInt(4) > 0) {
                 byte[] value = bytes(random.nextInt(3_000), i);
                 long sequence = store.append(id, value).join();
-                done.add(new FoundInLog.Appended(id, Value.of(sequence, value)));
+                done.add(new Appended(id, Value.of(sequence, value)));
             } else if (random.nextInt(3) > 0) {
                 long first =
                         info.firstSequence() + random.nextInt((int) (info.nextSequence() - info.firstSequence()) + 1);
                 store.trimTo(id, first).join();
                 if (first > info.firstSequence()) {
-                    done.add(new FoundInLog.Trimmed(id, first));
+                    done.add(new Trimmed(id, first));
                 }
             } else {
                 store.delete(id).join();
-                done.add(new FoundInLog.Deleted(id));
+                done.add(new Deleted(id));
             }
         }
     }
@@ -209,9 +271,7 @@ class LogReaderTest {
         }
         assertThat(found.damage).isEmpty();
         assertThat(found.operations)
-                .endsWith(
-                        new FoundInLog.Appended(77, Value.of(0, bytes("new"))),
-                        new FoundInLog.Appended(77, Value.of(1, bytes("newer"))));
+                .endsWith(new Appended(77, Value.of(0, bytes("new"))), new Appended(77, Value.of(1, bytes("newer"))));
     }
 
     /** Opening the store ends the log there, too, and writes over these frames. */
@@ -235,6 +295,6 @@ class LogReaderTest {
             assertThat(found.damage).isEmpty();
             assertThat(reader.position()).isEqualTo(lost.lsn());
         }
-        assertThat(found.operations).containsExactly(new FoundInLog.Appended(1, Value.of(0, bytes("forced"))));
+        assertThat(found.operations).containsExactly(new Appended(1, Value.of(0, bytes("forced"))));
     }
 }

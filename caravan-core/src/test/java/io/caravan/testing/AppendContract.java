@@ -9,7 +9,6 @@ import static io.caravan.testing.StoreCalls.told;
 import static io.caravan.testing.StoreCalls.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.caravan.ValueTooLargeException;
@@ -151,14 +150,6 @@ public interface AppendContract extends ContractFixture {
     private void assertSaysTooLarge(ValueTooLargeException refusal) {
         assertThat(refusal.bytes()).isEqualTo(maxValueBytes() + 1L);
         assertThat(refusal.limitBytes()).isEqualTo(maxValueBytes());
-    }
-
-    @Test
-    default void theFutureCompletesWithTheSequenceOrTheRefusal() {
-        assertThat(await(store().append(1, bytes("a")))).isEqualTo(0);
-        CompletableFuture<Long> refused = store().append(1, bytes(maxValueBytes() + 1, 0));
-        assertThat(refused).isCompletedExceptionally();
-        assertThatThrownBy(() -> await(refused)).isInstanceOf(ValueTooLargeException.class);
     }
 
     @Test

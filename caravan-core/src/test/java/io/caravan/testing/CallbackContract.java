@@ -5,7 +5,6 @@ import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.each;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -98,7 +97,7 @@ public interface CallbackContract extends ContractFixture {
     @Test
     default void aWriteDoesNotWaitForTheCallbacksBeforeIt() {
         CountDownLatch release = new CountDownLatch(1);
-        store().append(1, bytes("a"), onSuccess(() -> awaitLatch(release)));
+        store().append(1, bytes("a"), onSuccess(() -> await(release, "the callback was not released")));
         Tellings tellings = new Tellings();
         for (int i = 0; i < 10; i++) {
             store().append(1, bytes("b"), tellings.callback(i));
@@ -106,17 +105,6 @@ public interface CallbackContract extends ContractFixture {
         assertThat(tellings.all()).isEmpty();
         release.countDown();
         tellings.await(10);
-    }
-
-    private static void awaitLatch(CountDownLatch latch) {
-        CompletableFuture<Void> opened = CompletableFuture.runAsync(() -> {
-            try {
-                latch.await();
-            } catch (InterruptedException interrupted) {
-                throw new IllegalStateException(interrupted);
-            }
-        });
-        await(opened);
     }
 
     @Test
@@ -210,7 +198,7 @@ public interface CallbackContract extends ContractFixture {
     default void aChainOfCallbacksWritesOneAfterTheOther() {
         CountDownLatch written = new CountDownLatch(50);
         store().append(1, bytes("x"), onSuccess(() -> appendInTurn(written)));
-        awaitLatch(written);
+        await(written, "not all were written");
         assertThat(store().info(1).nextSequence()).isEqualTo(51);
     }
 
@@ -252,15 +240,5 @@ public interface CallbackContract extends ContractFixture {
             store().onWritable(() -> writable.complete(null));
             await(writable);
         }
-    }
-
-    @Test
-    default void anActionMayBeLeftByACallbackAndMayWrite() {
-        CompletableFuture<Long> sequence = new CompletableFuture<>();
-        inCallback(
-                store(),
-                () -> store().onWritable(() -> store().append(1, bytes("a"), WriteCallback.completing(sequence))));
-        assertThat(await(sequence)).isEqualTo(0);
-        assertThat(told(told -> store().trim(1, 0, told))).isEqualTo(0);
     }
 }

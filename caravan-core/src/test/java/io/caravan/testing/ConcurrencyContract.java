@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -28,12 +29,7 @@ public interface ConcurrencyContract extends ContractFixture {
 
     @Test
     default void appendsOfSeveralThreadsToOneListGetDenseSequencesAndKeepEachThreadsOrder() {
-        try (Crew crew = new Crew()) {
-            for (int writer = 0; writer < THREADS; writer++) {
-                crew.add(appendAll(1, writer));
-            }
-            crew.run();
-        }
+        onEachThread(writer -> appendAll(1, writer));
         List<String> texts = texts(store(), 1);
         assertThat(texts).hasSize(THREADS * APPENDS);
         for (int i = 0; i < texts.size(); i++) {
@@ -42,6 +38,13 @@ public interface ConcurrencyContract extends ContractFixture {
         for (int writer = 0; writer < THREADS; writer++) {
             assertThat(turnsOf(writer, texts))
                     .isEqualTo(IntStream.range(0, APPENDS).boxed().toList());
+        }
+    }
+
+    private static void onEachThread(IntFunction<Crew.Work> work) {
+        try (Crew crew = new Crew()) {
+            IntStream.range(0, THREADS).mapToObj(work).forEach(crew::add);
+            crew.run();
         }
     }
 
@@ -69,12 +72,7 @@ public interface ConcurrencyContract extends ContractFixture {
 
     @Test
     default void appendsOfSeveralThreadsToListsOfTheirOwnDoNotMeet() {
-        try (Crew crew = new Crew()) {
-            for (int writer = 0; writer < THREADS; writer++) {
-                crew.add(appendAll(writer, writer));
-            }
-            crew.run();
-        }
+        onEachThread(writer -> appendAll(writer, writer));
         for (int writer = 0; writer < THREADS; writer++) {
             List<String> expected = new ArrayList<>();
             for (int turn = 0; turn < APPENDS; turn++) {
@@ -87,17 +85,11 @@ public interface ConcurrencyContract extends ContractFixture {
     @Test
     default void callbacksOfSeveralThreadsAreToldInTheOrderOfTheSequences() {
         Tellings tellings = new Tellings();
-        try (Crew crew = new Crew()) {
-            for (int writer = 0; writer < THREADS; writer++) {
-                int tag = writer;
-                crew.add(() -> {
-                    for (int turn = 0; turn < (10 * APPENDS); turn++) {
-                        store().append(1, bytes("x"), tellings.callback(tag));
-                    }
-                });
+        onEachThread(writer -> () -> {
+            for (int turn = 0; turn < 10 * APPENDS; turn++) {
+                store().append(1, bytes("x"), tellings.callback(writer));
             }
-            crew.run();
-        }
+        });
         assertThat(tellings.await(THREADS * (10 * APPENDS)))
                 .extracting(Tellings.Telling::sequence)
                 .isEqualTo(IntStream.range(0, THREADS * (10 * APPENDS))
@@ -107,17 +99,11 @@ public interface ConcurrencyContract extends ContractFixture {
 
     @Test
     default void ofSeveralBatchesWithTheSameExpectationOneWins() {
-        try (Crew crew = new Crew()) {
-            for (int writer = 0; writer < THREADS; writer++) {
-                int mine = writer;
-                crew.add(() -> {
-                    for (int turn = 0; turn < 25; turn++) {
-                        appendWhenItIsMyTurn(mine + "," + turn);
-                    }
-                });
+        onEachThread(writer -> () -> {
+            for (int turn = 0; turn < 25; turn++) {
+                appendWhenItIsMyTurn(writer + "," + turn);
             }
-            crew.run();
-        }
+        });
         assertThat(texts(store(), 1)).hasSize(THREADS * 25);
         for (int writer = 0; writer < THREADS; writer++) {
             assertThat(turnsOf(writer, texts(store(), 1)))
@@ -127,7 +113,7 @@ public interface ConcurrencyContract extends ContractFixture {
 
     /** Reads the next sequence, appends with it as the expectation, and retries if another thread was faster. */
     private void appendWhenItIsMyTurn(String text) {
-        long expected = nextSequence();
+        long expected = nextSequence(1);
         while (true) {
             WriteBatch batch = WriteBatch.create().expect(1, expected).append(1, bytes(text));
             try {
@@ -138,11 +124,6 @@ public interface ConcurrencyContract extends ContractFixture {
                 expected = conflict.actual();
             }
         }
-    }
-
-    private long nextSequence() {
-        ListInfo info = store().info(1);
-        return info == null ? 0 : info.nextSequence();
     }
 
     @Test
@@ -274,14 +255,5 @@ public interface ConcurrencyContract extends ContractFixture {
             crew.run();
         }
         assertThat(texts(store(), 1)).hasSize(APPENDS);
-    }
-
-    @Test
-    default void whatWasAcceptedBeforeFlushIsReadableAfterIt() {
-        for (int i = 0; i < 100; i++) {
-            store().append(i, bytes("x"), NOBODY);
-        }
-        store().flush();
-        assertThat(StoreContents.of(store()).lists()).hasSize(100);
     }
 }

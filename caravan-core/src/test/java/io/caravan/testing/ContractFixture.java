@@ -1,5 +1,6 @@
 package io.caravan.testing;
 
+import io.caravan.ListInfo;
 import io.caravan.ListStore;
 
 /** The fixture of each part of {@link ListStoreContract}. */
@@ -7,6 +8,12 @@ public interface ContractFixture {
 
     /** Returns the open store under test, which is empty at the start of each test. */
     ListStore store();
+
+    /** Returns the sequence of the next append to a list. */
+    default long nextSequence(long id) {
+        ListInfo info = store().info(id);
+        return info == null ? 0 : info.nextSequence();
+    }
 
     /** Returns the limit of the store, at least 64 bytes. A batch may not contain three values of this length. */
     int maxValueBytes();

@@ -1,5 +1,6 @@
 package io.caravan.testing;
 
+import static io.caravan.testing.CrashStorageTest.filled;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -7,7 +8,6 @@ import io.caravan.io.StoreFile;
 import io.caravan.testing.CrashStorage.Outcome;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -19,22 +19,14 @@ class CrashStorageDroppedSectorsTest {
     private static final int SEEDS = 300;
 
     /** A file of three sectors, of which a failed fsync has dropped the first and written the last. */
-    private static final class Dropped {
-        final CrashStorage storage;
-        final StoreFile file;
-
-        private Dropped(CrashStorage storage, StoreFile file) {
-            this.storage = storage;
-            this.file = file;
-        }
-
+    private record Dropped(CrashStorage storage, StoreFile file) {
         static Dropped make() throws IOException {
             for (int seed = 0; ; seed++) {
                 CrashStorage storage = new CrashStorage(seed);
                 StoreFile file = storage.create("a", 3 * SECTOR);
                 storage.forceDirectory();
-                file.write(ByteBuffer.wrap(filled(1)), 0);
-                file.write(ByteBuffer.wrap(filled(1)), 2 * SECTOR);
+                file.write(filled(1, SECTOR), 0);
+                file.write(filled(1, SECTOR), 2 * SECTOR);
                 failForce(storage, file);
                 if (durable(storage).equals("001")) {
                     return new Dropped(storage, file);
@@ -52,12 +44,6 @@ class CrashStorageDroppedSectorsTest {
                 assertThat(visible(storage.powerCut(choices))).isEqualTo("001");
             }
         }
-    }
-
-    private static byte[] filled(int with) {
-        byte[] sector = new byte[SECTOR];
-        Arrays.fill(sector, (byte) with);
-        return sector;
     }
 
     private static void failForce(CrashStorage storage, StoreFile file) {
@@ -88,8 +74,8 @@ class CrashStorageDroppedSectorsTest {
         for (int seed = 0; seed < SEEDS; seed++) {
             CrashStorage storage = new CrashStorage(seed);
             StoreFile file = storage.create("a", 3 * SECTOR);
-            file.write(ByteBuffer.wrap(filled(1)), 0);
-            file.write(ByteBuffer.wrap(filled(1)), 2 * SECTOR);
+            file.write(filled(1, SECTOR), 0);
+            file.write(filled(1, SECTOR), 2 * SECTOR);
             failForce(storage, file);
             assertThat(visible(storage)).isEqualTo("101");
             outcomes.add(durable(storage));
@@ -124,7 +110,7 @@ class CrashStorageDroppedSectorsTest {
     void writesElsewhereChangeNothingAboutIt() throws IOException {
         Dropped dropped = Dropped.make();
         dropped.file.write(ByteBuffer.wrap(new byte[] {1}), SECTOR + 1);
-        dropped.file.write(ByteBuffer.wrap(filled(1)), 2 * SECTOR);
+        dropped.file.write(filled(1, SECTOR), 2 * SECTOR);
         dropped.assertLost();
     }
 
@@ -153,9 +139,9 @@ class CrashStorageDroppedSectorsTest {
     @Test
     void bytesThatWereOnceDroppedAreDurableWhenTheyAreWrittenAgainLater() throws IOException {
         Dropped dropped = Dropped.make();
-        dropped.file.write(ByteBuffer.wrap(filled(2)), 0);
+        dropped.file.write(filled(2, SECTOR), 0);
         dropped.file.force();
-        dropped.file.write(ByteBuffer.wrap(filled(1)), 0);
+        dropped.file.write(filled(1, SECTOR), 0);
         dropped.file.force();
         assertThat(durable(dropped.storage)).isEqualTo("101");
     }
@@ -163,7 +149,7 @@ class CrashStorageDroppedSectorsTest {
     @Test
     void aSecondFailedForceDropsWhatIsNewAndKeepsWhatWasDropped() throws IOException {
         Dropped dropped = Dropped.make();
-        dropped.file.write(ByteBuffer.wrap(filled(3)), SECTOR);
+        dropped.file.write(filled(3, SECTOR), SECTOR);
         failForce(dropped.storage, dropped.file);
         String durable = durable(dropped.storage);
         assertThat(durable).isIn("001", "031");
@@ -178,8 +164,8 @@ class CrashStorageDroppedSectorsTest {
             CrashStorage storage = new CrashStorage(seed);
             StoreFile file = storage.create("a", 0);
             storage.forceDirectory();
-            file.write(ByteBuffer.wrap(filled(1)), 0);
-            file.write(ByteBuffer.wrap(filled(1)), SECTOR);
+            file.write(filled(1, SECTOR), 0);
+            file.write(filled(1, SECTOR), SECTOR);
             failForce(storage, file);
             file.force();
             outcomes.add(durable(storage));

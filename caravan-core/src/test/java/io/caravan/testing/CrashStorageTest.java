@@ -33,10 +33,14 @@ class CrashStorageTest {
         return file;
     }
 
-    private static ByteBuffer ones(int count) {
-        byte[] ones = new byte[count];
-        Arrays.fill(ones, (byte) 1);
-        return ByteBuffer.wrap(ones);
+    static ByteBuffer ones(int count) {
+        return filled(1, count);
+    }
+
+    static ByteBuffer filled(int with, int count) {
+        byte[] bytes = new byte[count];
+        Arrays.fill(bytes, (byte) with);
+        return ByteBuffer.wrap(bytes);
     }
 
     @Test

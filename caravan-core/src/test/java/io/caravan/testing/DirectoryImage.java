@@ -96,6 +96,13 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         return new DirectoryImage(fewer);
     }
 
+    /** Returns a copy without the files whose names have this prefix. */
+    public DirectoryImage withoutAll(String beginning) {
+        SortedMap<String, byte[]> fewer = new TreeMap<>(files);
+        fewer.keySet().removeIf(name -> name.startsWith(beginning));
+        return new DirectoryImage(fewer);
+    }
+
     /** Returns a copy with one bit of a byte flipped. The offset determines the bit. */
     public DirectoryImage withFlip(String name, int offset) {
         byte[] bytes = bytes(name).clone();

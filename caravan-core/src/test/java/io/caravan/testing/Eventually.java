@@ -37,11 +37,38 @@ public final class Eventually {
         }
     }
 
+    /**
+     * Waits until the condition holds, of which another thread notifies the monitor. The caller is in the monitor.
+     *
+     * @param problem describes the state once that has taken too long
+     */
+    public static void awaitNotified(Object monitor, BooleanSupplier condition, Supplier<String> problem) {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.PATIENCE_SECONDS);
+        while (!condition.getAsBoolean()) {
+            long leftMillis = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
+            if (leftMillis <= 0) {
+                throw new AssertionError("not within " + StoreCalls.PATIENCE_SECONDS + " seconds: " + problem.get());
+            }
+            try {
+                monitor.wait(leftMillis);
+            } catch (InterruptedException interrupted) {
+                throw new AssertionError("interrupted", interrupted);
+            }
+        }
+    }
+
     private static void printStacks() {
         Thread.getAllStackTraces().forEach((thread, frames) -> {
             System.out.println(thread.getName() + " " + thread.getState());
             Arrays.stream(frames).forEach(frame -> System.out.println("    " + frame));
         });
+    }
+
+    /** Runs the task on a new thread. Returns when that thread is waiting, or has ended without waiting. */
+    public static void runUntilWaiting(Runnable task) {
+        Thread thread = new Thread(task, "runs until it waits");
+        thread.start();
+        awaitWaitingOrDone(thread);
     }
 
     /** Waits until the thread is waiting, or has ended without waiting. */

@@ -28,8 +28,8 @@ final class FaultConnection {
     }
 
     void start() {
-        Daemons.start("fault-proxy-requests", () -> run(new Forwarding(Way.REQUESTS, client, server)));
-        Daemons.start("fault-proxy-answers", () -> run(new Forwarding(Way.ANSWERS, server, client)));
+        FaultProxy.startDaemon("fault-proxy-requests", () -> run(new Forwarding(Way.REQUESTS, client, server)));
+        FaultProxy.startDaemon("fault-proxy-answers", () -> run(new Forwarding(Way.ANSWERS, server, client)));
     }
 
     private void run(Forwarding forwarding) {

@@ -46,7 +46,7 @@ public final class FaultProxy implements AutoCloseable {
     private FaultProxy(InetSocketAddress target) throws IOException {
         this.target = target;
         this.listener = new ServerSocket(0, 0, InetAddress.getLoopbackAddress());
-        Daemons.start("fault-proxy", this::accept);
+        startDaemon("fault-proxy", this::accept);
     }
 
     /** Returns the port to which clients connect. */
@@ -141,6 +141,12 @@ public final class FaultProxy implements AutoCloseable {
 
     void hasEnded(FaultConnection connection) {
         connections.remove(connection);
+    }
+
+    static void startDaemon(String name, Runnable work) {
+        Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private void accept() {

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -90,13 +90,13 @@ public final class FaultStorage implements Storage {
         private void apply(Call call) {
             if (released.getCount() > 0 && calls.test(call)) {
                 reached.countDown();
-                awaitLatch(released, call + " was not released");
+                StoreCalls.await(released, call + " was not released");
             }
         }
 
         /** Waits until a call is being held. */
         public void awaitReached() {
-            awaitLatch(reached, "no call came that was to be held");
+            StoreCalls.await(reached, "no call came that was to be held");
         }
 
         /** Whether a call is or was held. */
@@ -112,16 +112,6 @@ public final class FaultStorage implements Storage {
         @Override
         public void close() {
             release();
-        }
-
-        private static void awaitLatch(CountDownLatch latch, String problem) {
-            try {
-                if (!latch.await(StoreCalls.PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-                    throw new AssertionError(problem);
-                }
-            } catch (InterruptedException interrupted) {
-                throw new AssertionError("interrupted", interrupted);
-            }
         }
     }
 
@@ -149,18 +139,18 @@ public final class FaultStorage implements Storage {
 
     /** Makes these calls fail without effect. */
     public void fail(Predicate<Call> failing) {
-        rules.add(call -> {
-            if (failing.test(call)) {
-                throw new IOException("made to fail: " + call.kind + " of " + call.file);
-            }
-        });
+        fail(failing, call -> "made to fail: " + call.kind + " of " + call.file);
     }
 
     /** Makes these calls fail with a message of the operating system after the name of the file. */
     public void fail(Predicate<Call> failing, String message) {
+        fail(failing, call -> call.file + ": " + message);
+    }
+
+    private void fail(Predicate<Call> failing, Function<Call, String> message) {
         rules.add(call -> {
             if (failing.test(call)) {
-                throw new IOException(call.file + ": " + message);
+                throw new IOException(message.apply(call));
             }
         });
     }

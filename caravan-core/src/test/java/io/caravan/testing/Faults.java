@@ -1,17 +1,24 @@
 package io.caravan.testing;
 
 import io.caravan.CaravanException;
+import io.caravan.DurableListStore;
 import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.format.FileNames;
 import io.caravan.inspect.Verifier;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 
 /** The faults that verification finds in the files of a closed store. */
 public final class Faults {
 
     private Faults() {}
+
+    /** Returns the faults that verification finds in a directory. */
+    public static List<CaravanException> of(Path directory) {
+        return DurableListStore.verify(directory, VerifyReport.Progress.NONE).faults();
+    }
 
     /** Returns the faults in all files. An exception when verification starts is also a fault. */
     public static List<CaravanException> of(DirectoryImage image) throws IOException {

@@ -13,18 +13,21 @@ import java.util.zip.ZipInputStream;
  * {@code closed} after a clean close.
  */
 public final class FormerStore {
-    private static final String ARCHIVE = "/io/caravan/version-3.zip";
-
     private FormerStore() {}
 
     public static DirectoryImage of(String folder) throws IOException {
+        return read("/io/caravan/version-3.zip", folder + "/");
+    }
+
+    /** Returns the files of a ZIP resource whose names have this prefix, without it. */
+    public static DirectoryImage read(String zipFile, String prefix) throws IOException {
         SortedMap<String, byte[]> files = new TreeMap<>();
-        try (InputStream archive = Objects.requireNonNull(FormerStore.class.getResourceAsStream(ARCHIVE));
+        try (InputStream archive = Objects.requireNonNull(FormerStore.class.getResourceAsStream(zipFile));
                 ZipInputStream zip = new ZipInputStream(archive)) {
             for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
                 String name = entry.getName();
-                if (name.startsWith(folder + "/") && !entry.isDirectory()) {
-                    files.put(name.substring(folder.length() + 1), zip.readAllBytes());
+                if (name.startsWith(prefix) && !entry.isDirectory()) {
+                    files.put(name.substring(prefix.length()), zip.readAllBytes());
                 }
             }
         }

@@ -119,7 +119,7 @@ public interface FutureContract extends ContractFixture {
      */
     private <T> T onFutureThread(Supplier<T> dependents) {
         CountDownLatch begin = new CountDownLatch(1);
-        store().futureExecutor().execute(() -> awaitUninterruptibly(begin));
+        store().futureExecutor().execute(() -> await(begin, "the dependents were not added"));
         try {
             return dependents.get();
         } finally {
@@ -127,21 +127,11 @@ public interface FutureContract extends ContractFixture {
         }
     }
 
-    private static void awaitUninterruptibly(CountDownLatch latch) {
-        await(CompletableFuture.runAsync(() -> {
-            try {
-                latch.await();
-            } catch (InterruptedException interrupted) {
-                throw new IllegalStateException(interrupted);
-            }
-        }));
-    }
-
     @Test
     default void aSlowDependentHoldsUpNoWrite() {
         CountDownLatch release = new CountDownLatch(1);
-        CompletableFuture<Void> slow =
-                onFutureThread(() -> store().append(1, bytes("a")).thenRun(() -> awaitUninterruptibly(release)));
+        CompletableFuture<Void> slow = onFutureThread(
+                () -> store().append(1, bytes("a")).thenRun(() -> await(release, "the dependent was not released")));
         for (int i = 0; i < 10; i++) {
             StoreCalls.told(told -> store().append(1, bytes("b"), told));
         }

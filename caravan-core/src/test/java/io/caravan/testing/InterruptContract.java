@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Interrupts: the store is unharmed, and the caller keeps its interrupt status. */
 public interface InterruptContract extends ContractFixture {
 
-    static Stream<Arguments> allCalls() {
+    static Stream<Arguments.ArgumentSet> allCalls() {
         return Stream.of(
                 call("append", (store, callback) -> store.append(1, bytes("x"), callback)),
                 call("append buffer", (store, callback) -> store.append(1, ByteBuffer.allocate(1), callback)),
@@ -58,7 +58,7 @@ public interface InterruptContract extends ContractFixture {
                 call("checkpoint", reading(ListStore::checkpoint)));
     }
 
-    private static Arguments call(String name, BiConsumer<ListStore, WriteCallback> call) {
+    static Arguments.ArgumentSet call(String name, BiConsumer<ListStore, WriteCallback> call) {
         return Arguments.argumentSet(name, call);
     }
 

@@ -89,7 +89,6 @@ public final class MemoryStorage implements Storage {
 
     private final Map<String, Content> files = new HashMap<>();
     private final Map<String, Content> forcedFiles = new HashMap<>();
-    private volatile Runnable afterStep = () -> {};
     /** The number of power cuts. */
     private final int boot;
 
@@ -113,11 +112,6 @@ public final class MemoryStorage implements Storage {
         SortedMap<String, byte[]> copies = new TreeMap<>();
         files.forEach((name, content) -> copies.put(name, content.copy()));
         return new DirectoryImage(copies);
-    }
-
-    /** Runs an action on the thread that has just created, renamed, or deleted a file. */
-    public void afterEachStep(Runnable action) {
-        afterStep = action;
     }
 
     /** Inverts a byte of a file, which may be open or mapped. The second call restores the byte. */
@@ -186,7 +180,6 @@ public final class MemoryStorage implements Storage {
     public synchronized StoreFile create(String name, long bytes) {
         Content content = new Content(new byte[Math.toIntExact(bytes)]);
         files.put(name, content);
-        afterStep.run();
         return new OpenFile(describe(name), content);
     }
 
@@ -217,13 +210,11 @@ public final class MemoryStorage implements Storage {
     public synchronized void rename(String from, String to) throws IOException {
         files.put(to, existing(from));
         files.remove(from);
-        afterStep.run();
     }
 
     @Override
     public synchronized void delete(String name) throws IOException {
         files.remove(name, existing(name));
-        afterStep.run();
     }
 
     @Override

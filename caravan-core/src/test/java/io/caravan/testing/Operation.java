@@ -23,6 +23,16 @@ public sealed interface Operation {
         Set<Long> ids();
     }
 
+    /** An operation with a callback that may change only one list. */
+    sealed interface WriteOfOne extends Write {
+        long id();
+
+        @Override
+        default Set<Long> ids() {
+            return Set.of(id());
+        }
+    }
+
     /** An operation that returns its result. */
     sealed interface Read extends Operation {
         Outcome ask(ListStore store);
@@ -50,12 +60,7 @@ public sealed interface Operation {
     }
 
     /** See {@link ListStore#append(long, byte[], WriteCallback)}. */
-    record Append(long id, byte[] value) implements Write {
-        @Override
-        public Set<Long> ids() {
-            return Set.of(id);
-        }
-
+    record Append(long id, byte[] value) implements WriteOfOne {
         @Override
         public Outcome expect(ModelLists model) {
             return model.append(id, value);
@@ -73,12 +78,7 @@ public sealed interface Operation {
     }
 
     /** Appends from the middle of a direct buffer. */
-    record AppendBuffer(long id, byte[] value) implements Write {
-        @Override
-        public Set<Long> ids() {
-            return Set.of(id);
-        }
-
+    record AppendBuffer(long id, byte[] value) implements WriteOfOne {
         @Override
         public Outcome expect(ModelLists model) {
             return model.append(id, value);
@@ -128,12 +128,7 @@ public sealed interface Operation {
     }
 
     /** See {@link ListStore#trim}. */
-    record Trim(long id, long count) implements Write {
-        @Override
-        public Set<Long> ids() {
-            return Set.of(id);
-        }
-
+    record Trim(long id, long count) implements WriteOfOne {
         @Override
         public Outcome expect(ModelLists model) {
             return model.trim(id, count);
@@ -146,12 +141,7 @@ public sealed interface Operation {
     }
 
     /** See {@link ListStore#trimTo}. */
-    record TrimTo(long id, long firstSequence) implements Write {
-        @Override
-        public Set<Long> ids() {
-            return Set.of(id);
-        }
-
+    record TrimTo(long id, long firstSequence) implements WriteOfOne {
         @Override
         public Outcome expect(ModelLists model) {
             return model.trimTo(id, firstSequence);
@@ -164,12 +154,7 @@ public sealed interface Operation {
     }
 
     /** See {@link ListStore#delete}. */
-    record Delete(long id) implements Write {
-        @Override
-        public Set<Long> ids() {
-            return Set.of(id);
-        }
-
+    record Delete(long id) implements WriteOfOne {
         @Override
         public Outcome expect(ModelLists model) {
             return model.delete(id);

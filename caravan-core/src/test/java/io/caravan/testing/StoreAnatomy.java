@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 
 /**
  * The places of all parts in the files of an intact store, found with the readers of the store.
@@ -125,13 +125,15 @@ public record StoreAnatomy(
         return new StoreContents(lists);
     }
 
-    private static void forEachList(ListIndex index, Consumer<Integer> action) {
+    /** Calls the action with the handle of each list. */
+    public static void forEachList(ListIndex index, IntConsumer action) {
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
-            index.forEachList(partition, action::accept);
+            index.forEachList(partition, action);
         }
     }
 
-    private static long[] regionsOf(ListIndex index, int list) {
+    /** Returns the regions of the retained entries of a list. */
+    public static long[] regionsOf(ListIndex index, int list) {
         long[] regions = new long[(int) (index.next(list) - index.first(list))];
         if (regions.length > 0) {
             ListCursor cursor = new ListCursor();

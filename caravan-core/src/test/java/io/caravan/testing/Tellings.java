@@ -4,7 +4,6 @@ import io.caravan.CaravanException;
 import io.caravan.WriteCallback;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Records the calls of callbacks in their order. */
@@ -53,18 +52,8 @@ public final class Tellings {
 
     /** Waits for at least this many calls and returns all of them. */
     public synchronized List<Telling> await(int count) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.PATIENCE_SECONDS);
-        try {
-            while (told.size() < count) {
-                long leftMillis = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
-                if (leftMillis <= 0) {
-                    throw new AssertionError("only " + told.size() + " of " + count + " were told: " + told);
-                }
-                wait(leftMillis);
-            }
-        } catch (InterruptedException interrupted) {
-            throw new AssertionError("interrupted", interrupted);
-        }
+        Eventually.awaitNotified(
+                this, () -> told.size() >= count, () -> "only " + told.size() + " of " + count + " were told: " + told);
         return List.copyOf(told);
     }
 

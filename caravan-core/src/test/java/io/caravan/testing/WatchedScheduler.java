@@ -10,7 +10,6 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -19,7 +18,7 @@ import java.util.function.Predicate;
  * The threads of an open store, for tests that must not be disturbed by its background work. Unlike any check of the
  * files, it determines exactly when a worker has nothing left to do.
  */
-public final class WatchedScheduler implements Scheduler {
+public class WatchedScheduler implements Scheduler {
     private final List<Watched> workers = new ArrayList<>();
     private final int haste;
 
@@ -149,17 +148,9 @@ public final class WatchedScheduler implements Scheduler {
     }
 
     private synchronized void awaitRest(Predicate<String> names) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.PATIENCE_SECONDS);
-        while (!workers.stream().filter(worker -> names.test(worker.name)).allMatch(Watched::isAtRest)) {
-            long leftMillis = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
-            if (leftMillis <= 0) {
-                throw new AssertionError("not at rest within " + StoreCalls.PATIENCE_SECONDS + " seconds: " + workers);
-            }
-            try {
-                wait(leftMillis);
-            } catch (InterruptedException interrupted) {
-                throw new AssertionError("interrupted", interrupted);
-            }
-        }
+        Eventually.awaitNotified(
+                this,
+                () -> workers.stream().filter(worker -> names.test(worker.name)).allMatch(Watched::isAtRest),
+                () -> "at rest: " + workers);
     }
 }

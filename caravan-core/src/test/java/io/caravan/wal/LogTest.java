@@ -150,6 +150,14 @@ class LogTest {
         }
     }
 
+    private static void assertDamaged(DirectoryImage image, long needed, String file, int offset) {
+        assertThatThrownBy(() -> scan(image, START, Link.NONE, needed))
+                .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
+                    assertThat(problem.file()).endsWith(file);
+                    assertThat(problem.offset()).isEqualTo(offset);
+                });
+    }
+
     @Test
     void aDamagedFrameBeforeTheLastIsRefused() throws IOException {
         for (int i = 0; i < 6; i++) {
@@ -160,11 +168,7 @@ class LogTest {
             int at = GEOMETRY.offsetOf(lsn);
             for (int offset = at; offset < at + FrameLayout.HEADER_BYTES + 2 * RecordLayout.DELETE_BYTES; offset++) {
                 DirectoryImage damaged = storage.image().withFlip(file, offset);
-                assertThatThrownBy(() -> scan(damaged, START, Link.NONE, START))
-                        .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
-                            assertThat(problem.file()).endsWith(file);
-                            assertThat(problem.offset()).isEqualTo(at);
-                        });
+                assertDamaged(damaged, START, file, at);
             }
         }
     }
@@ -178,11 +182,7 @@ class LogTest {
         int at = GEOMETRY.offsetOf(skipped);
         for (int offset = at; offset < at + FrameLayout.HEADER_BYTES + 99; offset++) {
             DirectoryImage damaged = storage.image().withFlip(FileNames.LOG.of(1), offset);
-            assertThatThrownBy(() -> scan(damaged, START, Link.NONE, START))
-                    .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
-                        assertThat(problem.file()).endsWith(FileNames.LOG.of(1));
-                        assertThat(problem.offset()).isEqualTo(at);
-                    });
+            assertDamaged(damaged, START, FileNames.LOG.of(1), at);
         }
     }
 
@@ -191,11 +191,7 @@ class LogTest {
         write(2);
         int at = GEOMETRY.offsetOf(write(600));
         DirectoryImage damaged = storage.image().withFlip(FileNames.LOG.of(1), at + 30);
-        assertThatThrownBy(() -> scan(damaged, START, Link.NONE, tail))
-                .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
-                    assertThat(problem.file()).endsWith(FileNames.LOG.of(1));
-                    assertThat(problem.offset()).isEqualTo(at);
-                });
+        assertDamaged(damaged, tail, FileNames.LOG.of(1), at);
     }
 
     @Test
@@ -245,11 +241,7 @@ class LogTest {
     void aSegmentThatHasNotItsSizeIsRefusedBeforeItIsRead() throws IOException {
         write(2);
         DirectoryImage cut = storage.image().truncated(FileNames.LOG.of(0), 9000);
-        assertThatThrownBy(() -> scan(cut, START, Link.NONE, START))
-                .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
-                    assertThat(problem.file()).endsWith(FileNames.LOG.of(0));
-                    assertThat(problem.offset()).isEqualTo(9000);
-                });
+        assertDamaged(cut, START, FileNames.LOG.of(0), 9000);
     }
 
     @Test

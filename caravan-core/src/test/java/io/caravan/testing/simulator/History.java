@@ -5,11 +5,17 @@ import io.caravan.testing.ModelLists;
 import io.caravan.testing.Operation;
 import io.caravan.testing.Outcome;
 import io.caravan.testing.StoreContents;
+import io.caravan.testing.StoreContents.ListContents;
+import io.caravan.testing.Value;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeSet;
 
 /**
  * Every write that a store accepted, in order, and the number of certain ones. A write is certain if it was
@@ -223,8 +229,8 @@ final class History {
     }
 
     private String mismatch(StoreContents found, long least) {
-        String all = Difference.between(now.contents(), found);
-        String some = Difference.between(stateAfter(least).contents(), found);
+        String all = difference(now.contents(), found);
+        String some = difference(stateAfter(least).contents(), found);
         return "what is left is no state that there was after " + least + " to " + accepted
                 + " writes\nwith all writes, " + all + "\nwith the certain ones alone, " + some;
     }
@@ -237,5 +243,36 @@ final class History {
             }
         }
         return state;
+    }
+
+    /** Describes the differences between two states. */
+    private static String difference(StoreContents expected, StoreContents found) {
+        List<String> lines = new ArrayList<>();
+        TreeSet<Long> ids = new TreeSet<>(expected.lists().keySet());
+        ids.addAll(found.lists().keySet());
+        for (long id : ids) {
+            ListContents wanted = expected.lists().get(id);
+            ListContents there = found.lists().get(id);
+            if (!Objects.equals(wanted, there)) {
+                lines.add("list " + id + ": should be " + describe(wanted) + ", is " + describe(there)
+                        + firstOther(wanted, there));
+            }
+        }
+        return String.join("\n", lines);
+    }
+
+    private static String describe(ListContents list) {
+        return list == null ? "missing" : list.info().toString();
+    }
+
+    private static String firstOther(ListContents wanted, ListContents there) {
+        List<Value> expected = wanted == null ? List.of() : wanted.values();
+        List<Value> found = there == null ? List.of() : there.values();
+        for (int i = 0; i < Math.min(expected.size(), found.size()); i++) {
+            if (!expected.get(i).equals(found.get(i))) {
+                return "; first other value " + found.get(i) + " instead of " + expected.get(i);
+            }
+        }
+        return "";
     }
 }

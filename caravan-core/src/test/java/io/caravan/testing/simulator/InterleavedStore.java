@@ -33,12 +33,6 @@ final class InterleavedStore {
             .checkpointFloorBytes(64 * KIB)
             .build();
 
-    /** The work of a thread. */
-    @FunctionalInterface
-    interface Task {
-        void run() throws Exception;
-    }
-
     final SplittableRandom random;
     final Engine engine;
     private final SimulatedScheduler scheduler;
@@ -66,7 +60,7 @@ final class InterleavedStore {
     /** A thread that uses the store and performs one task after the other. */
     private final class User {
         private final Worker worker;
-        private @Nullable Task task;
+        private Interleaver.@Nullable Task task;
         private CompletableFuture<Void> done = new CompletableFuture<>();
 
         User(int number) {
@@ -79,7 +73,7 @@ final class InterleavedStore {
         }
 
         private long step() {
-            Task next = task;
+            Interleaver.Task next = task;
             task = null;
             if (next != null) {
                 try {
@@ -92,7 +86,7 @@ final class InterleavedStore {
             return Worker.UNTIL_WOKEN;
         }
 
-        CompletableFuture<Void> begin(Task next) {
+        CompletableFuture<Void> begin(Interleaver.Task next) {
             task = next;
             done = new CompletableFuture<>();
             worker.wake();
@@ -101,7 +95,7 @@ final class InterleavedStore {
     }
 
     /** Runs each task on its own thread, interleaved according to the seed. Returns when all have ended. */
-    void interleave(Task... tasks) {
+    void interleave(Interleaver.Task... tasks) {
         while (users.size() < tasks.length) {
             users.add(new User(users.size()));
         }

@@ -17,7 +17,7 @@ enum Interleavings {
     FLUSHES(25) {
         @Override
         void round(InterleavedStore store, int round) {
-            InterleavedStore.Task emptyTurns = () -> {
+            Interleaver.Task emptyTurns = () -> {
                 for (int i = 0; i < 4; i++) {
                     store.engine.group().closeAndFlush();
                 }
@@ -42,7 +42,7 @@ enum Interleavings {
     READERS(25) {
         @Override
         void round(InterleavedStore store, int round) {
-            InterleavedStore.Task reader = () -> {
+            Interleaver.Task reader = () -> {
                 ListInfo info = store.engine.info(1);
                 long seen = info == null ? 0 : info.nextSequence();
                 check(
@@ -92,7 +92,7 @@ enum Interleavings {
     TRIES(15) {
         @Override
         void round(InterleavedStore store, int round) {
-            InterleavedStore.Task trier = () -> {
+            Interleaver.Task trier = () -> {
                 for (int i = 0; i < 3; i++) {
                     String value = "x".repeat(1500) + round + "." + i;
                     long id = 3 + i;
@@ -142,7 +142,7 @@ enum Interleavings {
             }
         }
 
-        private InterleavedStore.Task unlessClosed(InterleavedStore.Task task) {
+        private Interleaver.Task unlessClosed(Interleaver.Task task) {
             return () -> {
                 try {
                     task.run();

@@ -6,8 +6,10 @@ import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.lang.reflect.Method;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -51,5 +53,28 @@ class InterleavingsTest {
         Object failure = search.invoke(null, program.name(), 1_000, SEEDS);
         assertThat(failure).isNotNull();
         System.out.println("found: " + sabotage.description() + " (" + failure + ")");
+    }
+
+    @Test
+    void aMonitorHasOneOwner() {
+        for (long seed = 0; seed < 2_000; seed++) {
+            try (Interleaver threads = new Interleaver(seed)) {
+                Object lock = new Object();
+                AtomicInteger owners = new AtomicInteger();
+                for (int i = 0; i < 4; i++) {
+                    threads.thread("thread " + i, () -> {
+                        for (int time = 0; time < 3; time++) {
+                            Interleaver.enter(lock);
+                            owners.incrementAndGet();
+                            Interleaver.point();
+                            owners.decrementAndGet();
+                            Interleaver.exit(lock);
+                        }
+                    });
+                }
+                threads.always(() -> assertThat(owners.get()).isBetween(0, 1));
+                threads.run();
+            }
+        }
     }
 }
