@@ -12,22 +12,12 @@ import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.push.ArchiveConfig;
-import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.server.security.Authenticator;
-import io.caravan.server.security.FileAuthenticator;
+import io.caravan.server.security.TestUsers;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -35,7 +25,6 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The archive of a server from the point of view of clients and operators. */
 class ArchiveServerTest {
@@ -52,20 +41,13 @@ class ArchiveServerTest {
     }
 
     private ServerFixture server(boolean onStop, Authenticator authenticator) throws IOException {
-        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
         ArchiveConfig archive = Claims.config("memory:", () -> client, true, false, false, NEVER, 2, 0, onStop);
         return new ServerFixture(
                 store,
                 config -> config.withArchive(archive)
                         .withAuthenticator(authenticator)
-                        .withHttp(HttpConfig.of(any, ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES)));
-    }
-
-    private static String get(ServerFixture server, String path) throws Exception {
-        URI uri = URI.create("http://127.0.0.1:" + server.server.httpAddress().getPort() + path);
-        return HttpClient.newHttpClient()
-                .send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString())
-                .body();
+                        .withHttp(ServerFixture.HTTP));
     }
 
     private boolean has(String document) {
@@ -82,23 +64,22 @@ class ArchiveServerTest {
                 RespClient resp = server.connect()) {
             assertThat(resp.call("CARAVAN.SPACE", "SET", "a/", "max-values", "3"))
                     .startsWith("[");
-            Eventually.await(
-                    "it owns the archive", () -> call(resp, "INFO", "archive").contains("archive_state:owner"));
+            resp.await(info -> info.contains("archive_state:owner"), "INFO", "archive");
             assertThat(store.stats().lists()).as("lists of its own").isGreaterThan(2);
             assertThat(resp.call("INFO"))
                     .contains("\nappends:0\r\nappended_bytes:0\r\nreads:0\r\ntrims:0\r\ndeletes:0\r\n")
                     .containsPattern("\nbookkeeping_writes:[1-9]")
                     .contains("\ndocuments:0\r\nvalues:0\r\n");
-            assertThat(get(server, "/v1/stats"))
+            assertThat(server.get("/v1/stats"))
                     .contains("\"appends\":0,\"appendedBytes\":0,\"trims\":0,\"deletes\":0,", "\"values\":0,")
-                    .containsPattern("\"internalWrites\":[1-9]");
-            assertThat(get(server, "/metrics"))
+                    .containsPattern("\"bookkeepingWrites\":[1-9]");
+            assertThat(server.get("/metrics"))
                     .contains(
                             "caravan_store_appends_total 0.0\n",
                             "caravan_store_appended_bytes_total 0.0\n",
                             "caravan_store_trims_total 0.0\n",
                             "caravan_store_values 0.0\n",
-                            "caravan_store_internal_writes_total ");
+                            "caravan_store_bookkeeping_writes_total ");
             archivedByCommand(resp, "k");
             assertThat(resp.call("INFO")).containsPattern("\nappends:[1-9]").containsPattern("\nvalues:[1-9]");
         }
@@ -118,17 +99,12 @@ class ArchiveServerTest {
             resp.call("RPUSH", "k", "c");
             assertThat(resp.call("CARAVAN.ARCHIVE", "k")).startsWith("-ARCHIVE ");
             client.faults(ObjectFaults.NONE);
-            Eventually.await(
-                    "it is archived all the same",
-                    () -> !call(resp, "CARAVAN.ARCHIVE", "k").startsWith("-"));
+            resp.await(archived -> !archived.startsWith("-"), "CARAVAN.ARCHIVE", "k");
         }
     }
 
     private static String post(ServerFixture server, String path) throws Exception {
-        URI uri = URI.create("http://127.0.0.1:" + server.server.httpAddress().getPort() + path);
-        HttpRequest request =
-                HttpRequest.newBuilder(uri).POST(BodyPublishers.noBody()).build();
-        return HttpClient.newHttpClient().send(request, BodyHandlers.ofString()).body();
+        return server.http("POST", path, "").body();
     }
 
     @Test
@@ -136,10 +112,10 @@ class ArchiveServerTest {
         try (ServerFixture server = server(false);
                 RespClient resp = server.connect()) {
             archivedByCommand(resp, "k");
-            assertThat(get(server, "/v1/archive")).contains("\"state\":\"OWNER\"", "\"drills\":null");
-            assertThat(get(server, "/v1/archive/stream/k"))
+            assertThat(server.get("/v1/archive")).contains("\"state\":\"OWNER\"", "\"drills\":null");
+            assertThat(server.get("/v1/archive/stream/k"))
                     .contains("\"name\":\"k\",\"deletedAt\":null", "\"number\":1,");
-            assertThat(get(server, "/v1/archive/stream/never")).contains("not_archived");
+            assertThat(server.get("/v1/archive/stream/never")).contains("not_archived");
             assertThat(post(server, "/v1/archive/stream/k")).contains("\"added\":0");
             assertThat(post(server, "/v1/archive/stream/k?as=another%20one"))
                     .contains("\"path\":\"/v1/stream/another%20one\"");
@@ -155,19 +131,15 @@ class ArchiveServerTest {
     private static String archivedByCommand(RespClient resp, String document) {
         AtomicReference<String> answer = new AtomicReference<>();
         Eventually.await("the command itself has archived what was appended", () -> {
-            call(resp, "RPUSH", document, "a", "b");
-            answer.set(call(resp, "CARAVAN.ARCHIVE", document));
+            try {
+                resp.call("RPUSH", document, "a", "b");
+                answer.set(resp.call("CARAVAN.ARCHIVE", document));
+            } catch (IOException broken) {
+                throw new UncheckedIOException(broken);
+            }
             return answer.get().endsWith("$uploaded, :1]");
         });
         return answer.get();
-    }
-
-    private static String call(RespClient resp, String... words) {
-        try {
-            return resp.call(words);
-        } catch (IOException broken) {
-            throw new UncheckedIOException(broken);
-        }
     }
 
     @Test
@@ -188,26 +160,26 @@ class ArchiveServerTest {
             assertThat(resp.call("INFO", "archive"))
                     .contains("archive_state:owner\r\n", "archive_location:memory:\r\n", "archive_documents:1\r\n")
                     .contains("archive_overdue_seconds:0");
-            assertThat(get(server, "/readyz"))
+            assertThat(server.get("/readyz"))
                     .contains(
                             "\"status\":\"ready\"",
                             "\"state\":\"owner\"",
                             "\"overdueSeconds\":0.0,\"backlog\":0",
                             "\"lastError\":null");
-            assertThat(get(server, "/v1/stats")).contains("\"location\":\"memory:\"");
-            assertThat(get(server, "/metrics"))
+            assertThat(server.get("/v1/stats")).contains("\"location\":\"memory:\"");
+            assertThat(server.get("/metrics"))
                     .contains(
                             "caravan_archive_state{state=\"owner\"} 1.0", "caravan_archive_state{state=\"fenced\"} 0.0")
                     .contains("caravan_archive_backlog 0.0", "caravan_archive_documents_total 1.0")
-                    .contains("caravan_archive_lag_seconds 0.0", "caravan_archive_overdue_seconds 0.0")
+                    .contains("caravan_archive_oldest_unarchived_seconds 0.0", "caravan_archive_overdue_seconds 0.0")
                     .contains("caravan_archive_backoff_seconds 0.0")
                     .contains("caravan_archive_failures_total{kind=\"unavailable\"} 0.0")
                     .contains("caravan_archive_last_success_timestamp_seconds 1");
             client.faults((number, call, key) -> ObjectFault.REFUSED);
             resp.call("RPUSH", "k", "b");
             resp.call("CARAVAN.ARCHIVE", "k");
-            assertThat(get(server, "/readyz")).contains("\"status\":\"ready\"", "\"kind\":\"unavailable\"");
-            assertThat(get(server, "/metrics")).doesNotContain("{kind=\"unavailable\"} 0.0");
+            assertThat(server.get("/readyz")).contains("\"status\":\"ready\"", "\"kind\":\"unavailable\"");
+            assertThat(server.get("/metrics")).doesNotContain("{kind=\"unavailable\"} 0.0");
         }
     }
 
@@ -218,23 +190,22 @@ class ArchiveServerTest {
             assertThat(resp.call("CARAVAN.SPACE", "SET", "a/", "archive-after", "60"))
                     .startsWith("[$prefix, $a/, $archive-after, :60");
             for (String setting : List.of("archive-keep", "archive-keep-days", "archive-keep-daily")) {
-                assertThat(resp.call("CARAVAN.SPACE", "SET", "a/", setting, "2"))
-                        .startsWith(
-                                "-ERR " + setting + " cannot be set here: the server removes nothing from its archive");
+                String refusal = "ERR " + setting + " cannot be set here: the server removes nothing from its archive";
+                resp.fails(refusal, "CARAVAN.SPACE", "SET", "a/", setting, "2");
             }
         }
     }
 
     @Test
-    void whoIsNoAdministratorIsToldNoPlacesAndNoNames(@TempDir Path directory) throws Exception {
-        Path secrets = Files.writeString(directory.resolve("secrets"), """
+    void whoIsNoAdministratorIsToldNoPlacesAndNoNames() throws Exception {
+        TestUsers users = new TestUsers("""
                 reader.secret = reads-and-reads
                 reader.permissions = read
                 reader.prefixes = mine/
                 admin.secret = looks-after-it
                 admin.permissions = read, write, admin
                 """);
-        try (ServerFixture server = server(false, FileAuthenticator.ofSecrets(secrets));
+        try (ServerFixture server = server(false, users.authenticator);
                 RespClient resp = server.connect()) {
             resp.call("AUTH", "admin", "looks-after-it");
             resp.call("RPUSH", "theirs", "a");

@@ -10,7 +10,6 @@ import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.cluster.ClusterHost;
-import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -42,9 +41,7 @@ class ClusterArchiveTest {
     }
 
     private static String call(TestCluster cluster, String... words) throws IOException {
-        try (RespClient client = cluster.connect(cluster.awaitLeader())) {
-            return client.call(words);
-        }
+        return cluster.call(cluster.awaitLeader(), words);
     }
 
     private static String state(TestCluster cluster) {

@@ -1,5 +1,7 @@
 package io.caravan.server.app;
 
+import static io.caravan.server.app.TestCluster.send;
+import static io.caravan.server.app.TestCluster.status;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,11 +11,8 @@ import io.caravan.server.cli.cluster.ClusterCommandRun;
 import io.caravan.server.cluster.ClusterHost;
 import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.cluster.Slots;
-import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -47,7 +46,7 @@ import redis.clients.jedis.RedisClusterClient;
 @Tag("slow")
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterGroupsTest {
-    private static final HttpClient HTTP = HttpClient.newHttpClient();
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @TempDir
@@ -98,26 +97,6 @@ class ClusterGroupsTest {
         return namesIn(group, test).findFirst().orElseThrow();
     }
 
-    private static String call(ClusterHost host, String... words) throws IOException {
-        try (RespClient client = cluster.connect(host)) {
-            return client.call(words);
-        }
-    }
-
-    private static HttpResponse<String> send(
-            ClusterHost host, String method, String path, String body, String... headers) throws Exception {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://" + host.http() + path))
-                .timeout(Duration.ofSeconds(30))
-                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
-        if (!body.isEmpty()) {
-            request.header("Content-Type", "text/plain");
-        }
-        if (headers.length > 0) {
-            request.headers(headers);
-        }
-        return HTTP.send(request.build(), BodyHandlers.ofString());
-    }
-
     private static String moved(String name, ClusterHost to) {
         return "-MOVED " + Slots.of(name.getBytes(UTF_8)) + " " + to.resp();
     }
@@ -130,14 +109,14 @@ class ClusterGroupsTest {
             ClusterHost leader = leaders.get(group);
             ClusterHost otherLeader = leaders.get(1 - group);
             for (ClusterHost asked : List.of(otherLeader, follower(group), follower(1 - group))) {
-                assertThat(call(asked, "RPUSH", name, "v")).isEqualTo(moved(name, leader));
-                assertThat(call(asked, "LRANGE", name, "0", "-1")).isEqualTo(moved(name, leader));
+                assertThat(cluster.call(asked, "RPUSH", name, "v")).isEqualTo(moved(name, leader));
+                assertThat(cluster.call(asked, "LRANGE", name, "0", "-1")).isEqualTo(moved(name, leader));
             }
-            assertThat(call(leader, "RPUSH", name, "v")).isEqualTo(":1");
-            assertThat(call(otherLeader, "SCAN", "0", "COUNT", "1000")).doesNotContain(name);
-            assertThat(call(otherLeader, "CLUSTER", "COUNTKEYSINSLOT", "" + Slots.of(name.getBytes(UTF_8))))
+            assertThat(cluster.call(leader, "RPUSH", name, "v")).isEqualTo(":1");
+            assertThat(cluster.call(otherLeader, "SCAN", "0", "COUNT", "1000")).doesNotContain(name);
+            assertThat(cluster.call(otherLeader, "CLUSTER", "COUNTKEYSINSLOT", "" + Slots.of(name.getBytes(UTF_8))))
                     .isEqualTo(":0");
-            assertThat(call(leader, "CLUSTER", "COUNTKEYSINSLOT", "" + Slots.of(name.getBytes(UTF_8))))
+            assertThat(cluster.call(leader, "CLUSTER", "COUNTKEYSINSLOT", "" + Slots.of(name.getBytes(UTF_8))))
                     .isEqualTo(":1");
         }
     }
@@ -146,19 +125,19 @@ class ClusterGroupsTest {
     void everyHostTellsOfAllGroups() throws Exception {
         List<ClusterHost> leaders = leaders();
         for (ClusterHost host : cluster.hosts()) {
-            assertThat(call(host, "CLUSTER", "SLOTS"))
+            assertThat(cluster.call(host, "CLUSTER", "SLOTS"))
                     .contains(
                             "[:0, :8191, [$127.0.0.1, :" + leaders.get(0).resp().port() + ",",
                             "[:8192, :16383, [$127.0.0.1, :"
                                     + leaders.get(1).resp().port() + ",");
-            assertThat(call(host, "CLUSTER", "NODES").lines())
+            assertThat(cluster.call(host, "CLUSTER", "NODES").lines())
                     .filteredOn(line -> line.contains("master"))
                     .hasSize(2)
                     .anyMatch(line -> line.contains(leaders.get(0).resp().toString()) && line.endsWith(" 0-8191"))
                     .anyMatch(line -> line.contains(leaders.get(1).resp().toString()) && line.contains(" 8192-16383"));
-            assertThat(call(host, "CLUSTER", "INFO"))
+            assertThat(cluster.call(host, "CLUSTER", "INFO"))
                     .contains("cluster_state:ok", "cluster_known_nodes:6", "cluster_size:2", "cluster_slots_ok:16384");
-            assertThat(call(host, "CLUSTER", "SHARDS")).contains("[:0, :8191]", "[:8192, :16383]");
+            assertThat(cluster.call(host, "CLUSTER", "SHARDS")).contains("[:0, :8191]", "[:8192, :16383]");
             JsonNode page = JSON.readTree(send(host, "GET", "/v1/cluster", "").body());
             assertThat(page.at("/groups/0/leader").asText())
                     .isEqualTo(leaders.get(0).id());
@@ -192,7 +171,7 @@ class ClusterGroupsTest {
         }
         for (int group = 0; group < 2; group++) {
             int expected = group;
-            String listed = call(leaders().get(group), "SCAN", "0", "COUNT", "1000", "MATCH", "client-*");
+            String listed = cluster.call(leaders().get(group), "SCAN", "0", "COUNT", "1000", "MATCH", "client-*");
             assertThat(names)
                     .allMatch(name -> (listed.contains("$" + name + "]") || listed.contains("$" + name + ","))
                             == (group(name) == expected));
@@ -207,9 +186,9 @@ class ClusterGroupsTest {
         for (int i = 0; i < hosts.size(); i++) {
             for (int group = 0; group < 2; group++) {
                 String name = nameIn(group, "http-" + i);
-                assertThat(send(hosts.get(i), "PUT", "/v1/stream/" + name, "1").statusCode())
+                assertThat(status(hosts.get(i), "PUT", "/v1/stream/" + name, "1"))
                         .isEqualTo(201);
-                assertThat(send(hosts.get(i), "POST", "/v1/stream/" + name, "2").statusCode())
+                assertThat(status(hosts.get(i), "POST", "/v1/stream/" + name, "2"))
                         .isEqualTo(204);
                 written.add(name);
             }
@@ -226,8 +205,7 @@ class ClusterGroupsTest {
     @Test
     void aLiveReadOfAnotherGroupGoesOn() throws Exception {
         String there = nameIn(1, "live");
-        assertThat(send(leaders().get(1), "PUT", "/v1/stream/" + there, "1").statusCode())
-                .isEqualTo(201);
+        assertThat(status(leaders().get(1), "PUT", "/v1/stream/" + there, "1")).isEqualTo(201);
         try (Stream<String> ofLeader = live(leaders().get(0), there);
                 Stream<String> ofFollower = live(follower(0), there)) {
             List<Iterator<String>> readers = List.of(ofLeader.iterator(), ofFollower.iterator());
@@ -235,7 +213,8 @@ class ClusterGroupsTest {
             for (int number = 0; number < 15; number++) {
                 LockSupport.parkNanos(Duration.ofMillis(100).toNanos());
                 String value = "<" + number + ">";
-                assertThat(call(leaders().get(1), "RPUSH", there, value)).startsWith(":");
+                assertThat(cluster.call(leaders().get(1), "RPUSH", there, value))
+                        .startsWith(":");
                 String data = Base64.getEncoder().encodeToString(value.getBytes(UTF_8));
                 for (Iterator<String> lines : readers) {
                     assertThat(await(lines, line -> line.contains(value) || line.contains(data)))
@@ -247,11 +226,7 @@ class ClusterGroupsTest {
     }
 
     private static Stream<String> live(ClusterHost asked, String name) throws Exception {
-        HttpRequest live = HttpRequest.newBuilder(
-                        URI.create("http://" + asked.http() + "/v1/stream/" + name + "?live=sse&offset=now"))
-                .timeout(Duration.ofSeconds(30))
-                .build();
-        return HTTP.send(live, BodyHandlers.ofLines()).body();
+        return lines(TestCluster.request(asked, "/v1/stream/" + name + "?live=sse&offset=now"));
     }
 
     /** The stop would otherwise wait for these live reads until a timeout and then cut them. */
@@ -259,20 +234,12 @@ class ClusterGroupsTest {
     void aHostThatStopsEndsTheLiveReadsThatItPassesOn() throws Exception {
         ClusterHost asked = follower(0);
         String path = "/v1/stream/" + nameIn(1, "ended");
-        assertThat(send(asked, "PUT", path, "1").statusCode()).isEqualTo(201);
-        URI address = URI.create("http://" + asked.http());
+        assertThat(status(asked, "PUT", path, "1")).isEqualTo(201);
+
         String body = "{\"streams\":[{\"path\":\"" + path + "\",\"offset\":\"-1\"}]}";
-        try (Stream<String> one = HTTP.send(
-                                HttpRequest.newBuilder(address.resolve(path + "?live=sse&offset=-1"))
-                                        .build(),
-                                BodyHandlers.ofLines())
-                        .body();
-                Stream<String> many = HTTP.send(
-                                HttpRequest.newBuilder(address.resolve("/v1/live"))
-                                        .POST(BodyPublishers.ofString(body))
-                                        .build(),
-                                BodyHandlers.ofLines())
-                        .body()) {
+        try (Stream<String> one = lines(TestCluster.request(asked, path + "?live=sse&offset=-1"));
+                Stream<String> many =
+                        lines(TestCluster.request(asked, "/v1/live").POST(BodyPublishers.ofString(body)))) {
             Iterator<String> ofOne = one.iterator();
             Iterator<String> ofMany = many.iterator();
             assertThat(await(ofOne, line -> line.startsWith("data:"))).isTrue();
@@ -285,6 +252,10 @@ class ClusterGroupsTest {
             cluster.restart(asked.id());
             leaders();
         }
+    }
+
+    private static Stream<String> lines(HttpRequest.Builder request) throws Exception {
+        return TestCluster.HTTP.send(request.build(), BodyHandlers.ofLines()).body();
     }
 
     private static boolean await(Iterator<String> lines, Predicate<String> wanted) {
@@ -310,9 +281,8 @@ class ClusterGroupsTest {
                 assertThat(refused.headers().firstValue("Caravan-Relayed")).hasValue("refused");
             }
         }
-        assertThat(send(leaders().get(1), "PUT", "/v1/stream/" + there, "1", "Caravan-Relayed", "x")
-                        .statusCode())
-                .isEqualTo(201);
+        HttpResponse<String> made = send(leaders().get(1), "PUT", "/v1/stream/" + there, "1", "Caravan-Relayed", "x");
+        assertThat(made.statusCode()).isEqualTo(201);
     }
 
     /** Returns the names that a node lists, page by page. */
@@ -336,8 +306,7 @@ class ClusterGroupsTest {
     @Test
     void aCursorThatIsNoneIsRefused() throws Exception {
         for (String cursor : List.of("x", "16384-0", "-1", "0-", "0-99999999999999999999", "99999999999999999999")) {
-            assertThat(send(follower(0), "GET", "/v1/documents?cursor=" + cursor, "")
-                            .statusCode())
+            assertThat(status(follower(0), "GET", "/v1/documents?cursor=" + cursor, ""))
                     .as(cursor)
                     .isEqualTo(400);
         }
@@ -360,25 +329,24 @@ class ClusterGroupsTest {
             for (List<String> order : List.of(List.of(here, there), List.of(there, here))) {
                 HttpResponse<String> batch = post(host, "/v1/batch", "changes", "\"append\":[\"1\"]", order);
                 assertThat(batch.statusCode()).as(batch.body()).isEqualTo(409);
-                assertThat(batch.body()).contains("cross_slot", order.get(1));
+                assertThat(batch.body()).contains("cross_group", order.get(1));
                 HttpResponse<String> live = post(host, "/v1/live", "streams", "\"offset\":\"-1\"", order);
                 assertThat(live.statusCode()).as(live.body()).isEqualTo(409);
             }
-            assertThat(send(host, "GET", "/v1/stream/" + here, "").statusCode()).isEqualTo(404);
+            assertThat(status(host, "GET", "/v1/stream/" + here, "")).isEqualTo(404);
         }
-        assertThat(send(follower(1), "PUT", "/v1/stream/" + there, "1").statusCode())
-                .isEqualTo(201);
+        assertThat(status(follower(1), "PUT", "/v1/stream/" + there, "1")).isEqualTo(201);
         HttpResponse<String> fork =
                 send(follower(1), "PUT", "/v1/stream/" + here, "", "Stream-Forked-From", "/v1/stream/" + there);
         assertThat(fork.statusCode()).as(fork.body()).isEqualTo(409);
-        assertThat(fork.body()).contains("cross_slot");
-        assertThat(call(leaders().get(0), "EXISTS", here)).isEqualTo(":0");
+        assertThat(fork.body()).contains("cross_group");
+        assertThat(cluster.call(leaders().get(0), "EXISTS", here)).isEqualTo(":0");
         String tagged = "{" + there + "}";
-        assertThat(call(leaders().get(1), "RPUSH", tagged, "1")).isEqualTo(":1");
+        assertThat(cluster.call(leaders().get(1), "RPUSH", tagged, "1")).isEqualTo(":1");
         HttpResponse<String> together =
                 post(follower(0), "/v1/batch", "changes", "\"append\":[\"2\"]", List.of(there, "%7B" + there + "%7D"));
         assertThat(together.statusCode()).as(together.body()).isEqualTo(200);
-        assertThat(call(leaders().get(1), "LRANGE", tagged, "0", "-1")).isEqualTo("[$1, $2]");
+        assertThat(cluster.call(leaders().get(1), "LRANGE", tagged, "0", "-1")).isEqualTo("[$1, $2]");
     }
 
     @Test
@@ -389,13 +357,14 @@ class ClusterGroupsTest {
                 .isZero();
         for (int group = 0; group < 2; group++) {
             String name = nameIn(group, "limited/");
-            assertThat(call(leaders().get(group), "RPUSH", name, "1", "2", "3")).startsWith("-TOOLARGE");
+            assertThat(cluster.call(leaders().get(group), "RPUSH", name, "1", "2", "3"))
+                    .startsWith("-TOOLARGE");
         }
         assertThat(ClusterCommandRun.caravan("space", "rm", "limited/", "--server", asked)
                         .exitCode())
                 .isZero();
         for (ClusterHost leader : leaders()) {
-            assertThat(call(leader, "CARAVAN.SPACE", "LIST")).doesNotContain("limited/");
+            assertThat(cluster.call(leader, "CARAVAN.SPACE", "LIST")).doesNotContain("limited/");
         }
         assertThat(ClusterCommandRun.caravan("space", "rm", "limited/", "--server", asked)
                         .exitCode())
@@ -409,8 +378,7 @@ class ClusterGroupsTest {
                         namesIn(0, "many").limit(3), namesIn(1, "many").limit(3))
                 .toList();
         for (String name : names) {
-            assertThat(send(follower(0), "PUT", "/v1/stream/" + name, "1").statusCode())
-                    .isEqualTo(201);
+            assertThat(status(follower(0), "PUT", "/v1/stream/" + name, "1")).isEqualTo(201);
         }
         for (ClusterHost host : List.of(follower(0), leaders().get(1))) {
             String asked = host.resp().toString();
@@ -448,13 +416,8 @@ class ClusterGroupsTest {
                 y.slots = 0-8191
                 """;
         Path file = Files.writeString(directory.resolve("joining.properties"), text);
-        ClusterCommandRun add = ClusterCommandRun.of(
-                "add",
-                "x",
-                "--cluster-file",
-                file.toString(),
-                "--server",
-                leaders().get(0).resp().toString());
+        String server = leaders().get(0).resp().toString();
+        ClusterCommandRun add = ClusterCommandRun.of("add", "x", "--cluster-file", file.toString(), "--server", server);
         assertThat(add.exitCode()).isEqualTo(1);
         assertThat(add.text()).contains("host x has the slots 8192-16383", "the group that was asked has 0-8191");
     }
@@ -463,16 +426,11 @@ class ClusterGroupsTest {
     void aHostThatJoinsHasNothingOfAnotherGroupsHost() throws Exception {
         ClusterHost other = follower(1);
         ClusterHost asked = leaders().get(0);
-        assertThat(call(
-                        asked,
-                        "CARAVAN.HOSTS",
-                        "ADD",
-                        "x",
-                        "127.0.0.1:11",
-                        other.resp().toString(),
-                        "127.0.0.1:13"))
+        String address = other.resp().toString();
+        assertThat(cluster.call(asked, "CARAVAN.HOSTS", "ADD", "x", "127.0.0.1:11", address, "127.0.0.1:13"))
                 .startsWith("-ERR host " + other.id() + " has the address " + other.resp());
-        assertThat(call(asked, "CARAVAN.HOSTS", "ADD", other.id(), "127.0.0.1:11", "127.0.0.1:12", "127.0.0.1:13"))
+        assertThat(cluster.call(
+                        asked, "CARAVAN.HOSTS", "ADD", other.id(), "127.0.0.1:11", "127.0.0.1:12", "127.0.0.1:13"))
                 .startsWith("-ERR the group of the slots 8192-16383 has a host " + other.id());
     }
 
@@ -481,7 +439,7 @@ class ClusterGroupsTest {
         ClusterHost lost = cluster.awaitLeader(1);
         ClusterHost asked = follower(0);
         String name = nameIn(1, "lost");
-        assertThat(send(asked, "PUT", "/v1/stream/" + name, "1").statusCode()).isEqualTo(201);
+        assertThat(status(asked, "PUT", "/v1/stream/" + name, "1")).isEqualTo(201);
         cluster.stop(lost.id());
         try {
             Eventually.await("the document is there again", () -> answers(asked, name));
@@ -492,9 +450,8 @@ class ClusterGroupsTest {
                             .group(Slots.of(name.getBytes(UTF_8)))
                             .leader()
                             .equals(Optional.of(next)));
-            assertThat(call(asked, "RPUSH", name, "2")).isEqualTo(moved(name, next));
-            assertThat(send(asked, "POST", "/v1/stream/" + name, "2").statusCode())
-                    .isEqualTo(204);
+            assertThat(cluster.call(asked, "RPUSH", name, "2")).isEqualTo(moved(name, next));
+            assertThat(status(asked, "POST", "/v1/stream/" + name, "2")).isEqualTo(204);
             assertThat(send(asked, "GET", "/v1/stream/" + name, "").body()).isEqualTo("12");
         } finally {
             cluster.restart(lost.id());
@@ -507,20 +464,18 @@ class ClusterGroupsTest {
         ClusterHost asked = cluster.awaitLeader(0);
         String here = nameIn(0, "down");
         String there = nameIn(1, "down");
-        assertThat(send(asked, "PUT", "/v1/stream/" + there, "1").statusCode()).isEqualTo(201);
+        assertThat(status(asked, "PUT", "/v1/stream/" + there, "1")).isEqualTo(201);
         List<ClusterHost> lost = cluster.hosts().subList(3, 6);
         cluster.stopAll(lost);
         try {
             Eventually.await(
                     "no host leads the other group",
                     () -> cluster.view(asked.id()).groups().get(1).leader().isEmpty());
-            assertThat(call(asked, "RPUSH", here, "1")).isEqualTo(":1");
-            assertThat(call(asked, "RPUSH", there, "1")).startsWith("-CLUSTERDOWN");
-            assertThat(send(asked, "GET", "/v1/stream/" + there, "").statusCode())
-                    .isEqualTo(503);
-            assertThat(send(asked, "GET", "/v1/documents?cursor=8192-0", "").statusCode())
-                    .isEqualTo(503);
-            assertThat(call(asked, "CLUSTER", "INFO")).contains("cluster_state:fail", "cluster_slots_ok:8192");
+            assertThat(cluster.call(asked, "RPUSH", here, "1")).isEqualTo(":1");
+            assertThat(cluster.call(asked, "RPUSH", there, "1")).startsWith("-CLUSTERDOWN");
+            assertThat(status(asked, "GET", "/v1/stream/" + there, "")).isEqualTo(503);
+            assertThat(status(asked, "GET", "/v1/documents?cursor=8192-0", "")).isEqualTo(503);
+            assertThat(cluster.call(asked, "CLUSTER", "INFO")).contains("cluster_state:fail", "cluster_slots_ok:8192");
             ClusterCommandRun half =
                     ClusterCommandRun.caravan("ls", "--server", asked.resp().toString());
             assertThat(half.exitCode()).isEqualTo(1);

@@ -5,13 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.cli.cluster.ClusterCommandRun;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterHost;
-import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -30,40 +25,22 @@ class ClusterHostsTest {
     @TempDir
     private Path directory;
 
-    private static String call(TestCluster cluster, ClusterHost host, String... words) throws IOException {
-        try (RespClient client = cluster.connect(host)) {
-            return client.call(words);
-        }
-    }
-
     private static String[] add(ClusterHost host) {
-        return new String[] {
-            "CARAVAN.HOSTS",
-            "ADD",
-            host.id(),
-            host.peer().toString(),
-            host.resp().toString(),
-            host.http().toString()
-        };
+        return ("CARAVAN.HOSTS ADD " + host.id() + " " + host.peer() + " " + host.resp() + " " + host.http())
+                .split(" ");
     }
 
     private static String page(ClusterHost host, String path) throws Exception {
-        return HttpClient.newHttpClient()
-                .send(
-                        HttpRequest.newBuilder(URI.create("http://" + host.http() + path))
-                                .build(),
-                        HttpResponse.BodyHandlers.ofString())
-                .body();
+        return TestCluster.get(host, path).body();
     }
 
     private Path file(TestCluster cluster, ClusterHost... more) throws IOException {
         StringBuilder text =
                 new StringBuilder("group = " + cluster.view("a").group().id() + "\n");
         for (ClusterHost host :
-                Stream.concat(cluster.hosts().stream(), List.of(more).stream()).toList()) {
-            text.append(host.id()).append(".peer = ").append(host.peer()).append('\n');
-            text.append(host.id()).append(".resp = ").append(host.resp()).append('\n');
-            text.append(host.id()).append(".http = ").append(host.http()).append('\n');
+                Stream.concat(cluster.hosts().stream(), Stream.of(more)).toList()) {
+            text.append("%1$s.peer = %2$s%n%1$s.resp = %3$s%n%1$s.http = %4$s%n"
+                    .formatted(host.id(), host.peer(), host.resp(), host.http()));
         }
         return Files.writeString(directory.resolve("cluster.properties"), text);
     }
@@ -108,9 +85,9 @@ class ClusterHostsTest {
 
     private void everyHostTellsOfTheNewHostAtOnceAndForgetsTheOldOne(TestCluster cluster) throws Exception {
         ClusterHost leader = cluster.awaitLeader();
-        assertThat(call(cluster, leader, "RPUSH", "kept", "value")).isEqualTo(":1");
+        assertThat(cluster.call(leader, "RPUSH", "kept", "value")).isEqualTo(":1");
         ClusterHost d = cluster.join("d");
-        assertThat(call(cluster, leader, add(d))).isEqualTo("[$hosts, $a,b,c,d]");
+        assertThat(cluster.call(leader, add(d))).isEqualTo("[$hosts, $a,b,c,d]");
         for (String id : List.of("a", "b", "c", "d")) {
             Eventually.await(
                     "host " + id + " knows the new one",
@@ -120,18 +97,18 @@ class ClusterHostsTest {
                             .equals(List.of("a", "b", "c", "d")));
         }
         for (ClusterHost host : List.of(leader, d)) {
-            assertThat(call(cluster, host, "CLUSTER", "SLOTS"))
+            assertThat(cluster.call(host, "CLUSTER", "SLOTS"))
                     .contains(":" + d.resp().port() + ",");
-            assertThat(call(cluster, host, "CLUSTER", "NODES"))
+            assertThat(cluster.call(host, "CLUSTER", "NODES"))
                     .contains(d.resp() + "@" + d.peer().port());
-            assertThat(call(cluster, host, "CLUSTER", "SHARDS"))
+            assertThat(cluster.call(host, "CLUSTER", "SHARDS"))
                     .contains(":" + d.resp().port() + ",");
-            assertThat(call(cluster, host, "CLUSTER", "INFO")).contains("cluster_known_nodes:4");
-            assertThat(call(cluster, host, "INFO", "cluster")).contains("cluster_host_d:", "resp=" + d.resp());
-            assertThat(page(host, "/metrics")).contains("caravan_cluster_node_lag_entries{host=\"d\"}");
+            assertThat(cluster.call(host, "CLUSTER", "INFO")).contains("cluster_known_nodes:4");
+            assertThat(cluster.call(host, "INFO", "cluster")).contains("cluster_host_d:", "resp=" + d.resp());
+            assertThat(page(host, "/metrics")).contains("caravan_cluster_replica_behind_entries{host=\"d\"}");
             assertThat(page(host, "/v1/cluster")).contains("\"id\":\"d\"");
         }
-        assertThat(call(cluster, d, "RPUSH", "kept", "value"))
+        assertThat(cluster.call(d, "RPUSH", "kept", "value"))
                 .startsWith("-MOVED")
                 .endsWith(leader.resp().toString());
         Eventually.await("the new host has everything", () -> cluster.view("d").behind() == 0);
@@ -158,10 +135,10 @@ class ClusterHostsTest {
         removed.awaitFailure();
         assertThat(removed.removed()).isTrue();
         cluster.stop(leaves.id());
-        assertThat(call(cluster, now, "CLUSTER", "NODES"))
+        assertThat(cluster.call(now, "CLUSTER", "NODES"))
                 .doesNotContain(leaves.resp().toString());
         assertThat(page(now, "/metrics")).doesNotContain("host=\"" + leaves.id() + "\"");
-        assertThat(call(cluster, now, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
+        assertThat(cluster.call(now, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
     }
 
     private void aDeadHostIsReplacedByTheFileThatTheNewOneIsStartedWith(TestCluster cluster) throws Exception {
@@ -169,19 +146,14 @@ class ClusterHostsTest {
         cluster.stop(dead.id());
         ClusterHost e = cluster.join("e");
         ClusterHost leader = awaitSilent(cluster, dead);
-        ClusterCommandRun run = ClusterCommandRun.of(
-                "replace",
-                dead.id(),
-                "e",
-                "--cluster-file",
-                file(cluster, e).toString(),
-                "--json",
-                "--server",
-                leader.resp().toString());
+        String file = file(cluster, e).toString();
+        String server = leader.resp().toString();
+        ClusterCommandRun run =
+                ClusterCommandRun.of("replace", dead.id(), "e", "--cluster-file", file, "--json", "--server", server);
         assertThat(run.exitCode()).as(run.text()).isZero();
         assertThat(run.text()).contains("\"hosts\":[").contains("\"e\"").doesNotContain("\"" + dead.id() + "\"");
         cluster.lead(e);
-        assertThat(call(cluster, e, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
+        assertThat(cluster.call(e, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
 
         // The file of the first nodes does not name the new node.
         String other = cluster.hosts().stream()
@@ -202,35 +174,23 @@ class ClusterHostsTest {
     private void changesThatMakeNoSenseAreRefused(TestCluster cluster) throws Exception {
         ClusterHost leader = cluster.awaitLeader();
         ClusterHost follower = cluster.follower();
-        assertThat(call(cluster, follower, "CARAVAN.HOSTS", "REMOVE", "a"))
+        assertThat(cluster.call(follower, "CARAVAN.HOSTS", "REMOVE", "a"))
                 .startsWith("-ERR this host follows: ask host " + leader.id());
-        assertThat(call(cluster, leader, "CARAVAN.HOSTS", "MOVE", "a")).startsWith("-ERR say ADD");
-        assertThat(call(cluster, leader, "CARAVAN.HOSTS", "REMOVE", "z")).startsWith("-ERR the group has no host z");
-        assertThat(call(cluster, leader, "CARAVAN.HOSTS", "REMOVE", leader.id()))
-                .contains("leads: hand leadership");
-        assertThat(call(cluster, leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:2", "nowhere"))
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "MOVE", "a")).startsWith("-ERR say ADD");
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "REMOVE", "z")).startsWith("-ERR the group has no host z");
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "REMOVE", leader.id())).contains("leads: hand leadership");
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:2", "nowhere"))
                 .contains("'nowhere' is not HOST:PORT");
-        assertThat(call(
-                        cluster,
-                        leader,
-                        "CARAVAN.HOSTS",
-                        "ADD",
-                        "d",
-                        "127.0.0.1:1",
-                        follower.http().toString(),
-                        "127.0.0.1:3"))
+        String taken = follower.http().toString();
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", taken, "127.0.0.1:3"))
                 .contains("host " + follower.id() + " has the address " + follower.http() + " already");
-        assertThat(call(cluster, leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:3"))
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:3"))
                 .contains("needs three addresses");
-        assertThat(call(cluster, leader, "CARAVAN.HOSTS", "ADD", "a!", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"))
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "ADD", "a!", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"))
                 .contains("a host's id has");
-        ClusterCommandRun run = ClusterCommandRun.of(
-                "add",
-                "x",
-                "--cluster-file",
-                file(cluster).toString(),
-                "--server",
-                leader.resp().toString());
+        String file = file(cluster).toString();
+        String server = leader.resp().toString();
+        ClusterCommandRun run = ClusterCommandRun.of("add", "x", "--cluster-file", file, "--server", server);
         assertThat(run.exitCode()).isEqualTo(1);
         assertThat(run.text()).contains("the cluster has no host 'x'");
     }

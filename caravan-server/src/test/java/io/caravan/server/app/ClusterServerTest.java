@@ -1,5 +1,8 @@
 package io.caravan.server.app;
 
+import static io.caravan.server.app.TestCluster.get;
+import static io.caravan.server.app.TestCluster.send;
+import static io.caravan.server.app.TestCluster.status;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,20 +19,15 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
-import java.net.ConnectException;
-import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
@@ -41,7 +39,6 @@ import redis.clients.jedis.HostAndPort;
 /** A cluster of three nodes from the point of view of clients, on every node and after a change of the leader. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClusterServerTest {
-    private static final HttpClient HTTP = HttpClient.newHttpClient();
 
     @TempDir
     private static Path directory;
@@ -54,55 +51,18 @@ class ClusterServerTest {
         cluster = new TestCluster(directory);
     }
 
-    private static String call(ClusterHost host, String... words) throws IOException {
-        try (RespClient client = cluster.connect(host)) {
-            return client.call(words);
-        }
-    }
-
-    private static HttpRequest.Builder request(ClusterHost host, String path) {
-        return HttpRequest.newBuilder(URI.create("http://" + host.http() + path))
-                .timeout(Duration.ofSeconds(30));
-    }
-
-    private static HttpResponse<String> get(ClusterHost host, String path) throws Exception {
-        return answer(request(host, path).build());
-    }
-
-    /** Sends a request. Retries while the node refuses connections because its role is changing. */
-    private static HttpResponse<String> answer(HttpRequest request) throws Exception {
-        for (int attempt = 1; ; attempt++) {
-            try {
-                return HTTP.send(request, HttpResponse.BodyHandlers.ofString());
-            } catch (ConnectException changing) {
-                assertThat(attempt)
-                        .as("attempts to connect to " + request.uri())
-                        .isLessThan(100);
-                TimeUnit.MILLISECONDS.sleep(20);
-            }
-        }
-    }
-
-    private static HttpResponse<String> send(ClusterHost host, String method, String path, String body)
-            throws Exception {
-        return answer(request(host, path)
-                .method(method, HttpRequest.BodyPublishers.ofString(body))
-                .header("Content-Type", "text/plain")
-                .build());
-    }
-
     @Test
     void aFollowerSendsClientsToTheLeader() throws Exception {
         ClusterHost leader = cluster.awaitLeader();
         ClusterHost follower = cluster.follower();
         int slot = Slots.of("k".getBytes(UTF_8));
-        assertThat(call(follower, "RPUSH", "k", "v")).isEqualTo("-MOVED " + slot + " " + leader.resp());
-        assertThat(call(follower, "LRANGE", "k", "0", "-1")).isEqualTo("-MOVED " + slot + " " + leader.resp());
-        assertThat(call(follower, "SCAN", "0")).startsWith("-ERR this host follows: ask host " + leader.id());
-        assertThat(call(follower, "SAVE")).startsWith("-ERR this host follows");
-        assertThat(call(follower, "PING")).isEqualTo("+PONG");
-        assertThat(call(follower, "READONLY")).isEqualTo("+OK");
-        assertThat(call(follower, "CLUSTER", "COUNTKEYSINSLOT", "0")).startsWith("-ERR this host follows");
+        assertThat(cluster.call(follower, "RPUSH", "k", "v")).isEqualTo("-MOVED " + slot + " " + leader.resp());
+        assertThat(cluster.call(follower, "LRANGE", "k", "0", "-1")).isEqualTo("-MOVED " + slot + " " + leader.resp());
+        assertThat(cluster.call(follower, "SCAN", "0")).startsWith("-ERR this host follows: ask host " + leader.id());
+        assertThat(cluster.call(follower, "SAVE")).startsWith("-ERR this host follows");
+        assertThat(cluster.call(follower, "PING")).isEqualTo("+PONG");
+        assertThat(cluster.call(follower, "READONLY")).isEqualTo("+OK");
+        assertThat(cluster.call(follower, "CLUSTER", "COUNTKEYSINSLOT", "0")).startsWith("-ERR this host follows");
         try (RespClient client = cluster.connect(follower)) {
             assertThat(client.call("MULTI")).isEqualTo("+OK");
             assertThat(client.call("RPUSH", "k", "v")).startsWith("-MOVED");
@@ -115,23 +75,23 @@ class ClusterServerTest {
         ClusterHost leader = cluster.awaitLeader();
         for (ClusterHost host : cluster.hosts()) {
             boolean leads = host.equals(leader);
-            assertThat(call(host, "CLUSTER", "SLOTS"))
+            assertThat(cluster.call(host, "CLUSTER", "SLOTS"))
                     .startsWith("[[:0, :16383, [$127.0.0.1, :" + leader.resp().port() + ",");
-            assertThat(call(host, "CLUSTER", "NODES"))
+            assertThat(cluster.call(host, "CLUSTER", "NODES"))
                     .contains(leader.resp() + "@" + leader.peer().port())
                     .contains(" 0-16383");
-            assertThat(call(host, "CLUSTER", "INFO")).contains("cluster_state:ok", "cluster_known_nodes:3");
-            assertThat(call(host, "CLUSTER", "SHARDS")).contains("$master", "$replica");
-            assertThat(call(host, "CLUSTER", "KEYSLOT", "foo")).isEqualTo(":12182");
-            assertThat(call(host, "CLUSTER", "MYID")).hasSize(41);
-            assertThat(call(host, "ROLE")).startsWith(leads ? "[$master" : "[$slave, $127.0.0.1, :");
-            assertThat(call(host, "INFO"))
+            assertThat(cluster.call(host, "CLUSTER", "INFO")).contains("cluster_state:ok", "cluster_known_nodes:3");
+            assertThat(cluster.call(host, "CLUSTER", "SHARDS")).contains("$master", "$replica");
+            assertThat(cluster.call(host, "CLUSTER", "KEYSLOT", "foo")).isEqualTo(":12182");
+            assertThat(cluster.call(host, "CLUSTER", "MYID")).hasSize(41);
+            assertThat(cluster.call(host, "ROLE")).startsWith(leads ? "[$master" : "[$slave, $127.0.0.1, :");
+            assertThat(cluster.call(host, "INFO"))
                     .contains(
                             "cluster_enabled:1",
                             "redis_mode:cluster",
                             "role:" + (leads ? "master" : "slave"),
                             "cluster_leader:" + leader.id());
-            assertThat(call(host, "HELLO", "3")).contains("$mode: $cluster");
+            assertThat(cluster.call(host, "HELLO", "3")).contains("$mode: $cluster");
             assertThat(get(host, "/readyz").body())
                     .contains("\"ready\"", "\"leader\":\"" + leader.id() + "\"", leads ? "leader" : "follower");
             assertThat(get(host, "/v1/cluster").body()).contains("\"hosts\":[", "\"leader\":\"" + leader.id() + "\"");
@@ -142,16 +102,17 @@ class ClusterServerTest {
     @Test
     void theLeaderDoesEverythingThatAServerAloneDoes() throws Exception {
         ClusterHost leader = cluster.awaitLeader();
-        assertThat(call(leader, "RPUSH", "alone", "a", "b")).isEqualTo(":2");
-        assertThat(call(leader, "WAIT", "1", "100")).isEqualTo(":1");
-        assertThat(call(leader, "LRANGE", "alone", "0", "-1")).isEqualTo("[$a, $b]");
-        assertThat(call(leader, "DEL", "alone", "other")).startsWith("-CROSSSLOT");
-        assertThat(call(leader, "DEL", "{alone}1", "{alone}2")).isEqualTo(":0");
+        assertThat(cluster.call(leader, "RPUSH", "alone", "a", "b")).isEqualTo(":2");
+        assertThat(cluster.call(leader, "WAIT", "1", "100")).isEqualTo(":1");
+        assertThat(cluster.call(leader, "LRANGE", "alone", "0", "-1")).isEqualTo("[$a, $b]");
+        assertThat(cluster.call(leader, "DEL", "alone", "other")).startsWith("-CROSSSLOT");
+        assertThat(cluster.call(leader, "DEL", "{alone}1", "{alone}2")).isEqualTo(":0");
         int slot = Slots.of("alone".getBytes(UTF_8));
-        assertThat(call(leader, "CLUSTER", "COUNTKEYSINSLOT", String.valueOf(slot)))
+        assertThat(cluster.call(leader, "CLUSTER", "COUNTKEYSINSLOT", String.valueOf(slot)))
                 .isEqualTo(":1");
-        assertThat(call(leader, "CARAVAN.TRANSFER", leader.id())).startsWith("-ERR host " + leader.id() + " leads");
-        assertThat(call(leader, "CARAVAN.TRANSFER", "z")).startsWith("-ERR the cluster has no host 'z'");
+        assertThat(cluster.call(leader, "CARAVAN.TRANSFER", leader.id()))
+                .startsWith("-ERR host " + leader.id() + " leads");
+        assertThat(cluster.call(leader, "CARAVAN.TRANSFER", "z")).startsWith("-ERR the cluster has no host 'z'");
     }
 
     @Test
@@ -161,23 +122,17 @@ class ClusterServerTest {
         HttpResponse<String> created = send(follower, "PUT", "/v1/stream/relayed?x=1", "one ");
         assertThat(created.statusCode()).isEqualTo(201);
         assertThat(created.headers().firstValue("Location").orElseThrow()).contains(follower.http() + "/v1/stream");
-        assertThat(send(follower, "POST", "/v1/stream/relayed", "two").statusCode())
-                .isEqualTo(204);
+        assertThat(status(follower, "POST", "/v1/stream/relayed", "two")).isEqualTo(204);
         for (ClusterHost host : cluster.hosts()) {
             HttpResponse<String> read = get(host, "/v1/stream/relayed?offset=-1");
             assertThat(read.statusCode()).isEqualTo(200);
             assertThat(read.body()).isEqualTo("one two");
-            assertThat(send(host, "HEAD", "/v1/stream/relayed", "").statusCode())
-                    .isEqualTo(200);
+            assertThat(status(host, "HEAD", "/v1/stream/relayed", "")).isEqualTo(200);
             assertThat(get(host, "/v1/stream/absent").statusCode()).isEqualTo(404);
         }
         String etag =
                 get(leader, "/v1/stream/relayed").headers().firstValue("ETag").orElseThrow();
-        HttpResponse<String> unchanged = HTTP.send(
-                request(follower, "/v1/stream/relayed")
-                        .header("If-None-Match", etag)
-                        .build(),
-                HttpResponse.BodyHandlers.ofString());
+        HttpResponse<String> unchanged = send(follower, "GET", "/v1/stream/relayed", "", "If-None-Match", etag);
         assertThat(unchanged.statusCode()).isEqualTo(304);
     }
 
@@ -194,7 +149,7 @@ class ClusterServerTest {
                 .map(found -> found.group(1))
                 .distinct()
                 .toList();
-        String listed = call(cluster.awaitLeader(), "COMMAND", "LIST");
+        String listed = cluster.call(cluster.awaitLeader(), "COMMAND", "LIST");
         assertThat(documented)
                 .contains("CLUSTER", "CARAVAN.TRANSFER")
                 .allSatisfy(name -> assertThat(listed).contains("$" + name.toLowerCase(Locale.ROOT)));
@@ -202,11 +157,7 @@ class ClusterServerTest {
 
     @Test
     void aHostThatIsSentARequestByAnotherDoesNotSendItOn() throws Exception {
-        HttpResponse<String> answer = HTTP.send(
-                request(cluster.follower(), "/v1/documents")
-                        .header("Caravan-Relayed", "x")
-                        .build(),
-                HttpResponse.BodyHandlers.ofString());
+        HttpResponse<String> answer = send(cluster.follower(), "GET", "/v1/documents", "", "Caravan-Relayed", "x");
         assertThat(answer.statusCode()).isEqualTo(503);
         assertThat(answer.body()).contains("no_leader");
     }
@@ -242,10 +193,10 @@ class ClusterServerTest {
     @Test
     void aHostThatIsDrainedDoesNotLeadUntilThatIsUndone() throws Exception {
         ClusterHost first = cluster.awaitLeader();
-        assertThat(call(first, "CARAVAN.DRAIN", "MAYBE")).startsWith("-ERR say ON or OFF");
-        assertThat(call(first, "CARAVAN.DRAIN", "ON")).isEqualTo("+OK");
+        assertThat(cluster.call(first, "CARAVAN.DRAIN", "MAYBE")).startsWith("-ERR say ON or OFF");
+        assertThat(cluster.call(first, "CARAVAN.DRAIN", "ON")).isEqualTo("+OK");
         Eventually.await("another host leads", () -> !cluster.awaitLeader().id().equals(first.id()));
-        assertThat(call(first, "INFO", "cluster")).contains("cluster_drained:1");
+        assertThat(cluster.call(first, "INFO", "cluster")).contains("cluster_drained:1");
 
         long term = cluster.view(first.id()).term();
         askToLead(first);
@@ -254,14 +205,14 @@ class ClusterServerTest {
                 () -> cluster.view(first.id()).term() > term + 1);
         assertThat(cluster.awaitLeader()).isNotEqualTo(first);
 
-        assertThat(call(first, "CARAVAN.DRAIN", "OFF")).isEqualTo("+OK");
+        assertThat(cluster.call(first, "CARAVAN.DRAIN", "OFF")).isEqualTo("+OK");
         cluster.lead(first);
     }
 
     /** Asks for a transfer of leadership and ignores the reply, because the transfer may close the connection. */
     private static void askToLead(ClusterHost host) {
         try {
-            call(cluster.awaitLeader(), "CARAVAN.TRANSFER", host.id());
+            cluster.call(cluster.awaitLeader(), "CARAVAN.TRANSFER", host.id());
         } catch (IOException ended) {
             System.out.println("leadership moved meanwhile: " + ended);
         }
@@ -271,17 +222,18 @@ class ClusterServerTest {
     void aLiveReadEndsWithItsLeaderAndGoesOnWhereItStopped() throws Exception {
         ClusterHost first = cluster.awaitLeader();
         ClusterHost asked = cluster.follower();
-        assertThat(send(asked, "PUT", "/v1/stream/live", "1").statusCode()).isEqualTo(201);
+        assertThat(status(asked, "PUT", "/v1/stream/live", "1")).isEqualTo(201);
         String offset = get(asked, "/v1/stream/live")
                 .headers()
                 .firstValue("Stream-Next-Offset")
                 .orElseThrow();
-        HttpRequest live =
-                request(asked, "/v1/stream/live?live=sse&offset=" + offset).build();
-        try (InputStream events =
-                HTTP.send(live, HttpResponse.BodyHandlers.ofInputStream()).body()) {
+        HttpRequest live = TestCluster.request(asked, "/v1/stream/live?live=sse&offset=" + offset)
+                .build();
+        try (InputStream events = TestCluster.HTTP
+                .send(live, HttpResponse.BodyHandlers.ofInputStream())
+                .body()) {
             BufferedReader lines = new BufferedReader(new InputStreamReader(events, UTF_8));
-            assertThat(send(asked, "POST", "/v1/stream/live", "2").statusCode()).isEqualTo(204);
+            assertThat(status(asked, "POST", "/v1/stream/live", "2")).isEqualTo(204);
             String line = lines.readLine();
             while (!line.equals("data:2")) {
                 line = lines.readLine();
@@ -296,7 +248,7 @@ class ClusterServerTest {
             }
         }
         cluster.awaitLeader();
-        assertThat(send(asked, "POST", "/v1/stream/live", "3").statusCode()).isEqualTo(204);
+        assertThat(status(asked, "POST", "/v1/stream/live", "3")).isEqualTo(204);
         assertThat(get(asked, "/v1/stream/live?offset=" + offset).body()).isEqualTo("23");
     }
 
@@ -311,25 +263,26 @@ class ClusterServerTest {
     @Test
     void aStoppedLeaderHandsOverAndComesBackAsAFollower() throws Exception {
         ClusterHost leader = cluster.awaitLeader();
-        assertThat(call(leader, "RPUSH", "across", "a stop")).isEqualTo(":1");
+        assertThat(cluster.call(leader, "RPUSH", "across", "a stop")).isEqualTo(":1");
         cluster.stop(leader.id());
         ClusterHost next = cluster.awaitLeader();
         assertThat(next).isNotEqualTo(leader);
-        assertThat(call(next, "LRANGE", "across", "0", "-1")).isEqualTo("[$a stop]");
+        assertThat(cluster.call(next, "LRANGE", "across", "0", "-1")).isEqualTo("[$a stop]");
         cluster.restart(leader.id());
         cluster.awaitLeader();
-        assertThat(call(leader, "RPUSH", "across", "x")).startsWith("-MOVED");
+        assertThat(cluster.call(leader, "RPUSH", "across", "x")).startsWith("-MOVED");
     }
 
     /**
      * Waits until the node serves as a follower. Before that, a former leader closes connections and rejects requests.
      */
     private static void awaitFollows(ClusterHost host) {
-        HttpRequest relayed =
-                request(host, "/v1/documents").header("Caravan-Relayed", "x").build();
+        HttpRequest relayed = TestCluster.request(host, "/v1/documents")
+                .header("Caravan-Relayed", "x")
+                .build();
         Eventually.await("host " + host.id() + " follows", () -> {
             try {
-                HttpResponse<String> answer = HTTP.send(relayed, HttpResponse.BodyHandlers.ofString());
+                HttpResponse<String> answer = TestCluster.HTTP.send(relayed, HttpResponse.BodyHandlers.ofString());
                 return answer.headers().firstValue("Caravan-Relayed").isPresent();
             } catch (IOException ended) {
                 return false;
@@ -351,19 +304,19 @@ class ClusterServerTest {
                 "the host that is left knows no leader",
                 () -> cluster.view(left.id()).leader().isEmpty());
         awaitFollows(left);
-        assertThat(call(left, "RPUSH", "k", "v")).startsWith("-CLUSTERDOWN No host leads");
-        assertThat(call(left, "CLUSTER", "INFO")).contains("cluster_state:fail");
+        assertThat(cluster.call(left, "RPUSH", "k", "v")).startsWith("-CLUSTERDOWN No host leads");
+        assertThat(cluster.call(left, "CLUSTER", "INFO")).contains("cluster_state:fail");
         assertThat(get(left, "/readyz").statusCode()).isEqualTo(503);
         assertThat(get(left, "/v1/documents").body()).contains("no_leader");
         cluster.restart(leader.id());
         cluster.restart(others.get(0).id());
-        assertThat(call(cluster.awaitLeader(), "RPUSH", "k", "v")).isEqualTo(":1");
+        assertThat(cluster.call(cluster.awaitLeader(), "RPUSH", "k", "v")).isEqualTo(":1");
     }
 
     @Test
     void aRequestThatComesWhileNobodyLeadsIsHeldUntilAHostDoes() throws Exception {
         ClusterHost leader = cluster.awaitLeader();
-        assertThat(call(leader, "RPUSH", "held", "v")).isEqualTo(":1");
+        assertThat(cluster.call(leader, "RPUSH", "held", "v")).isEqualTo(":1");
         List<ClusterHost> others =
                 cluster.hosts().stream().filter(host -> !host.equals(leader)).toList();
         ClusterHost left = others.get(1);
@@ -379,10 +332,8 @@ class ClusterServerTest {
                     "the host that is left knows no leader",
                     () -> cluster.view(left.id()).leader().isEmpty());
             awaitFollows(left);
-            CompletableFuture<HttpResponse<String>> answer = HTTP.sendAsync(
-                    HttpRequest.newBuilder(URI.create("http://" + left.http() + "/v1/stream/held"))
-                            .build(),
-                    BodyHandlers.ofString());
+            CompletableFuture<HttpResponse<String>> answer = TestCluster.HTTP.sendAsync(
+                    TestCluster.request(left, "/v1/stream/held").build(), BodyHandlers.ofString());
             cluster.restart(leader.id());
             cluster.restart(others.get(0).id());
             assertThat(answer.get().body()).isEqualTo("v");

@@ -6,13 +6,7 @@ import io.caravan.server.cluster.ClusterHost;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -23,16 +17,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Tag("thorough")
 class ClusterStrictReadsTest {
-    private static final HttpClient HTTP = HttpClient.newHttpClient();
 
     @TempDir
     private Path directory;
-
-    private static HttpResponse<String> get(ClusterHost host, String path) throws Exception {
-        URI uri = URI.create("http://" + host.http() + path);
-        return HTTP.send(
-                HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(60)).build(), BodyHandlers.ofString());
-    }
 
     /** Returns the reply, or an error if the connection ended because the node became a follower. */
     private static String answerOrEnd(RespClient client, String... words) {
@@ -53,7 +40,7 @@ class ClusterStrictReadsTest {
                 assertThat(client.call("LRANGE", "a", "0", "-1")).isEqualTo("[$v]");
                 assertThat(client.call("RPUSHX", "absent", "v")).isEqualTo(":0");
                 assertThat(client.call("SCAN", "0")).isEqualTo("[$0, [$a]]");
-                assertThat(get(follower, "/v1/stream/a").body()).isEqualTo("v");
+                assertThat(TestCluster.get(follower, "/v1/stream/a").body()).isEqualTo("v");
 
                 List<String> others = cluster.hosts().stream()
                         .filter(host -> !host.equals(leader))

@@ -5,25 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.OutOfSpaceException;
 import io.caravan.ShardedStore;
-import io.caravan.WriteBatch;
-import io.caravan.WriteCallback;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.server.protocol.resp.codec.RespLimits;
-import io.caravan.testing.Eventually;
-import io.caravan.testing.ForwardingListStore;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -39,31 +29,9 @@ class GroupsServerTest {
 
     private final List<FullStore> groups =
             Stream.generate(FullStore::new).limit(GROUPS).toList();
-    private final HttpClient http =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
     private Server server;
     private RespClient client;
-
-    /** A store that rejects appends while {@code full} is set. */
-    private static final class FullStore extends ForwardingListStore {
-        volatile boolean full;
-
-        FullStore() {
-            super(ListStore.inMemory());
-        }
-
-        @Override
-        public void write(WriteBatch batch, WriteCallback callback) {
-            if (full && batch.operations().stream().anyMatch(WriteBatch.Append.class::isInstance)) {
-                throw new OutOfSpaceException("the store is full");
-            }
-            super.write(batch, callback);
-        }
-
-        long documents() {
-            return read(0).size();
-        }
-    }
 
     @BeforeEach
     void start() throws IOException {
@@ -92,30 +60,26 @@ class GroupsServerTest {
     }
 
     private HttpResponse<String> http(String method, String path, String body) throws Exception {
-        HttpRequest.Builder request = HttpRequest.newBuilder(
-                        URI.create("http://127.0.0.1:" + server.httpAddress().getPort() + path))
-                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
-        if (!body.isEmpty()) {
-            request.header("Content-Type", "application/json");
-        }
-        return http.send(request.build(), BodyHandlers.ofString());
+        return ServerFixture.http(server, method, path, body);
     }
 
     private static int group(String name) {
         return Slots.group(name.getBytes(UTF_8), GROUPS);
     }
 
-    /** Returns a document name in this shard. */
-    private static String in(int group) {
+    /** Returns document names in this shard. */
+    private static Stream<String> namesIn(int group) {
         return Stream.iterate(0, number -> number + 1)
                 .map(number -> "document-" + number)
-                .filter(name -> group(name) == group)
-                .findFirst()
-                .orElseThrow();
+                .filter(name -> group(name) == group);
+    }
+
+    private static String in(int group) {
+        return namesIn(group).findFirst().orElseThrow();
     }
 
     private void answers(String expected, String... words) throws IOException {
-        assertThat(client.call(words)).as(String.join(" ", words)).isEqualTo(expected);
+        client.answers(expected, words);
     }
 
     @Test
@@ -123,12 +87,12 @@ class GroupsServerTest {
         for (int i = 0; i < 200; i++) {
             answers(":1", "RPUSH", "document-" + i, "value " + i);
         }
-        long[] expected = new long[GROUPS];
+        int[] expected = new int[GROUPS];
         for (int i = 0; i < 200; i++) {
             expected[group("document-" + i)]++;
         }
         for (int group = 0; group < GROUPS; group++) {
-            assertThat(groups.get(group).documents()).isEqualTo(expected[group]).isGreaterThan(20);
+            assertThat(groups.get(group).read(0)).hasSize(expected[group]).hasSizeGreaterThan(20);
         }
         again();
         for (int i = 0; i < 200; i++) {
@@ -175,11 +139,9 @@ class GroupsServerTest {
         answers("+QUEUED", "RPUSH", other, "b");
         assertThat(client.call("EXEC")).startsWith("-CROSSSLOT ");
         answers("[$a]", "LRANGE", one, "0", "-1");
-        HttpResponse<String> batch = http(
-                "POST",
-                "/v1/batch",
-                "{\"changes\":[{\"path\":\"/v1/stream/" + one + "\",\"append\":[\"b\"]},{\"path\":\"/v1/stream/" + other
-                        + "\",\"append\":[\"b\"]}]}");
+        String change = "{\"path\":\"/v1/stream/%s\",\"append\":[\"b\"]}".formatted(one);
+        String changes = "{\"changes\":[" + change + "," + change.replace(one, other) + "]}";
+        HttpResponse<String> batch = http("POST", "/v1/batch", changes);
         assertThat(batch.statusCode()).as(batch.body()).isEqualTo(409);
         assertThat(batch.body()).contains("\"code\":\"cross_slot\"");
         answers("[$a]", "LRANGE", other, "0", "-1");
@@ -195,11 +157,7 @@ class GroupsServerTest {
         answers(":2", "DEL", "{a}1", "{a}2");
         // The names are in different slots of the same shard.
         String first = in(2);
-        String second = Stream.iterate(0, number -> number + 1)
-                .map(number -> "other-" + number)
-                .filter(name -> group(name) == 2)
-                .findFirst()
-                .orElseThrow();
+        String second = namesIn(2).skip(1).findFirst().orElseThrow();
         answers("+OK", "MULTI");
         answers("+QUEUED", "RPUSH", first, "x");
         answers("+QUEUED", "RPUSH", second, "y");
@@ -224,17 +182,7 @@ class GroupsServerTest {
             answers(":1", "RPUSH", "document-" + i, "a");
             answers(":1", "PEXPIRE", "document-" + i, "1");
         }
-        Eventually.await(
-                "all have expired",
-                () -> client("EXISTS", in(0), in(1), in(2), in(3)).equals(":0"));
-    }
-
-    private String client(String... words) {
-        try {
-            return client.call(words);
-        } catch (IOException broken) {
-            throw new AssertionError(broken);
-        }
+        client.await(":0"::equals, "EXISTS", in(0), in(1), in(2), in(3));
     }
 
     @Test

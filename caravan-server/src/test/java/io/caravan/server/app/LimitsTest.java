@@ -7,7 +7,6 @@ import io.caravan.ListStore;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.TestLimits;
-import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.testing.Eventually;
@@ -16,8 +15,6 @@ import io.netty.channel.group.ChannelGroup;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.ref.WeakReference;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,9 +54,7 @@ class LimitsTest {
 
     private void start(NetworkLimits limits) throws IOException {
         NetworkConfig network = new NetworkConfig(NetworkConfig.defaults().transport(), 2, limits, null);
-        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        HttpConfig http = HttpConfig.of(any, ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES);
-        startWith(config -> config.withNetwork(network).withHttp(http));
+        startWith(config -> config.withNetwork(network).withHttp(ServerFixture.HTTP));
     }
 
     private void startWith(UnaryOperator<ServerConfig> change) throws IOException {
@@ -196,9 +191,7 @@ class LimitsTest {
         }
         fixture.store.release();
         for (Flood flood : floods) {
-            for (int answer = 1; answer <= pushesEach; answer++) {
-                assertThat(flood.client.read()).isEqualTo(":" + answer);
-            }
+            flood.client.readsNumbers(1, pushesEach);
         }
         for (Future<?> rest : rests) {
             rest.get();
@@ -298,8 +291,6 @@ class LimitsTest {
         Flood.turn(fixture.server.network());
         assertThat(fixture.store.accepted()).isEqualTo(pipeline);
         fixture.store.release();
-        for (int i = 1; i <= 3 * pipeline; i++) {
-            assertThat(client.read()).isEqualTo(":" + i);
-        }
+        client.readsNumbers(1, 3 * pipeline);
     }
 }

@@ -12,14 +12,7 @@ import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.Transport;
-import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -47,24 +40,17 @@ class MonitoringTest {
         MemoryObjectStore objects = new MemoryObjects(InstantSource.system()).client();
         ArchiveConfig archive =
                 Claims.config("memory:", () -> objects, true, false, false, Duration.ofHours(10), 2, 0, false);
-        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
         try (ListStore store = ListStore.inMemory();
                 ServerFixture server = new ServerFixture(
-                        store,
-                        config -> config.withArchive(archive)
-                                .withHttp(HttpConfig.of(
-                                        any, ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES)));
+                        store, config -> config.withArchive(archive).withHttp(ServerFixture.HTTP));
                 RespClient client = server.connect()) {
             objects.faults((number, call, key) -> ObjectFault.REFUSED);
             assertThat(client.call("CARAVAN.SPACE", "SET", "k", "max-values", "9"))
                     .startsWith("[");
             assertThat(client.call("RPUSH", "k", "v")).isEqualTo(":1");
             assertThat(client.call("CARAVAN.ARCHIVE", "k")).startsWith("-ARCHIVE");
-            URI metrics =
-                    URI.create("http://127.0.0.1:" + server.server.httpAddress().getPort() + "/metrics");
-            return HttpClient.newHttpClient()
-                    .send(HttpRequest.newBuilder(metrics).build(), BodyHandlers.ofString())
-                    .body();
+            return server.get("/metrics");
         }
     }
 

@@ -6,19 +6,11 @@ import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
-import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -27,8 +19,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The durability of a space: fsyncs and the replies that depend on them. */
 class SpaceDurabilityTest {
-    private static final HttpClient HTTP =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     @TempDir
     Path folder;
@@ -38,13 +28,12 @@ class SpaceDurabilityTest {
     private RespClient client;
 
     private void start(Durability level) throws IOException {
-        HttpConfig http = HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1 << 20, 4 << 20);
         store = DurableListStore.open(SmallFiles.config(folder.resolve("store"))
                 .durability(level)
                 .checkpointFloorBytes(1L << 40)
                 .build());
         server = new ServerFixture(
-                store, config -> new ServerConfig(config.resp(), config.limits(), level).withHttp(http));
+                store, config -> new ServerConfig(config.resp(), config.limits(), level).withHttp(ServerFixture.HTTP));
         client = server.connect();
     }
 
@@ -52,16 +41,6 @@ class SpaceDurabilityTest {
     void stop() throws IOException {
         client.close();
         server.close();
-    }
-
-    private HttpResponse<String> http(String method, String path, String body) throws Exception {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(
-                        "http://127.0.0.1:" + server.server.httpAddress().getPort() + path))
-                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
-        if (!body.isEmpty()) {
-            request.header("Content-Type", path.equals("/v1/batch") ? "application/json" : "text/plain");
-        }
-        return HTTP.send(request.build(), BodyHandlers.ofString());
     }
 
     private static void tells(String durability, HttpResponse<String> answer) {
@@ -74,8 +53,8 @@ class SpaceDurabilityTest {
      * flush.
      */
     private long forces() {
-        store.write(WriteBatch.create().durability(Durability.MEMORY)).join();
-        return store.stats().fsyncs();
+        store.write(WriteBatch.create().durability(Durability.NONE)).join();
+        return store.stats().forces();
     }
 
     private long forcesOf(String... words) throws IOException {
@@ -88,7 +67,7 @@ class SpaceDurabilityTest {
     void documentsInMemoryCostNoForceAndSaySo() throws Exception {
         start(Durability.SYNC);
         assertThat(client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory"))
-                .contains("$durability, $memory", "$effective-durability, $memory");
+                .contains("$durability, $memory", "$promise, $memory");
         for (int i = 0; i < 10; i++) {
             assertThat(forcesOf("RPUSH", "m/a", "value")).isZero();
         }
@@ -98,20 +77,19 @@ class SpaceDurabilityTest {
         long before = forces();
         assertThat(client.call("RPUSHX", "m/none", "value")).isEqualTo(":0");
         assertThat(client.call("CARAVAN.APPEND", "m/a", "IFSEQ", "1", "value")).startsWith("-CONFLICT");
-        tells("memory", http("PUT", "/v1/stream/m/h", "one"));
-        tells("memory", http("POST", "/v1/stream/m/h", "two"));
-        tells("memory", http("POST", "/v1/stream/m/h?trim=" + Offset.of(1), ""));
-        tells("memory", http("HEAD", "/v1/stream/m/h", ""));
-        tells("memory", http("POST", "/v1/batch", """
+        tells("memory", server.http("PUT", "/v1/stream/m/h", "one"));
+        tells("memory", server.http("POST", "/v1/stream/m/h", "two"));
+        tells("memory", server.http("POST", "/v1/stream/m/h?trim=" + Offset.of(1), ""));
+        tells("memory", server.http("HEAD", "/v1/stream/m/h", ""));
+        tells("memory", server.http("POST", "/v1/batch", """
                 {"changes": [{"path": "/v1/stream/m/h", "append": ["three"]}]}"""));
-        tells("memory", http("DELETE", "/v1/stream/m/h", ""));
+        tells("memory", server.http("DELETE", "/v1/stream/m/h", ""));
         assertThat(forces()).as("forces").isEqualTo(before);
         assertThat(client.call("CARAVAN.INFO", "m/a")).contains("$durability, $memory");
         assertThat(client.call("INFO", "spaces")).contains("spaces_less_durable:1");
-        assertThat(http("GET", "/v1/documents?prefix=m/", "").body()).contains("\"durability\":\"memory\"");
-        assertThat(http("GET", "/v1/spaces/m/", "").body())
-                .contains("\"durability\":\"memory\"", "\"effectiveDurability\":\"memory\"");
-        assertThat(http("GET", "/metrics", "").body()).contains("caravan_space_durability{prefix=\"m/\"} 1.0");
+        assertThat(server.get("/v1/documents?prefix=m/")).contains("\"durability\":\"memory\"");
+        assertThat(server.get("/v1/spaces/m/")).contains("\"durability\":\"memory\"", "\"promise\":\"memory\"");
+        assertThat(server.get("/metrics")).contains("caravan_space_durability{prefix=\"m/\"} 1.0");
     }
 
     @Test
@@ -122,7 +100,7 @@ class SpaceDurabilityTest {
         for (String name : new String[] {"other", "m/but/this"}) {
             assertThat(forcesOf("RPUSH", name, "value")).as(name).isEqualTo(1);
             assertThat(client.call("CARAVAN.INFO", name)).contains("$durability, $sync");
-            tells("", http("HEAD", "/v1/stream/" + name, ""));
+            tells("", server.http("HEAD", "/v1/stream/" + name, ""));
         }
     }
 
@@ -142,7 +120,7 @@ class SpaceDurabilityTest {
         client.call("RPUSH", "s/a", "1");
         assertThat(client.call("EXEC")).isEqualTo("[:2, :1]");
         assertThat(forces()).isEqualTo(before + 1);
-        tells("process", http("POST", "/v1/batch", """
+        tells("process", server.http("POST", "/v1/batch", """
                 {"changes": [{"path": "/v1/stream/m/a", "append": ["2"]}, {"path": "/v1/stream/p/a", "append": ["2"]}]}"""));
     }
 
@@ -200,7 +178,7 @@ class SpaceDurabilityTest {
         client.call("RPUSH", "m/a", "value");
         assertThat(forcesOf("CARAVAN.SPACE", "SET", "m/", "durability", "0")).isPositive();
         assertThat(forcesOf("RPUSH", "m/a", "value")).isEqualTo(1);
-        assertThat(client.call("CARAVAN.SPACE", "GET", "m/")).contains("$effective-durability, $sync");
+        assertThat(client.call("CARAVAN.SPACE", "GET", "m/")).contains("$promise, $sync");
         client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory");
         client.call("RPUSH", "m/a", "value");
         assertThat(forcesOf("CARAVAN.SPACE", "REMOVE", "m/")).isPositive();
@@ -217,12 +195,13 @@ class SpaceDurabilityTest {
                 .isEqualTo("-ERR durability cannot be replicated here: the server is no part of a cluster");
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "durability", "eternal"))
                 .isEqualTo("-ERR durability must be memory, process, sync, replicated, or 0 to unset it");
-        assertThat(http("PUT", "/v1/spaces/a/", "{\"durability\": 1}").statusCode())
+        assertThat(server.http("PUT", "/v1/spaces/a/", "{\"durability\": 1}").statusCode())
                 .isEqualTo(400);
-        assertThat(http("PUT", "/v1/spaces/a/", "{\"durability\": \"sync\"}").statusCode())
+        assertThat(server.http("PUT", "/v1/spaces/a/", "{\"durability\": \"sync\"}")
+                        .statusCode())
                 .isEqualTo(400);
         assertThat(client.call("CARAVAN.SPACE", "LIST")).isEqualTo("[]");
-        tells("", http("PUT", "/v1/spaces/a/", "{\"durability\": \"process\"}"));
+        tells("", server.http("PUT", "/v1/spaces/a/", "{\"durability\": \"process\"}"));
     }
 
     /** A server with a lower durability keeps the setting of the space and reports the durability that it provides. */
@@ -232,8 +211,7 @@ class SpaceDurabilityTest {
         client.call("CARAVAN.SPACE", "SET", "a/", "durability", "sync");
         stop();
         start(Durability.PROCESS);
-        assertThat(client.call("CARAVAN.SPACE", "GET", "a/"))
-                .contains("$durability, $sync", "$effective-durability, $process");
+        assertThat(client.call("CARAVAN.SPACE", "GET", "a/")).contains("$durability, $sync", "$promise, $process");
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "max-values", "3")).contains("$durability, $sync");
         assertThat(forcesOf("RPUSH", "a/a", "value")).isZero();
         assertThat(client.call("CARAVAN.INFO", "a/a")).contains("$durability, $process");

@@ -4,18 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListStore;
-import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.URI;
 import java.net.URLEncoder;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -24,18 +16,13 @@ import org.junit.jupiter.api.Test;
 
 /** Spaces over RESP and HTTP: settings, limits, errors, and statistics. */
 class SpaceServerTest {
-    private static final int MAX_BODY_BYTES = 64 * 1024;
 
     private static ServerFixture server;
     private static RespClient client;
-    private static final HttpClient HTTP =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
     @BeforeAll
     static void start() throws IOException {
-        HttpConfig http = HttpConfig.of(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_BODY_BYTES, MAX_BODY_BYTES);
-        server = new ServerFixture(ListStore.inMemory(), config -> config.withHttp(http));
+        server = new ServerFixture(ListStore.inMemory(), config -> config.withHttp(ServerFixture.HTTP));
         client = server.connect();
     }
 
@@ -45,22 +32,8 @@ class SpaceServerTest {
         server.close();
     }
 
-    private static HttpResponse<String> http(String method, String path, String body, String... headers)
-            throws Exception {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(
-                        "http://127.0.0.1:" + server.server.httpAddress().getPort() + path))
-                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
-        if (!body.isEmpty()) {
-            request.header("Content-Type", "application/octet-stream");
-        }
-        if (headers.length > 0) {
-            request.headers(headers);
-        }
-        return HTTP.send(request.build(), BodyHandlers.ofString());
-    }
-
     private static void answers(String expected, String... words) throws IOException {
-        assertThat(client.call(words)).as(String.join(" ", words)).isEqualTo(expected);
+        client.answers(expected, words);
     }
 
     private static void refused(HttpResponse<String> answer, int status, String code) {
@@ -78,17 +51,17 @@ class SpaceServerTest {
                 .startsWith("[$prefix, $a/, $max-values, :3, $max-bytes, :100, $documents, :0, $bytes, :0, ");
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "max-bytes", "0", "retain-values", "2"))
                 .startsWith("[$prefix, $a/, $max-values, :3, $retain-values, :2, $documents");
-        HttpResponse<String> replaced = http("PUT", "/v1/spaces/a/", "{\"max-value-bytes\": 5}");
+        HttpResponse<String> replaced = server.http("PUT", "/v1/spaces/a/", "{\"max-value-bytes\": 5}");
         assertThat(replaced.statusCode()).isEqualTo(200);
         assertThat(replaced.body())
                 .contains("\"prefix\":\"a/\"", "\"path\":\"/v1/spaces/a/\"", "\"settings\":{\"max-value-bytes\":5}");
         assertThat(told("a/")).startsWith("[$prefix, $a/, $max-value-bytes, :5, $documents");
-        assertThat(http("GET", "/v1/spaces/a/", "").body()).contains("\"max-value-bytes\":5");
-        assertThat(http("GET", "/v1/spaces", "").body()).contains("\"prefix\":\"a/\"");
+        assertThat(server.get("/v1/spaces/a/")).contains("\"max-value-bytes\":5");
+        assertThat(server.get("/v1/spaces")).contains("\"prefix\":\"a/\"");
         assertThat(client.call("CARAVAN.SPACE", "LIST")).contains("[$prefix, $a/, ");
-        assertThat(http("DELETE", "/v1/spaces/a/", "").statusCode()).isEqualTo(204);
-        refused(http("DELETE", "/v1/spaces/a/", ""), 404, "no_space");
-        refused(http("GET", "/v1/spaces/a/", ""), 404, "no_space");
+        assertThat(server.http("DELETE", "/v1/spaces/a/", "").statusCode()).isEqualTo(204);
+        refused(server.http("DELETE", "/v1/spaces/a/", ""), 404, "no_space");
+        refused(server.http("GET", "/v1/spaces/a/", ""), 404, "no_space");
         answers(":0", "CARAVAN.SPACE", "REMOVE", "a/");
         answers("null", "CARAVAN.SPACE", "GET", "a/");
         assertThat(client.call("CARAVAN.SPACE", "HELP")).contains("+CARAVAN.SPACE SET prefix setting value");
@@ -99,17 +72,17 @@ class SpaceServerTest {
         long before = System.currentTimeMillis();
         assertThat(client.call("CARAVAN.SPACE", "SET", "t/", "timestamps", "on"))
                 .contains("$timestamps, $on");
-        assertThat(http("GET", "/v1/spaces/t/", "").body()).contains("\"timestamps\":\"on\"");
+        assertThat(server.get("/v1/spaces/t/")).contains("\"timestamps\":\"on\"");
         answers(":2", "RPUSH", "t/1", "one", "two");
-        String timed = http("GET", "/v1/values/t/1", "").body();
+        String timed = server.get("/v1/values/t/1");
         assertThat(timed).contains("\"bytes\":3,\"base64\":\"b25l\",\"time\":");
         long time = Long.parseLong(timed.replaceAll("(?s).*\"time\":(\\d+).*", "$1"));
         assertThat(time).isBetween(before, System.currentTimeMillis());
         client.call("CARAVAN.SPACE", "SET", "t/", "timestamps", "0", "max-values", "9");
         answers(":3", "RPUSH", "t/1", "three");
-        assertThat(http("GET", "/v1/values/t/1?newest=true&limit=1", "").body()).doesNotContain("\"time\"");
+        assertThat(server.get("/v1/values/t/1?newest=true&limit=1")).doesNotContain("\"time\"");
         answers("[$one, $two, $three]", "LRANGE", "t/1", "0", "-1");
-        assertThat(http("GET", "/v1/stream/t/1?offset=-1", "").body()).isEqualTo("onetwothree");
+        assertThat(server.get("/v1/stream/t/1?offset=-1")).isEqualTo("onetwothree");
         assertThat(client.call("CARAVAN.SPACE", "SET", "t/", "timestamps", "off"))
                 .isEqualTo("-ERR timestamps must be on, or 0 to unset it");
     }
@@ -118,18 +91,15 @@ class SpaceServerTest {
     void whatIsNoSettingIsRefusedAndChangesNothing() throws Exception {
         client.call("CARAVAN.SPACE", "SET", "b/", "max-values", "3");
         String before = told("b/");
-        for (String[] wrong : new String[][] {
-            {"max-values", "4", "no-such", "1"},
-            {"max-values", "4", "max-bytes"},
-            {"max-values", "-1"},
-            {"max-values", "4", "max-bytes", "9007199254740992"},
-            {"max-values", "many"},
-            {"max-values", "0"}
+        for (String wrong : new String[] {
+            "max-values 4 no-such 1",
+            "max-values 4 max-bytes",
+            "max-values -1",
+            "max-values 4 max-bytes 9007199254740992",
+            "max-values many",
+            "max-values 0"
         }) {
-            String[] words = new String[3 + wrong.length];
-            System.arraycopy(new String[] {"CARAVAN.SPACE", "SET", "b/"}, 0, words, 0, 3);
-            System.arraycopy(wrong, 0, words, 3, wrong.length);
-            assertThat(client.call(words)).as(String.join(" ", words)).startsWith("-ERR ");
+            client.fails("ERR ", ("CARAVAN.SPACE SET b/ " + wrong).split(" "));
         }
         for (String wrong : new String[] {
             "",
@@ -144,7 +114,7 @@ class SpaceServerTest {
             "{\"max-values\": 99999999999999999999}",
             "{\"max-values\": {\"max-values\": 4}}"
         }) {
-            assertThat(http("PUT", "/v1/spaces/b/", wrong).statusCode())
+            assertThat(server.http("PUT", "/v1/spaces/b/", wrong).statusCode())
                     .as(wrong)
                     .isEqualTo(400);
         }
@@ -153,34 +123,25 @@ class SpaceServerTest {
                 .startsWith("-ERR a space's prefix must have 1 to 256 bytes");
         assertThat(client.call("CARAVAN.SPACE", "SET", "p".repeat(257), "max-values", "3"))
                 .startsWith("-ERR a space's prefix must have 1 to 256 bytes, has 257");
-        assertThat(http("PUT", "/v1/spaces/", "{\"max-values\": 4}").statusCode())
+        assertThat(server.http("PUT", "/v1/spaces/", "{\"max-values\": 4}").statusCode())
                 .isEqualTo(400);
     }
 
     @Test
     void whatIsTooLargeIsRefusedOverBothProtocols() throws Exception {
         client.call("CARAVAN.SPACE", "SET", "size/", "max-value-bytes", "4", "max-values", "2", "max-bytes", "6");
-        answers(
-                "-TOOLARGE document 'size/d' cannot take a value of 5 bytes: its space 'size/' has max-value-bytes 4",
-                "RPUSH",
-                "size/d",
-                "12345");
+        String tooLarge = "-TOOLARGE document 'size/d' cannot ";
+        String value = tooLarge + "take a value of 5 bytes: its space 'size/' has max-value-bytes 4";
+        answers(value, "RPUSH", "size/d", "12345");
         answers(":0", "EXISTS", "size/d");
         answers(":2", "RPUSH", "size/d", "1", "2");
-        answers(
-                "-TOOLARGE document 'size/d' cannot have 3 values: its space 'size/' has max-values 2",
-                "RPUSH",
-                "size/d",
-                "3");
-        refused(http("POST", "/v1/stream/size/d", "3"), 413, "too_large");
-        refused(http("PUT", "/v1/stream/size/e", "12345"), 413, "too_large");
-        assertThat(http("HEAD", "/v1/stream/size/e", "").statusCode()).isEqualTo(404);
-        assertThat(http("PUT", "/v1/stream/size/f", "1234").statusCode()).isEqualTo(201);
-        answers(
-                "-TOOLARGE document 'size/f' cannot have 7 bytes: its space 'size/' has max-bytes 6",
-                "RPUSH",
-                "size/f",
-                "567");
+        answers(tooLarge + "have 3 values: its space 'size/' has max-values 2", "RPUSH", "size/d", "3");
+        refused(server.http("POST", "/v1/stream/size/d", "3"), 413, "too_large");
+        refused(server.http("PUT", "/v1/stream/size/e", "12345"), 413, "too_large");
+        assertThat(server.http("HEAD", "/v1/stream/size/e", "").statusCode()).isEqualTo(404);
+        assertThat(server.http("PUT", "/v1/stream/size/f", "1234").statusCode()).isEqualTo(201);
+        String seven = "TOOLARGE document 'size/f' cannot have 7 bytes: its space 'size/' has max-bytes 6";
+        client.fails(seven, "RPUSH", "size/f", "567");
         answers("[$1, $2]", "LRANGE", "size/d", "0", "-1");
     }
 
@@ -194,7 +155,7 @@ class SpaceServerTest {
         answers(":0", "EXISTS", "outside", "whole/d");
         String batch = "{\"changes\": [{\"path\": \"/v1/stream/outside\", \"append\": [\"a\"]},"
                 + " {\"path\": \"/v1/stream/whole/d\", \"append\": [\"a\", \"b\"]}]}";
-        assertThat(http("POST", "/v1/batch", batch).statusCode()).isNotEqualTo(200);
+        assertThat(server.http("POST", "/v1/batch", batch).statusCode()).isNotEqualTo(200);
         answers(":0", "EXISTS", "outside", "whole/d");
         // A new value that replaces all earlier values.
         answers(":1", "RPUSH", "whole/d", "a");
@@ -210,7 +171,8 @@ class SpaceServerTest {
         client.call("CARAVAN.SPACE", "SET", "keep/", "retain-values", "2", "retain-bytes", "5");
         client.call("RPUSH", "keep/d", "1", "2", "3");
         answers("[$2, $3]", "LRANGE", "keep/d", "0", "-1");
-        assertThat(http("POST", "/v1/stream/keep/d", "4567").statusCode()).isEqualTo(204);
+        assertThat(server.http("POST", "/v1/stream/keep/d", "4567").statusCode())
+                .isEqualTo(204);
         answers("[$3, $4567]", "LRANGE", "keep/d", "0", "-1");
         client.call("RPUSH", "keep/d", "89");
         answers("[$89]", "LRANGE", "keep/d", "0", "-1");
@@ -221,15 +183,13 @@ class SpaceServerTest {
     void aQuotaAndARateAreToldSoThatAClientKnowsWhatToDo() throws Exception {
         client.call("CARAVAN.SPACE", "SET", "quota/", "quota-bytes", "2", "quota-documents", "2");
         answers(":2", "RPUSH", "quota/d", "1", "2");
-        answers(
-                "-QUOTA document 'quota/d' cannot take this: its space 'quota/' would be over its quota-bytes of 2;"
-                        + " trim or delete documents of the space",
-                "RPUSH",
-                "quota/d",
-                "3");
-        refused(http("POST", "/v1/stream/quota/d", "3"), 507, "over_quota");
-        assertThat(http("PUT", "/v1/stream/quota/e", "").statusCode()).isEqualTo(201);
-        refused(http("PUT", "/v1/stream/quota/f", ""), 507, "over_quota");
+        String overQuota =
+                "-QUOTA document 'quota/d' cannot take this: its space 'quota/' would be over its quota-bytes"
+                        + " of 2; trim or delete documents of the space";
+        answers(overQuota, "RPUSH", "quota/d", "3");
+        refused(server.http("POST", "/v1/stream/quota/d", "3"), 507, "over_quota");
+        assertThat(server.http("PUT", "/v1/stream/quota/e", "").statusCode()).isEqualTo(201);
+        refused(server.http("PUT", "/v1/stream/quota/f", ""), 507, "over_quota");
         answers("+OK", "LTRIM", "quota/d", "1", "-1");
         answers(":2", "RPUSH", "quota/d", "3");
 
@@ -239,7 +199,7 @@ class SpaceServerTest {
         assertThat(client.call("RPUSH", "rate/d", "v"))
                 .matches("-RATELIMITED document 'rate/d' cannot take this now: its space 'rate/' is written to faster"
                         + " than it allows; try again in [0-9]{8} ms");
-        HttpResponse<String> limited = http("POST", "/v1/stream/rate/d", "v");
+        HttpResponse<String> limited = server.http("POST", "/v1/stream/rate/d", "v");
         refused(limited, 429, "rate_limited");
         assertThat(limited.headers().firstValue("Retry-After").orElse("")).matches("[0-9]{5}");
         answers(":1", "LLEN", "rate/d");
@@ -253,7 +213,7 @@ class SpaceServerTest {
         client.call("CARAVAN.SPACE", "SET", hostile, "quota-bytes", "7", "max-value-bytes", "2");
         client.call("RPUSH", hostile + "d", "12");
         client.call("RPUSH", hostile + "d", "123");
-        String metrics = http("GET", "/metrics", "").body();
+        String metrics = server.get("/metrics");
         String label = "{prefix=\"met\\\"rics\\\\n} 1\\\\\\\\\"}";
         for (Map.Entry<String, String> figure : Map.of(
                         "documents", "1.0",
@@ -271,25 +231,24 @@ class SpaceServerTest {
         }
         assertThat(client.call("INFO")).contains("# Spaces\r\nspaces:").contains("\r\nspaces_rejected_sizes:");
         String path = "/v1/spaces/" + URLEncoder.encode(hostile, UTF_8).replace("+", "%20");
-        assertThat(http("GET", path, "").body()).contains("\"documents\":1");
-        assertThat(http("DELETE", path, "").statusCode()).isEqualTo(204);
-        assertThat(http("GET", "/metrics", "").body()).doesNotContain("rics\\\\n}");
+        assertThat(server.get(path)).contains("\"documents\":1");
+        assertThat(server.http("DELETE", path, "").statusCode()).isEqualTo(204);
+        assertThat(server.get("/metrics")).doesNotContain("rics\\\\n}");
     }
 
     @Test
     void whatConcernsTheArchiveIsRefusedWithoutOne() throws Exception {
-        assertThat(client.call("CARAVAN.SPACE", "SET", "archived/", "archive-after", "60"))
-                .startsWith(
-                        "-ERR archive-after cannot be set here: the server has no archive; start it with --archive");
+        String noArchive = "ERR archive-after cannot be set here: the server has no archive; start it with --archive";
+        client.fails(noArchive, "CARAVAN.SPACE", "SET", "archived/", "archive-after", "60");
         assertThat(client.call("CARAVAN.SPACE", "SET", "archived/", "archive-after", "0", "max-values", "1"))
                 .startsWith("[$prefix, $archived/, $max-values, :1");
         for (String setting : List.of("archive-keep", "archive-keep-days", "archive-keep-daily")) {
-            assertThat(client.call("CARAVAN.SPACE", "SET", "archived/", setting, "2"))
-                    .startsWith("-ERR " + setting + " cannot be set here: the server has no archive");
+            String refusal = "ERR " + setting + " cannot be set here: the server has no archive";
+            client.fails(refusal, "CARAVAN.SPACE", "SET", "archived/", setting, "2");
         }
         assertThat(client.call("CARAVAN.SPACE", "SET", "archived/", "archive-keep", "1000001"))
                 .startsWith("-ERR archive-keep must be from 1 to 1000000, or 0 to unset it, was 1000001");
-        HttpResponse<String> answer = http("PUT", "/v1/spaces/archived/", "{\"archive-after\": 60}");
+        HttpResponse<String> answer = server.http("PUT", "/v1/spaces/archived/", "{\"archive-after\": 60}");
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(400);
         assertThat(answer.body()).contains("archive-after cannot be set here");
         assertThat(client.call("CARAVAN.SPACE", "REMOVE", "archived/")).isEqualTo(":1");

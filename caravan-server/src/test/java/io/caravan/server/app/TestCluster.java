@@ -1,5 +1,7 @@
 package io.caravan.server.app;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.caravan.Durability;
 import io.caravan.StoreConfig;
 import io.caravan.cluster.GroupConfig;
@@ -17,7 +19,14 @@ import io.caravan.testing.FreePorts;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -27,6 +36,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -37,6 +47,8 @@ public final class TestCluster implements AutoCloseable {
     private static final Duration ELECTION = Duration.ofMillis(500);
     /** For tests that send requests before the nodes detect the loss of their quorum, and for clusters of six nodes. */
     private static final Duration LONG_ELECTION = Duration.ofSeconds(2);
+
+    static final HttpClient HTTP = HttpClient.newHttpClient();
 
     private final Path directory;
     private final ClusterFile file;
@@ -49,12 +61,12 @@ public final class TestCluster implements AutoCloseable {
     private volatile InstantSource clock = InstantSource.system();
 
     public TestCluster(Path directory) throws IOException {
-        this(directory, config -> config, null, false);
+        this(directory, config -> config, null);
     }
 
     /** A cluster with linearizable reads, whose nodes detect late that others have stopped. */
     public static TestCluster strict(Path directory) throws IOException {
-        return new TestCluster(directory, config -> config, null, true);
+        return new TestCluster(directory, config -> config, null, true, ofOneGroup());
     }
 
     /**
@@ -84,13 +96,11 @@ public final class TestCluster implements AutoCloseable {
      */
     public TestCluster(Path directory, UnaryOperator<ServerConfig> change, GroupConfig.@Nullable Tls tls)
             throws IOException {
-        this(directory, change, tls, false);
+        this(directory, change, tls, false, ofOneGroup());
     }
 
-    private TestCluster(
-            Path directory, UnaryOperator<ServerConfig> change, GroupConfig.@Nullable Tls tls, boolean strictReads)
-            throws IOException {
-        this(directory, change, tls, strictReads, new ClusterFile(UUID.randomUUID(), freeHosts("a", "b", "c")));
+    private static ClusterFile ofOneGroup() {
+        return new ClusterFile(UUID.randomUUID(), freeHosts("a", "b", "c"));
     }
 
     private TestCluster(
@@ -176,13 +186,9 @@ public final class TestCluster implements AutoCloseable {
     private ClusterFile withNewcomers() {
         List<ClusterGroup> groups = new ArrayList<>(file.groups());
         ClusterGroup first = groups.get(0);
-        groups.set(
-                0,
-                new ClusterGroup(
-                        first.id(),
-                        first.slots(),
-                        Stream.concat(first.hosts().stream(), newcomers.stream())
-                                .toList()));
+        List<ClusterHost> hosts =
+                Stream.concat(first.hosts().stream(), newcomers.stream()).toList();
+        groups.set(0, new ClusterGroup(first.id(), first.slots(), hosts));
         return new ClusterFile(groups);
     }
 
@@ -196,8 +202,7 @@ public final class TestCluster implements AutoCloseable {
 
     /** Stops a node as SIGTERM does. */
     public void stop(String id) throws IOException {
-        ClusterServer host = running.remove(id);
-        host.close();
+        running.remove(id).close();
     }
 
     /** Stops nodes without a transfer of leadership. */
@@ -303,6 +308,54 @@ public final class TestCluster implements AutoCloseable {
             }
         });
         return client.get();
+    }
+
+    /** Sends a command over a connection of its own. */
+    public String call(ClusterHost host, String... words) throws IOException {
+        try (RespClient client = connect(host)) {
+            return client.call(words);
+        }
+    }
+
+    static HttpRequest.Builder request(ClusterHost host, String path) {
+        return HttpRequest.newBuilder(URI.create("http://" + host.http() + path))
+                .timeout(Duration.ofSeconds(60));
+    }
+
+    static HttpResponse<String> get(ClusterHost host, String path) throws Exception {
+        return send(host, "GET", path, "");
+    }
+
+    /** Sends an HTTP request. A body is text. */
+    static HttpResponse<String> send(ClusterHost host, String method, String path, String body, String... headers)
+            throws Exception {
+        HttpRequest.Builder request = request(host, path)
+                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+        if (!body.isEmpty()) {
+            request.header("Content-Type", "text/plain");
+        }
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return answer(request.build());
+    }
+
+    static int status(ClusterHost host, String method, String path, String body) throws Exception {
+        return send(host, method, path, body).statusCode();
+    }
+
+    /** Sends a request. Retries while the node refuses connections because its role is changing. */
+    private static HttpResponse<String> answer(HttpRequest request) throws Exception {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return HTTP.send(request, BodyHandlers.ofString());
+            } catch (ConnectException changing) {
+                assertThat(attempt)
+                        .as("attempts to connect to " + request.uri())
+                        .isLessThan(100);
+                TimeUnit.MILLISECONDS.sleep(20);
+            }
+        }
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.app.FullStore;
 import io.caravan.server.document.Creation.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.testing.ForwardingListStore;
@@ -25,7 +26,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.UUID;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -36,41 +36,16 @@ class ArchivedDocumentTest {
     @AutoClose
     private final Documents documents = new Documents();
 
-    private DocumentInfo found(String name) {
-        return Objects.requireNonNull(documents.find(name));
-    }
-
-    private boolean mark(String name, long id, ArchiveMark mark) {
-        return Waiting.<Boolean>to(outcome -> documents.service().mark(name(name), id, mark, outcome));
-    }
-
     /** Marks the current state of a document as archived. */
     private void archive(String name) {
-        DocumentInfo info = found(name);
-        ArchiveMark mark = new ArchiveMark(
-                77,
-                1,
-                info.firstSequence(),
-                info.nextSequence(),
-                0,
-                info.attributes().portableHash());
-        assertThat(mark(name, info.id(), mark)).isTrue();
-    }
-
-    private void change(String name, Consumer<EditedDocument> change) {
-        Waiting.<Boolean>to(outcome -> documents
-                .service()
-                .write(
-                        name(name),
-                        document -> {
-                            change.accept(document);
-                            return true;
-                        },
-                        outcome));
+        DocumentInfo info = documents.found(name);
+        int hash = info.attributes().portableHash();
+        ArchiveMark mark = new ArchiveMark(77, 1, info.firstSequence(), info.nextSequence(), 0, hash);
+        assertThat(documents.mark(name, info.id(), mark)).isTrue();
     }
 
     private void restore(String name, long first, String... values) {
-        change(name, document -> document.restore(Attributes.EMPTY, MARK, first, values(values)));
+        documents.edit(name, document -> document.restore(Attributes.EMPTY, MARK, first, values(values)));
     }
 
     /** Returns a snapshot as text: the range of sequences, then each value after its sequence. */
@@ -94,63 +69,59 @@ class ArchivedDocumentTest {
     @Test
     void aDocumentIsDirtyUntilItsMarkSaysWhatItIs() {
         documents.push("a", "1", "2");
-        assertThat(found("a").archived()).isFalse();
+        assertThat(documents.found("a").archived()).isFalse();
 
-        assertThat(mark("a", found("a").id(), ArchiveMark.first(77))).isTrue();
-        assertThat(found("a").archived()).isFalse();
+        assertThat(documents.mark("a", documents.found("a").id(), ArchiveMark.first(77)))
+                .isTrue();
+        assertThat(documents.found("a").archived()).isFalse();
 
         archive("a");
-        assertThat(found("a").archived()).isTrue();
+        assertThat(documents.found("a").archived()).isTrue();
 
         documents.push("a", "3");
-        assertThat(found("a").archived()).isFalse();
+        assertThat(documents.found("a").archived()).isFalse();
         archive("a");
-        change("a", document -> document.trimTo(1));
-        assertThat(found("a").archived()).isFalse();
+        documents.edit("a", document -> document.trimTo(1));
+        assertThat(documents.found("a").archived()).isFalse();
         archive("a");
-        change("a", document -> document.attributes(found("a").attributes().withContentType("text/x")));
-        assertThat(found("a").archived()).isFalse();
+        documents.edit(
+                "a",
+                document ->
+                        document.attributes(documents.found("a").attributes().withContentType("text/x")));
+        assertThat(documents.found("a").archived()).isFalse();
 
         archive("a");
         documents.reopen();
-        assertThat(found("a").archived()).isTrue();
+        assertThat(documents.found("a").archived()).isTrue();
     }
 
     @Test
     void aMarkIsForTheDocumentThatItWasMadeForOnly() {
         documents.push("a", "1");
-        long id = found("a").id();
+        long id = documents.found("a").id();
         documents.delete("a");
         documents.push("a", "2");
 
-        assertThat(mark("a", id, MARK)).isFalse();
-        assertThat(mark("missing", id, MARK)).isFalse();
-        assertThat(found("a").attributes().archived()).isNull();
+        assertThat(documents.mark("a", id, MARK)).isFalse();
+        assertThat(documents.mark("missing", id, MARK)).isFalse();
+        assertThat(documents.found("a").attributes().archived()).isNull();
         assertThat(documents.find("missing")).isNull();
     }
 
     @Test
     void aSnapshotIsWholeAndNeitherOfADeletedNorOfAnExpiredDocument() {
         documents.push("a", "1", "2", "3");
-        change("a", document -> document.trimTo(1));
+        documents.edit("a", document -> document.trimTo(1));
         assertThat(snapshot("a")).containsExactly("1..3", "1:2", "2:3");
 
-        change("a", document -> document.trimTo(3));
+        documents.edit("a", document -> document.trimTo(3));
         assertThat(snapshot("a")).containsExactly("3..3");
         documents.create("empty", "text/plain");
         assertThat(snapshot("empty")).containsExactly("0..0");
 
         documents.delete("a");
         assertThat(snapshot("a")).containsExactly("missing");
-        documents.create(
-                "soon",
-                new Creation(
-                        "text/plain",
-                        OptionalLong.empty(),
-                        OptionalLong.of(documents.nowMillis()),
-                        false,
-                        values("x"),
-                        null));
+        documents.create("soon", Documents.expiring(OptionalLong.empty(), OptionalLong.of(documents.nowMillis())));
         assertThat(snapshot("soon")).containsExactly("missing");
     }
 
@@ -197,15 +168,8 @@ class ArchivedDocumentTest {
 
     @Test
     void anExpiredDocumentIsADeletedOne() {
-        documents.create(
-                "a",
-                new Creation(
-                        "text/plain",
-                        OptionalLong.empty(),
-                        OptionalLong.of(documents.nowMillis() + 1_000),
-                        false,
-                        values("x"),
-                        null));
+        OptionalLong soon = OptionalLong.of(documents.nowMillis() + 1_000);
+        documents.create("a", Documents.expiring(OptionalLong.empty(), soon));
         archive("a");
         documents.pass(Duration.ofSeconds(2));
         documents.awaitSweptTo(0);
@@ -229,30 +193,12 @@ class ArchivedDocumentTest {
                 .containsExactly(name("a"));
     }
 
-    /** A store that rejects appends while it is full. */
-    private static final class FullStore extends ForwardingListStore {
-        private boolean full;
-
-        FullStore() {
-            super(ListStore.inMemory());
-        }
-
-        @Override
-        public void write(WriteBatch batch, WriteCallback callback) {
-            if (full && batch.operations().stream().anyMatch(WriteBatch.Append.class::isInstance)) {
-                throw new OutOfSpaceException("full");
-            }
-            super.write(batch, callback);
-        }
-    }
-
     @Test
     void aFullStoreDeletesWithoutANote() {
         FullStore store = new FullStore();
         try (Documents full = new Documents(store)) {
             full.push("a", "1");
-            Waiting.<Boolean>to(outcome -> full.service()
-                    .mark(name("a"), Objects.requireNonNull(full.find("a")).id(), MARK, outcome));
+            full.mark("a", full.found("a").id(), MARK);
             store.full = true;
 
             assertThat(full.delete("a")).isTrue();
@@ -287,13 +233,7 @@ class ArchivedDocumentTest {
         FailingStore store = new FailingStore();
         try (Documents failed = new Documents(store)) {
             failed.push("a", "1");
-            assertThat(Waiting.<Boolean>to(outcome -> failed.service()
-                            .mark(
-                                    name("a"),
-                                    Objects.requireNonNull(failed.find("a")).id(),
-                                    MARK,
-                                    outcome)))
-                    .isTrue();
+            assertThat(failed.mark("a", failed.found("a").id(), MARK)).isTrue();
             store.failing = true;
             assertThatThrownBy(() -> failed.delete("a")).isInstanceOf(CaravanException.class);
             assertThat(failed.service().deletionPending(name("a"))).isFalse();
@@ -307,13 +247,14 @@ class ArchivedDocumentTest {
 
         assertThat(snapshot("a")).containsExactly("500..502", "500:x", "501:y");
         assertThat(documents.push("a", "z")).isEqualTo(502);
-        change("a", document -> document.trimTo(501));
+        documents.edit("a", document -> document.trimTo(501));
         assertThat(documents.read("a")).containsExactly("y", "z");
         documents.reopen();
-        assertThat(found("a").firstSequence()).isEqualTo(501);
-        assertThat(found("a").nextSequence()).isEqualTo(503);
-        assertThat(Objects.requireNonNull(found("a").attributes().archived())).isEqualTo(MARK);
-        change("a", document -> document.trimTo(9_999));
+        assertThat(documents.found("a").firstSequence()).isEqualTo(501);
+        assertThat(documents.found("a").nextSequence()).isEqualTo(503);
+        assertThat(Objects.requireNonNull(documents.found("a").attributes().archived()))
+                .isEqualTo(MARK);
+        documents.edit("a", document -> document.trimTo(9_999));
         assertThat(documents.push("a", "!")).isEqualTo(503);
 
         documents.create("fork", Documents.fork("a", OptionalLong.of(504), "?"));
@@ -324,7 +265,7 @@ class ArchivedDocumentTest {
     void aDocumentWithoutValuesIsRestoredToItsSequence() {
         restore("a", 9);
 
-        assertThat(found("a").firstSequence()).isEqualTo(9);
+        assertThat(documents.found("a").firstSequence()).isEqualTo(9);
         assertThat(documents.push("a", "x")).isEqualTo(9);
     }
 
@@ -332,18 +273,12 @@ class ArchivedDocumentTest {
     void nothingIsRestoredOverADocument() {
         documents.push("a", "1");
 
-        assertThatThrownBy(() -> restore("a", 0, "x"))
-                .isInstanceOfSatisfying(
-                        DocumentException.class,
-                        problem -> assertThat(problem.reason()).isEqualTo(Reason.EXISTS));
+        Documents.refused(Reason.EXISTS, () -> restore("a", 0, "x"));
         assertThat(documents.read("a")).containsExactly("1");
     }
 
     private void hidden(String name) {
-        assertThatThrownBy(() -> documents.find(name))
-                .isInstanceOfSatisfying(
-                        DocumentException.class,
-                        problem -> assertThat(problem.reason()).isEqualTo(Reason.RESTORING));
+        Documents.refused(Reason.RESTORING, () -> documents.find(name));
         assertThatThrownBy(() -> documents.push(name, "1")).hasMessageContaining("being restored");
         assertThatThrownBy(() -> documents.delete(name)).hasMessageContaining("being restored");
         assertThat(documents.service().stripe(stripeOf(name))).isEmpty();
@@ -370,7 +305,7 @@ class ArchivedDocumentTest {
         restoration.finish(Attributes.EMPTY.with("content-type", new byte[] {'t'}), MARK);
 
         assertThat(snapshot("a")).containsExactly("7..9", "7:x", "8:y");
-        assertThat(found("a").attributes().contentType()).isEqualTo("t");
+        assertThat(documents.found("a").attributes().contentType()).isEqualTo("t");
     }
 
     @Test
@@ -398,20 +333,13 @@ class ArchivedDocumentTest {
     @Test
     void whatMeansSomethingInOneStoreOnlyIsNotArchived() {
         documents.push("a", "1");
-        documents.create(
-                "b",
-                new Creation(
-                        null,
-                        OptionalLong.of(100),
-                        OptionalLong.empty(),
-                        false,
-                        List.of(),
-                        new ForkPoint(name("a"), OptionalLong.empty(), 0)));
+        ForkPoint point = new ForkPoint(name("a"), OptionalLong.empty(), 0);
+        documents.create("b", Documents.fork(point, OptionalLong.of(100)));
         restore("c", 5, "x");
 
-        assertThat(found("a").attributes().portable().asMap()).isEmpty();
-        assertThat(found("b").attributes().portable().asMap()).containsOnlyKeys("content-type", "ttl");
-        assertThat(found("c").attributes().portable().asMap()).isEmpty();
+        assertThat(documents.found("a").attributes().portable().asMap()).isEmpty();
+        assertThat(documents.found("b").attributes().portable().asMap()).containsOnlyKeys("content-type", "ttl");
+        assertThat(documents.found("c").attributes().portable().asMap()).isEmpty();
     }
 
     @Test
@@ -482,15 +410,7 @@ class ArchivedDocumentTest {
         append("y", sequences);
         assertThat(sequences).isEmpty();
 
-        Waiting.<Boolean>to(outcome -> documents
-                .service()
-                .writeLocal(
-                        name("a"),
-                        document -> {
-                            document.restore(Attributes.EMPTY, MARK, 10, values("old"));
-                            return true;
-                        },
-                        outcome));
+        documents.editLocal("a", document -> document.restore(Attributes.EMPTY, MARK, 10, values("old")));
         append("z", sequences);
         assertThat(sequences).as("it is there, but others wait before this one").isEmpty();
         shelf.deliver();

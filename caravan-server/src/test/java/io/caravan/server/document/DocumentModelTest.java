@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -175,29 +176,14 @@ class DocumentModelTest {
                 .toList();
     }
 
-    private interface Change<T> {
-        void make(Outcome<T> outcome);
-    }
-
     /** Makes a write and returns the reason of its rejection, or null. */
-    private static <T> @Nullable Reason told(Change<T> change) {
-        CompletableFuture<@Nullable Reason> told = new CompletableFuture<>();
-        change.make(new Outcome<>() {
-            @Override
-            public void success(T result) {
-                told.complete(null);
-            }
-
-            @Override
-            public void failure(RuntimeException problem) {
-                if (problem instanceof DocumentException refusal) {
-                    told.complete(refusal.reason());
-                } else {
-                    told.completeExceptionally(problem);
-                }
-            }
-        });
-        return told.join();
+    private static <T> @Nullable Reason told(Consumer<Outcome<T>> change) {
+        try {
+            Waiting.<T>to(change);
+            return null;
+        } catch (DocumentException refusal) {
+            return refusal.reason();
+        }
     }
 
     private static void check(@Nullable Reason expected, @Nullable Reason told) {

@@ -1,19 +1,17 @@
 package io.caravan.server.document;
 
 import static io.caravan.server.document.Documents.name;
+import static io.caravan.server.document.Documents.refused;
 import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.server.document.Creation.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.DocumentImport.Replaced;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,27 +24,26 @@ class DocumentMoveTest {
     @AutoClose
     private final Documents documents = new Documents();
 
-    private <T> T change(String name, Function<EditedDocument, T> change) {
-        return Documents.<T>await(outcome -> documents.service().write(name(name), change, outcome));
-    }
-
     private DocumentInfo fence(String name, long holder) {
-        return change(name, document -> DocumentMove.fence(document, holder, THERE));
+        return documents.change(name, document -> DocumentMove.fence(document, holder, THERE));
     }
 
     private Whereabouts redirect(String name, long holder) {
-        return change(name, document -> DocumentMove.redirect(document, holder));
+        return documents.change(name, document -> DocumentMove.redirect(document, holder));
     }
 
-    private DocumentInfo found(String name) {
-        return Objects.requireNonNull(documents.find(name));
+    /** Imports a document with the value x. Returns its next sequence. */
+    private long bring(Replaced replaced) {
+        return documents.<Long>change(
+                "a", document -> DocumentImport.whole(document, DocumentAttributes.NONE, 3, values("x"), replaced));
     }
 
-    private static void refused(Reason reason, Runnable change) {
-        assertThatThrownBy(change::run)
-                .isInstanceOfSatisfying(
-                        DocumentException.class,
-                        refused -> assertThat(refused.reason()).isEqualTo(reason));
+    private boolean abandon(OptionalLong holder) {
+        return documents.<Boolean>change("a", document -> DocumentMove.abandon(document, holder));
+    }
+
+    private boolean forget() {
+        return documents.<Boolean>change("a", DocumentMove::forget);
     }
 
     private List<Consumer<EditedDocument>> changes() {
@@ -72,27 +69,11 @@ class DocumentMoveTest {
             documents.reopen();
         }
         for (Consumer<EditedDocument> each : changes()) {
-            refused(
-                    Reason.MOVING,
-                    () -> change("a", document -> {
-                        each.accept(document);
-                        return true;
-                    }));
-            refused(
-                    Reason.MOVING,
-                    () -> Documents.<Boolean>await(outcome -> documents
-                            .service()
-                            .writeLocal(
-                                    name("a"),
-                                    document -> {
-                                        each.accept(document);
-                                        return true;
-                                    },
-                                    outcome)));
+            refused(Reason.MOVING, () -> documents.edit("a", each));
+            refused(Reason.MOVING, () -> documents.editLocal("a", each));
         }
         assertThat(documents.read("a")).containsExactly("1", "2");
-        assertThat(this.<Boolean>change("a", document -> DocumentMove.abandon(document, OptionalLong.empty())))
-                .isTrue();
+        assertThat(abandon(OptionalLong.empty())).isTrue();
         assertThat(documents.push("a", "3")).isEqualTo(2);
     }
 
@@ -103,15 +84,10 @@ class DocumentMoveTest {
         fence("a", 7);
         refused(
                 Reason.MOVING,
-                () -> Documents.<Long>await(outcome -> documents
-                        .service()
-                        .write(
-                                List.of(name("a"), name("b")),
-                                edits -> {
-                                    edits.document(name("b")).append(values("2"));
-                                    return edits.document(name("a")).append(values("2"));
-                                },
-                                outcome)));
+                () -> documents.change(List.of(name("a"), name("b")), edits -> {
+                    edits.document(name("b")).append(values("2"));
+                    return edits.document(name("a")).append(values("2"));
+                }));
         assertThat(documents.read("b")).containsExactly("1");
     }
 
@@ -124,37 +100,34 @@ class DocumentMoveTest {
         documents.add("a", append);
         fence("a", 7);
         assertThat(documents.add("a", append).result()).isEqualTo(Addition.Result.REPEATED);
-        assertThat(Documents.<Boolean>await(outcome ->
-                        documents.service().mark(name("a"), found("a").id(), ArchiveMark.first(5), outcome)))
+        assertThat(documents.mark("a", documents.found("a").id(), ArchiveMark.first(5)))
                 .isTrue();
-        assertThat(found("a").attributes().archived()).isEqualTo(ArchiveMark.first(5));
+        assertThat(documents.found("a").attributes().archived()).isEqualTo(ArchiveMark.first(5));
     }
 
     @Test
     void aDocumentDoesNotExpireWhileItIsMoved() {
         OptionalLong soon = OptionalLong.of(documents.nowMillis() + 10);
-        documents.create("a", new Creation(null, OptionalLong.empty(), soon, false, values("1"), null));
-        documents.create("b", new Creation(null, OptionalLong.of(1), OptionalLong.empty(), false, values("1"), null));
+        documents.create("a", Documents.expiring(OptionalLong.empty(), soon));
+        documents.create("b", Documents.expiring(OptionalLong.of(1), OptionalLong.empty()));
         fence("a", 7);
         fence("b", 7);
         documents.pass(Duration.ofDays(1));
-        assertThat(documents.read("a")).containsExactly("1");
-        change("a", document -> DocumentMove.abandon(document, OptionalLong.of(7)));
+        assertThat(documents.read("a")).containsExactly("a");
+        abandon(OptionalLong.of(7));
         assertThat(documents.find("a")).isNull();
-        assertThat(found("b").count()).isEqualTo(1);
+        assertThat(documents.found("b").count()).isEqualTo(1);
     }
 
     @Test
     void onlyTheLastRunOfAMoveGoesOnWithIt() {
         documents.push("a", "1");
         fence("a", 7);
-        refused(
-                Reason.MOVING,
-                () -> change("a", document -> DocumentMove.fence(document, 8, Whereabouts.parse("third:1"))));
+        Whereabouts third = Whereabouts.parse("third:1");
+        refused(Reason.MOVING, () -> documents.change("a", document -> DocumentMove.fence(document, 8, third)));
         fence("a", 8);
-        assertThat(this.<Boolean>change("a", document -> DocumentMove.abandon(document, OptionalLong.of(7))))
-                .isFalse();
-        refused(Reason.CHANGED, () -> redirect("a", 7));
+        assertThat(abandon(OptionalLong.of(7))).isFalse();
+        refused(Reason.CHANGED_MEANWHILE, () -> redirect("a", 7));
         assertThat(redirect("a", 8)).isEqualTo(THERE);
         refused(Reason.MOVED, () -> fence("a", 9));
         refused(Reason.NOT_FOUND, () -> fence("absent", 9));
@@ -177,18 +150,16 @@ class DocumentMoveTest {
         assertThat(documents.service().scan(0, 10).documents()).isEmpty();
         assertThat(documents.store().info(id)).isNull();
         refused(Reason.SOURCE_NOT_FOUND, () -> documents.create("f", Documents.fork("a", OptionalLong.empty())));
-        assertThat(this.<Boolean>change("a", document -> DocumentMove.abandon(document, OptionalLong.empty())))
-                .isFalse();
-        assertThat(this.<Boolean>change("a", DocumentMove::forget)).isTrue();
-        assertThat(this.<Boolean>change("a", DocumentMove::forget)).isFalse();
+        assertThat(abandon(OptionalLong.empty())).isFalse();
+        assertThat(forget()).isTrue();
+        assertThat(forget()).isFalse();
         assertThat(documents.push("a", "new")).isZero();
     }
 
     @Test
     void theArchiveIsToldThatAMovedDocumentIsGone() {
         documents.push("a", "1");
-        Documents.<Boolean>await(outcome ->
-                documents.service().mark(name("a"), found("a").id(), new ArchiveMark(5, 1, 0, 1, 0, 0), outcome));
+        documents.mark("a", documents.found("a").id(), new ArchiveMark(5, 1, 0, 1, 0, 0));
         fence("a", 7);
         redirect("a", 7);
         assertThat(documents.service().deletionPending(name("a"))).isTrue();
@@ -197,8 +168,7 @@ class DocumentMoveTest {
     @Test
     void aDocumentThatOthersWereForkedOffIsNotFenced() {
         documents.create("a", "text/plain", "1");
-        ForkPoint point = new ForkPoint(name("a"), OptionalLong.empty(), 0);
-        Creation fork = new Creation(null, OptionalLong.empty(), OptionalLong.empty(), false, List.of(), point);
+        Creation fork = Documents.fork("a", OptionalLong.empty());
         documents.create("f", fork);
         refused(Reason.HAS_FORKS, () -> fence("a", 7));
         fence("f", 7);
@@ -212,24 +182,10 @@ class DocumentMoveTest {
         documents.push("a", "1");
         fence("a", 7);
         redirect("a", 7);
-        refused(
-                Reason.MOVED,
-                () -> change(
-                        "a",
-                        document -> DocumentImport.whole(
-                                document, DocumentAttributes.NONE, 3, values("x"), Replaced.NOTHING)));
-        assertThat(this.<Long>change(
-                        "a",
-                        document -> DocumentImport.whole(
-                                document, DocumentAttributes.NONE, 3, values("x"), Replaced.REDIRECT)))
-                .isEqualTo(4);
+        refused(Reason.MOVED, () -> bring(Replaced.NOTHING));
+        assertThat(bring(Replaced.REDIRECT)).isEqualTo(4);
         assertThat(documents.read("a")).containsExactly("x");
-        refused(
-                Reason.EXISTS,
-                () -> change(
-                        "a",
-                        document -> DocumentImport.whole(
-                                document, DocumentAttributes.NONE, 3, values("x"), Replaced.REDIRECT)));
+        refused(Reason.EXISTS, () -> bring(Replaced.REDIRECT));
     }
 
     /** A redirect stays until the document has returned completely, even if its import is aborted. */
@@ -239,51 +195,48 @@ class DocumentMoveTest {
         documents.push("a", "1");
         fence("a", 7);
         redirect("a", 7);
-        long id =
-                change("a", document -> DocumentImport.begin(document, DocumentAttributes.NONE, 3, Replaced.REDIRECT));
-        change("a", document -> DocumentImport.add(document, id, 3, values("x")));
+        long id = documents.change(
+                "a", document -> DocumentImport.begin(document, DocumentAttributes.NONE, 3, Replaced.REDIRECT));
+        documents.change("a", document -> DocumentImport.add(document, id, 3, values("x")));
         refused(Reason.MOVED, () -> documents.find("a"));
         refused(Reason.MOVED, () -> documents.push("a", "3"));
         switch (how) {
-            case "abort" -> change("a", document -> DocumentImport.abort(document, id));
+            case "abort" -> documents.change("a", document -> DocumentImport.abort(document, id));
             case "restart" -> documents.reopen();
-            default -> change("a", document -> DocumentImport.end(document, id, 4));
+            default -> documents.change("a", document -> DocumentImport.end(document, id, 4));
         }
         if (how.equals("end")) {
             assertThat(documents.read("a")).containsExactly("x");
         } else {
             refused(Reason.MOVED, () -> documents.find("a"));
-            assertThat(this.<Boolean>change("a", DocumentMove::forget)).isTrue();
+            assertThat(forget()).isTrue();
         }
     }
 
     @Test
     void aDocumentThatWasBroughtGoesOn() {
-        change(
-                "a",
-                document -> DocumentImport.whole(
-                        document, DocumentAttributes.NONE.withTtlSeconds(9), 3, values("x"), Replaced.NOTHING));
-        long id = found("a").id();
+        DocumentAttributes expires = DocumentAttributes.NONE.withTtlSeconds(9);
+        documents.change("a", document -> DocumentImport.whole(document, expires, 3, values("x"), Replaced.NOTHING));
+        long id = documents.found("a").id();
         DocumentAttributes closed = DocumentAttributes.NONE.withClosed("p").withArchived(ArchiveMark.first(5));
-        assertThat(this.<Long>change(
-                        "a", document -> DocumentImport.goOn(document, id, 4, 4, closed, values("y", "z"))))
-                .isEqualTo(6);
+        assertThat(goOn(id, 4, closed, "y", "z")).isEqualTo(6);
         assertThat(documents.read("a")).containsExactly("y", "z");
-        assertThat(found("a").firstSequence()).isEqualTo(4);
-        assertThat(found("a").attributes().closed()).isTrue();
-        assertThat(found("a").attributes().expires()).isFalse();
-        assertThat(found("a").attributes().archived()).isNull();
-        refused(
-                Reason.SEQUENCE_CONFLICT,
-                () -> change("a", document -> DocumentImport.goOn(document, id, 4, 4, closed, values("y"))));
-        refused(
-                Reason.CHANGED,
-                () -> change("a", document -> DocumentImport.goOn(document, id + 1, 6, 4, closed, List.of())));
-        assertThat(this.<Boolean>change("a", document -> DocumentImport.delete(document, id + 1)))
-                .isFalse();
-        assertThat(this.<Boolean>change("a", document -> DocumentImport.delete(document, id)))
-                .isTrue();
+        assertThat(documents.found("a").firstSequence()).isEqualTo(4);
+        assertThat(documents.found("a").attributes().closed()).isTrue();
+        assertThat(documents.found("a").attributes().expires()).isFalse();
+        assertThat(documents.found("a").attributes().archived()).isNull();
+        refused(Reason.SEQUENCE_CONFLICT, () -> goOn(id, 4, closed, "y"));
+        refused(Reason.CHANGED_MEANWHILE, () -> goOn(id + 1, 6, closed));
+        boolean anothers = documents.change("a", document -> DocumentImport.delete(document, id + 1));
+        assertThat(anothers).isFalse();
+        boolean own = documents.change("a", document -> DocumentImport.delete(document, id));
+        assertThat(own).isTrue();
         assertThat(documents.find("a")).isNull();
+    }
+
+    private long goOn(long id, long sequence, DocumentAttributes attributes, String... values) {
+        return documents.<Long>change(
+                "a", document -> DocumentImport.goOn(document, id, sequence, 4, attributes, values(values)));
     }
 
     @ParameterizedTest

@@ -1,10 +1,11 @@
 package io.caravan.server.document;
 
+import static io.caravan.server.document.Documents.expiring;
 import static io.caravan.server.document.Documents.name;
+import static io.caravan.server.document.Documents.refused;
 import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.EntryStream;
 import io.caravan.ListInfo;
@@ -26,7 +27,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.stream.IntStream;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -36,36 +36,13 @@ class DocumentServiceTest {
     @AutoClose
     private final Documents documents = new Documents();
 
-    private static void refused(Reason reason, ThrowingCallable call) {
-        assertThatThrownBy(call)
-                .isInstanceOfSatisfying(
-                        DocumentException.class,
-                        refusal -> assertThat(refusal.reason()).isEqualTo(reason));
-    }
-
-    private static Creation expiring(OptionalLong ttlSeconds, OptionalLong atMillis) {
-        return new Creation("text/plain", ttlSeconds, atMillis, false, values("a"), null);
-    }
-
     private static Creation forkOf(String source, OptionalLong at, long part) {
-        return new Creation(
-                null,
-                OptionalLong.empty(),
-                OptionalLong.empty(),
-                false,
-                List.of(),
-                new ForkPoint(name(source), at, part));
+        return Documents.fork(new ForkPoint(name(source), at, part), OptionalLong.empty());
     }
 
     /** Returns a fork that does not expire with its source. */
     private static Creation living(String source) {
-        return new Creation(
-                null,
-                OptionalLong.of(100),
-                OptionalLong.empty(),
-                false,
-                values("b"),
-                new ForkPoint(name(source), OptionalLong.empty(), 0));
+        return Documents.fork(new ForkPoint(name(source), OptionalLong.empty(), 0), OptionalLong.of(100), "b");
     }
 
     private static Addition addition(@Nullable String streamSeq, @Nullable Producer producer) {
@@ -79,26 +56,12 @@ class DocumentServiceTest {
         List<DocumentName> names = IntStream.range(0, 300_000)
                 .mapToObj(number -> name("d" + number))
                 .toList();
-        AtomicReference<@Nullable Integer> found = new AtomicReference<>();
-        documents.service().write(names, edits -> found(names, edits), new Outcome<Integer>() {
-            @Override
-            public void success(Integer result) {
-                found.set(result);
-            }
-
-            @Override
-            public void failure(RuntimeException problem) {
-                throw problem;
-            }
-        });
-        documents.service().flush();
-        assertThat(found).hasValue(0);
-    }
-
-    private static int found(List<DocumentName> names, DocumentEdits edits) {
-        return (int) names.stream()
-                .filter(name -> edits.document(name).info() != null)
-                .count();
+        long found = documents.<Long>change(
+                names,
+                edits -> names.stream()
+                        .filter(name -> edits.document(name).info() != null)
+                        .count());
+        assertThat(found).isZero();
     }
 
     @Test
@@ -135,22 +98,19 @@ class DocumentServiceTest {
         byte[] text = ("[" + "1,".repeat(10_000) + "1]").getBytes(StandardCharsets.UTF_8);
         byte[] wrong = ("[" + "1,".repeat(10_000)).getBytes(StandardCharsets.UTF_8);
         assertThat(appendPrepared("j", List.of(text))).isEqualTo(0L);
-        assertThatThrownBy(() -> appendPrepared("j", List.of(text, wrong)))
-                .isInstanceOfSatisfying(
-                        DocumentException.class,
-                        refused -> assertThat(refused.reason()).isEqualTo(DocumentException.Reason.NOT_JSON));
+        refused(Reason.NOT_JSON, () -> appendPrepared("j", List.of(text, wrong)));
         assertThat(documents.find("j").count()).isEqualTo(1);
     }
 
     private long appendPrepared(String name, List<byte[]> values) {
         DocumentService service = documents.service();
         Preparation preparation = preparation();
-        Set<DocumentName> names = Set.of(Documents.name(name));
+        Set<DocumentName> names = Set.of(name(name));
         Function<DocumentEdits, Long> change =
-                edits -> edits.document(Documents.name(name)).append(values);
+                edits -> edits.document(name(name)).append(values);
         assertThatExceptionOfType(Preparation.UnpreparedException.class)
                 .isThrownBy(() -> service.write(names, change, preparation, new IgnoredOutcome<>()));
-        return Documents.<Long>await(outcome -> service.writeWaiting(names, change, preparation, outcome));
+        return Waiting.<Long>to(outcome -> service.writeWaiting(names, change, preparation, outcome));
     }
 
     /** Another writer appends during every read. */
@@ -170,15 +130,12 @@ class DocumentServiceTest {
             }
         })) {
             between = () -> others.service()
-                    .write(
-                            Documents.name("k"),
-                            document -> document.append(Documents.values("late")),
-                            new IgnoredOutcome<>());
+                    .write(name("k"), document -> document.append(values("late")), new IgnoredOutcome<>());
             others.push("k", "a");
             busy.set(true);
-            Set<DocumentName> names = Set.of(Documents.name("k"));
-            List<byte[]> drained = Documents.<List<byte[]>>await(outcome -> others.service()
-                    .writeWaiting(names, edits -> drain(edits.document(Documents.name("k"))), preparation(), outcome));
+            Set<DocumentName> names = Set.of(name("k"));
+            List<byte[]> drained = Waiting.<List<byte[]>>to(outcome -> others.service()
+                    .writeWaiting(names, edits -> drain(edits.document(name("k"))), preparation(), outcome));
             busy.set(false);
             assertThat(reads.get()).isLessThan(10);
             int seen = drained.size();
@@ -405,15 +362,10 @@ class DocumentServiceTest {
         List<DocumentName> forks =
                 IntStream.range(0, count).mapToObj(i -> name("fork" + i)).toList();
         AtomicInteger attempts = new AtomicInteger();
-        Documents.<Integer>await(outcome -> documents
-                .service()
-                .write(
-                        forks,
-                        edits -> {
-                            forks.forEach(fork -> edits.document(fork).delete());
-                            return attempts.incrementAndGet();
-                        },
-                        outcome));
+        documents.change(forks, edits -> {
+            forks.forEach(fork -> edits.document(fork).delete());
+            return attempts.incrementAndGet();
+        });
         assertThat(attempts).hasValue(1);
         assertThat(documents.service().documents()).isZero();
     }

@@ -1,9 +1,17 @@
 package io.caravan.server.document;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Creation.Created;
+import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.DocumentException.Reason;
+import io.caravan.server.document.space.Prefix;
+import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.testing.Eventually;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -11,8 +19,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 
 /** In-memory documents with a clock that the test sets, and with calls that wait and use strings as values. */
@@ -72,9 +83,17 @@ final class Documents implements AutoCloseable {
                 .toList();
     }
 
-    /** Waits for the result of a write, and throws the exception if the write is rejected. */
-    static <T> T await(Consumer<Outcome<T>> change) {
-        return Waiting.to(change);
+    /** Checks that a change is rejected for this reason, and returns the exception. */
+    static DocumentException refused(Reason reason, ThrowingCallable change) {
+        DocumentException refusal = catchThrowableOfType(DocumentException.class, change);
+        assertThat(refusal).as("refusal").isNotNull();
+        assertThat(refusal.reason()).isEqualTo(reason);
+        return refusal;
+    }
+
+    /** Returns a document of plain text with one value, which expires. */
+    static Creation expiring(OptionalLong ttlSeconds, OptionalLong atMillis) {
+        return new Creation("text/plain", ttlSeconds, atMillis, false, values("a"), null);
     }
 
     /**
@@ -82,18 +101,51 @@ final class Documents implements AutoCloseable {
      * values.
      */
     static Creation fork(String source, OptionalLong at, String... values) {
-        return new Creation(
-                null,
-                OptionalLong.empty(),
-                OptionalLong.empty(),
-                false,
-                values(values),
-                new Creation.ForkPoint(name(source), at, 0));
+        return fork(new ForkPoint(name(source), at, 0), OptionalLong.empty(), values);
+    }
+
+    static Creation fork(ForkPoint point, OptionalLong ttlSeconds, String... values) {
+        return new Creation(null, ttlSeconds, OptionalLong.empty(), false, values(values), point);
+    }
+
+    /** Makes a change of a document, and throws the exception if the change is rejected. */
+    <T> T change(String name, Function<EditedDocument, T> change) {
+        return Waiting.<T>to(outcome -> service.write(name(name), change, outcome));
+    }
+
+    /** Makes a change of several documents, and throws the exception if the change is rejected. */
+    <T> T change(List<DocumentName> names, Function<DocumentEdits, T> change) {
+        return Waiting.<T>to(outcome -> service.write(names, change, outcome));
+    }
+
+    void edit(String name, Consumer<EditedDocument> change) {
+        change(name, document -> {
+            change.accept(document);
+            return true;
+        });
+    }
+
+    /** Edits a document as the code does that fetches documents from the archive. */
+    void editLocal(String name, Consumer<EditedDocument> change) {
+        Function<EditedDocument, Boolean> edit = document -> {
+            change.accept(document);
+            return true;
+        };
+        Waiting.<Boolean>to(outcome -> service.writeLocal(name(name), edit, outcome));
+    }
+
+    /** Marks a document as archived. Returns whether the mark was set. */
+    boolean mark(String name, long id, ArchiveMark mark) {
+        return Waiting.<Boolean>to(outcome -> service.mark(name(name), id, mark, outcome));
+    }
+
+    Space set(String prefix, SpaceSetting setting, long value) {
+        Prefix parsed = Prefix.of(prefix.getBytes(StandardCharsets.UTF_8));
+        return service.spaces().set(parsed, before -> before.with(setting, value));
     }
 
     long push(String name, String... values) {
-        return Documents.<Long>await(
-                outcome -> service.write(name(name), document -> document.append(values(values)), outcome));
+        return this.<Long>change(name, document -> document.append(values(values)));
     }
 
     Created create(String name, String type, String... values) {
@@ -102,15 +154,15 @@ final class Documents implements AutoCloseable {
     }
 
     Created create(String name, Creation creation) {
-        return Documents.<Created>await(outcome -> service.create(name(name), creation, outcome));
+        return Waiting.<Created>to(outcome -> service.create(name(name), creation, outcome));
     }
 
     Addition.Added add(String name, Addition addition) {
-        return Documents.<Addition.Added>await(outcome -> service.append(name(name), addition, outcome));
+        return Waiting.<Addition.Added>to(outcome -> service.append(name(name), addition, outcome));
     }
 
     boolean delete(String name) {
-        return Documents.<Boolean>await(outcome -> service.write(name(name), EditedDocument::delete, outcome));
+        return this.<Boolean>change(name, EditedDocument::delete);
     }
 
     /** Waits until {@code count} documents are left. */
@@ -122,8 +174,7 @@ final class Documents implements AutoCloseable {
     void awaitSweep() {
         long count = service.documents();
         for (int i = 0; i < 2; i++) {
-            OptionalLong now = OptionalLong.of(nowMillis());
-            create("expired", new Creation("text/plain", OptionalLong.empty(), now, false, values("a"), null));
+            create("expired", expiring(OptionalLong.empty(), OptionalLong.of(nowMillis())));
             awaitSweptTo(count);
         }
     }
@@ -131,6 +182,11 @@ final class Documents implements AutoCloseable {
     @Nullable
     DocumentInfo find(String name) {
         return service.find(name(name));
+    }
+
+    /** Returns a document that exists. */
+    DocumentInfo found(String name) {
+        return Objects.requireNonNull(find(name));
     }
 
     List<String> read(String name) {

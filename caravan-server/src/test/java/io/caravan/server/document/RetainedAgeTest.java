@@ -1,15 +1,12 @@
 package io.caravan.server.document;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.testing.Eventually;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -23,20 +20,11 @@ class RetainedAgeTest {
     private final Documents documents = new Documents();
 
     private void retain(Duration age) {
-        documents
-                .service()
-                .spaces()
-                .set(
-                        Prefix.of("a/".getBytes(UTF_8)),
-                        before -> before.with(SpaceSetting.RETAINED_SECONDS, age.toSeconds()));
-    }
-
-    private DocumentInfo info(String name) {
-        return Objects.requireNonNull(documents.service().find(Documents.name(name)));
+        documents.set("a/", SpaceSetting.RETAINED_SECONDS, age.toSeconds());
     }
 
     private void holdsFrom(String name, long first) {
-        assertThat(info(name).firstSequence()).isEqualTo(first);
+        assertThat(documents.found(name).firstSequence()).isEqualTo(first);
     }
 
     @Test
@@ -71,7 +59,7 @@ class RetainedAgeTest {
             if (random.nextInt(200) == 0) {
                 documents.reopen();
             }
-            long first = info("a/d").firstSequence();
+            long first = documents.found("a/d").firstSequence();
             while (times.size() > next - first) {
                 assertThat(documents.nowMillis() - times.remove()).isGreaterThanOrEqualTo(AGE.toMillis());
             }
@@ -79,7 +67,7 @@ class RetainedAgeTest {
                     .as("age of the oldest")
                     .isLessThanOrEqualTo(AGE.toMillis() + AGE.toMillis() / 32 + 1_000_000);
         }
-        assertThat(info("a/d").attributes().ages().encode().length).isLessThan(40 * 2 * Long.BYTES);
+        assertThat(documents.found("a/d").attributes().ages().encode().length).isLessThan(40 * 2 * Long.BYTES);
     }
 
     /** No client writes to these documents anymore, and one of them had values before the age was set. */
@@ -93,12 +81,13 @@ class RetainedAgeTest {
         documents.pass(Duration.ofMinutes(5));
         Eventually.await(
                 "the sweeper has noted that all are there",
-                () -> info("a/d").attributes().ages().thereAt(documents.nowMillis()) == 2
-                        && info("a/before").attributes().ages().thereAt(documents.nowMillis()) == 1);
+                () -> documents.found("a/d").attributes().ages().thereAt(documents.nowMillis()) == 2
+                        && documents.found("a/before").attributes().ages().thereAt(documents.nowMillis()) == 1);
         documents.pass(AGE);
         Eventually.await(
                 "the values are trimmed",
-                () -> info("a/d").firstSequence() == 2 && info("a/before").firstSequence() == 1);
+                () -> documents.found("a/d").firstSequence() == 2
+                        && documents.found("a/before").firstSequence() == 1);
     }
 
     @Test

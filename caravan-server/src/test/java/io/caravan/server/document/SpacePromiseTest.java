@@ -12,6 +12,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.engine.Engine;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.Promise;
+import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.testing.CrashStorage;
 import io.caravan.testing.Rounds;
@@ -40,12 +41,12 @@ class SpacePromiseTest {
         return new DocumentService(store, Catalog.open(store, DocumentService.CATALOG_LIST_ID), Promise.SYNC);
     }
 
-    private static Prefix prefix(String text) {
-        return Prefix.of(text.getBytes(UTF_8));
-    }
-
-    private static long setting(Promise promise) {
-        return promise.ordinal() + 1L;
+    private static Space set(DocumentService documents, String prefix, Promise promise) {
+        return documents
+                .spaces()
+                .set(
+                        Prefix.of(prefix.getBytes(UTF_8)),
+                        before -> before.with(SpaceSetting.DURABILITY, promise.ordinal() + 1L));
     }
 
     /**
@@ -96,11 +97,7 @@ class SpacePromiseTest {
                 int at = random.nextInt(PREFIXES.size());
                 if (random.nextInt(8) == 0) {
                     Promise promise = Promise.values()[random.nextInt(3)];
-                    documents
-                            .spaces()
-                            .set(
-                                    prefix(PREFIXES.get(at)),
-                                    before -> before.with(SpaceSetting.DURABILITY, setting(promise)));
+                    set(documents, PREFIXES.get(at), promise);
                     promises[at] = promise;
                     for (Told each : told) {
                         each.raised();
@@ -153,18 +150,10 @@ class SpacePromiseTest {
         try (DocumentService documents = new DocumentService(store, Catalog.open(store, 0), Promise.REPLICATED)) {
             for (Promise weaker : List.of(Promise.MEMORY, Promise.PROCESS, Promise.SYNC)) {
                 assertThatIllegalArgumentException()
-                        .isThrownBy(() -> documents
-                                .spaces()
-                                .set(prefix("a/"), before -> before.with(SpaceSetting.DURABILITY, setting(weaker))))
+                        .isThrownBy(() -> set(documents, "a/", weaker))
                         .withMessageContaining("every document of a cluster is replicated");
             }
-            assertThat(documents
-                            .spaces()
-                            .set(
-                                    prefix("a/"),
-                                    before -> before.with(SpaceSetting.DURABILITY, setting(Promise.REPLICATED)))
-                            .promise())
-                    .isEqualTo(Promise.REPLICATED);
+            assertThat(set(documents, "a/", Promise.REPLICATED).promise()).isEqualTo(Promise.REPLICATED);
         }
     }
 }

@@ -1,11 +1,14 @@
 package io.caravan.server.document;
 
+import static io.caravan.server.document.Documents.fork;
+import static io.caravan.server.document.Documents.name;
+import static io.caravan.server.document.Documents.refused;
+import static io.caravan.server.document.Documents.values;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.caravan.ListStore;
 import io.caravan.OutOfSpaceException;
@@ -31,7 +34,6 @@ import java.util.Random;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -50,18 +52,11 @@ class SpacesTest {
     }
 
     private void set(String prefix, SpaceSetting setting, long value) {
-        spaces().set(prefix(prefix), before -> before.with(setting, value));
+        documents.set(prefix, setting, value);
     }
 
     private Space space(String prefix) {
         return Objects.requireNonNull(spaces().get(prefix(prefix)));
-    }
-
-    private static DocumentException refused(Reason reason, ThrowingCallable call) {
-        DocumentException refusal = catchThrowableOfType(DocumentException.class, call);
-        assertThat(refusal).as("refusal").isNotNull();
-        assertThat(refusal.reason()).isEqualTo(reason);
-        return refusal;
     }
 
     private void holds(String prefix, long count, long bytes) {
@@ -136,16 +131,7 @@ class SpacesTest {
     void aChangeMayTrimWhatIsInItsWay() {
         set("d", SpaceSetting.DOCUMENT_BYTES, 4);
         documents.push("d", "12", "34");
-        Documents.<Long>await(outcome -> documents
-                .service()
-                .write(
-                        Documents.name("d"),
-                        document -> {
-                            long at = document.append(Documents.values("abc"));
-                            document.trimTo(at);
-                            return at;
-                        },
-                        outcome));
+        documents.edit("d", document -> document.trimTo(document.append(values("abc"))));
         assertThat(documents.read("d")).containsExactly("abc");
         holds("d", 1, 3);
         documents.push("d", "d");
@@ -158,16 +144,13 @@ class SpacesTest {
         set("large", SpaceSetting.QUOTA_BYTES, 100);
         refused(
                 Reason.TOO_LARGE,
-                () -> Documents.<Long>await(outcome -> documents
-                        .service()
-                        .write(
-                                List.of(Documents.name("large"), Documents.name("small")),
-                                edits -> {
-                                    edits.document(Documents.name("large")).append(Documents.values("first"));
-                                    return edits.document(Documents.name("small"))
-                                            .append(Documents.values("second"));
-                                },
-                                outcome)));
+                () -> together(
+                        edits -> {
+                            edits.document(name("large")).append(values("first"));
+                            edits.document(name("small")).append(values("second"));
+                        },
+                        "large",
+                        "small"));
         assertThat(documents.find("large")).isNull();
         assertThat(documents.find("small")).isNull();
         holds("large", 0, 0);
@@ -213,12 +196,7 @@ class SpacesTest {
         Random random = new Random(seed);
         set("d", SpaceSetting.RETAINED_BYTES, 60);
         for (int i = 0; i < 400; i++) {
-            Documents.<Boolean>await(outcome -> documents
-                    .service()
-                    .write(
-                            Documents.name("d" + random.nextInt(3)),
-                            document -> live(document, random.nextLong()),
-                            outcome));
+            documents.edit("d" + random.nextInt(3), document -> live(document, random.nextLong()));
             long bytes = 0;
             int count = 0;
             for (int each = 0; each < 3; each++) {
@@ -233,7 +211,7 @@ class SpacesTest {
         }
     }
 
-    private static boolean live(EditedDocument document, long seed) {
+    private static void live(EditedDocument document, long seed) {
         Random random = new Random(seed);
         for (int i = 0; i < 4; i++) {
             int kind = random.nextInt(8);
@@ -243,19 +221,18 @@ class SpacesTest {
             } else if (kind < 3 && info != null) {
                 document.trimTo(info.firstSequence() + random.nextInt(5));
             } else {
-                document.append(Documents.values("v".repeat(1 + random.nextInt(20)), "w".repeat(random.nextInt(3))));
+                document.append(values("v".repeat(1 + random.nextInt(20)), "w".repeat(random.nextInt(3))));
             }
         }
         // Ends in an append, because an append applies the retention of the space.
-        document.append(Documents.values("end"));
-        return true;
+        document.append(values("end"));
     }
 
     @Test
     void aDocumentWithForksIsTrimmedOnceItHasNone() {
         set("d", SpaceSetting.RETAINED_VALUES, 2);
         documents.push("d", "a", "b");
-        documents.create("fork", Documents.fork("d", OptionalLong.empty()));
+        documents.create("fork", fork("d", OptionalLong.empty()));
         documents.push("d", "c");
         assertThat(documents.read("d")).containsExactly("a", "b", "c");
         documents.delete("fork");
@@ -267,7 +244,7 @@ class SpacesTest {
     void aForkLosesWhatItSharesFirst() {
         documents.push("source", "a", "b");
         set("fork", SpaceSetting.RETAINED_VALUES, 2);
-        documents.create("fork", Documents.fork("source", OptionalLong.empty()));
+        documents.create("fork", fork("source", OptionalLong.empty()));
         documents.push("fork", "c");
         assertThat(documents.read("fork")).containsExactly("b", "c");
         documents.push("fork", "d", "e");
@@ -287,15 +264,7 @@ class SpacesTest {
         refused(Reason.OVER_QUOTA, () -> documents.push("d/2", ""));
         refused(Reason.OVER_QUOTA, () -> documents.create("d/2", "text/plain"));
         documents.push("d/1", "");
-        Documents.<Boolean>await(outcome -> documents
-                .service()
-                .write(
-                        Documents.name("d/1"),
-                        document -> {
-                            document.trimTo(1);
-                            return true;
-                        },
-                        outcome));
+        documents.edit("d/1", document -> document.trimTo(1));
         documents.push("d/1", "123456");
         documents.delete("d/0");
         documents.push("d/2", "1234");
@@ -385,18 +354,11 @@ class SpacesTest {
     void aChangeOfSeveralDocumentsTakesFromTheRatesOnce() {
         set("d", SpaceSetting.WRITES_PER_SECOND, 2);
         set("d", SpaceSetting.BYTES_PER_SECOND, 10);
-        List<DocumentName> names = List.of(Documents.name("d1"), Documents.name("d2"), Documents.name("d3"));
-        Documents.<Boolean>await(outcome -> documents
-                .service()
-                .write(
-                        names,
-                        edits -> {
-                            for (DocumentName name : names) {
-                                edits.document(name).append(Documents.values("v".repeat(9)));
-                            }
-                            return true;
-                        },
-                        outcome));
+        String[] names = {"d1", "d2", "d3"};
+        together(
+                edits -> Stream.of(names)
+                        .forEach(each -> edits.document(name(each)).append(values("v".repeat(9)))),
+                names);
         assertThat(refused(Reason.RATE_LIMITED, () -> documents.push("d4", "v")).expected())
                 .isBetween(1_000L, 1_001L);
     }
@@ -443,18 +405,11 @@ class SpacesTest {
         set("d", SpaceSetting.RETAINED_VALUES, 1);
         set("d", SpaceSetting.WRITES_PER_SECOND, 1);
         for (String name : List.of("d1", "d2")) {
-            Documents.<Boolean>await(outcome -> documents
-                    .service()
-                    .writeLocal(
-                            Documents.name(name),
-                            document -> {
-                                document.restore(Attributes.EMPTY, null, 7, Documents.values("restored", "whole"));
-                                return true;
-                            },
-                            outcome));
+            documents.editLocal(
+                    name, document -> document.restore(Attributes.EMPTY, null, 7, values("restored", "whole")));
         }
-        DocumentRestoration long_ = documents.service().restoration(Documents.name("d3"), 0);
-        long_.append(Documents.values("much", "more"));
+        DocumentRestoration long_ = documents.service().restoration(name("d3"), 0);
+        long_.append(values("much", "more"));
         long_.finish(Attributes.EMPTY, null);
         assertThat(documents.read("d1")).containsExactly("restored", "whole");
         assertThat(documents.read("d3")).containsExactly("much", "more");
@@ -466,41 +421,25 @@ class SpacesTest {
     void anImportObeysAndIsRetainedPartByPart() {
         set("d", SpaceSetting.RETAINED_VALUES, 2);
         set("d", SpaceSetting.VALUE_BYTES, 3);
-        long id = Documents.<Long>await(outcome -> documents
-                .service()
-                .write(
-                        Documents.name("d"),
-                        document -> DocumentImport.begin(document, DocumentAttributes.NONE, 5, Replaced.NOTHING),
-                        outcome));
+        long id = documents.<Long>change(
+                "d", document -> DocumentImport.begin(document, DocumentAttributes.NONE, 5, Replaced.NOTHING));
         imported(id, 5, "a", "b", "c");
         refused(Reason.TOO_LARGE, () -> imported(id, 8, "long"));
         imported(id, 8, "d");
-        Documents.<Long>await(outcome -> documents
-                .service()
-                .write(Documents.name("d"), document -> DocumentImport.end(document, id, 9), outcome));
+        documents.edit("d", document -> DocumentImport.end(document, id, 9));
         assertThat(documents.read("d")).containsExactly("c", "d");
         holds("d", 1, 2);
     }
 
     private void imported(long id, long sequence, String... values) {
-        Documents.<Long>await(outcome -> documents
-                .service()
-                .write(
-                        Documents.name("d"),
-                        document -> DocumentImport.add(document, id, sequence, Documents.values(values)),
-                        outcome));
+        documents.edit("d", document -> DocumentImport.add(document, id, sequence, values(values)));
     }
 
     private void together(Consumer<DocumentEdits> change, String... names) {
-        Documents.<Integer>await(outcome -> documents
-                .service()
-                .write(
-                        Stream.of(names).map(Documents::name).toList(),
-                        edits -> {
-                            change.accept(edits);
-                            return 0;
-                        },
-                        outcome));
+        documents.change(Stream.of(names).map(Documents::name).toList(), edits -> {
+            change.accept(edits);
+            return 0;
+        });
     }
 
     /** Otherwise each change of a setting would lift all quotas for a moment. */
@@ -528,8 +467,8 @@ class SpacesTest {
         documents.push("d/a", "12345");
         together(
                 edits -> {
-                    edits.document(Documents.name("d/b")).append(Documents.values("123", "45"));
-                    edits.document(Documents.name("d/a")).delete();
+                    edits.document(name("d/b")).append(values("123", "45"));
+                    edits.document(name("d/a")).delete();
                 },
                 "d/a",
                 "d/b");
@@ -538,8 +477,8 @@ class SpacesTest {
                 Reason.OVER_QUOTA,
                 () -> together(
                         edits -> {
-                            edits.document(Documents.name("d/b")).delete();
-                            edits.document(Documents.name("d/c")).append(Documents.values("123456"));
+                            edits.document(name("d/b")).delete();
+                            edits.document(name("d/c")).append(values("123456"));
                         },
                         "d/b",
                         "d/c"));
@@ -551,8 +490,8 @@ class SpacesTest {
     void whatATransactionDeletesAgainCountsForTheRates() {
         set("d/", SpaceSetting.WRITES_PER_SECOND, 1);
         Consumer<DocumentEdits> pushAndDelete = edits -> {
-            edits.document(Documents.name("d/a")).append(Documents.values("v"));
-            edits.document(Documents.name("d/a")).delete();
+            edits.document(name("d/a")).append(values("v"));
+            edits.document(name("d/a")).delete();
         };
         together(pushAndDelete, "d/a");
         refused(Reason.RATE_LIMITED, () -> together(pushAndDelete, "d/a"));
@@ -563,17 +502,10 @@ class SpacesTest {
     void aSettingThatIsNotKnownIsToldAsAVersion() {
         byte[] settings =
                 Attributes.EMPTY.with("max-surprise", new byte[Long.BYTES]).encoded();
-        documents
-                .store()
-                .append(
-                        -4,
-                        ByteBuffer.allocate(4 + settings.length)
-                                .put((byte) 1)
-                                .putShort((short) 1)
-                                .put((byte) 'a')
-                                .put(settings)
-                                .array())
-                .join();
+        ByteBuffer entry = ByteBuffer.allocate(4 + settings.length)
+                .put(new byte[] {1, 0, 1, 'a'})
+                .put(settings);
+        documents.store().append(-4, entry.array()).join();
         assertThatExceptionOfType(StoreVersionException.class)
                 .isThrownBy(() -> documents.reopen())
                 .withMessageContaining("list of spaces is of format version 2");

@@ -1,11 +1,9 @@
 package io.caravan.server.document;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.Attributes;
-import io.caravan.server.document.Creation.ForkPoint;
-import io.caravan.server.document.space.Prefix;
+import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.testing.Seeds;
 import java.nio.ByteBuffer;
@@ -13,7 +11,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Random;
 import org.junit.jupiter.api.AutoClose;
@@ -27,13 +24,8 @@ class TimestampsTest {
     private final Documents documents = new Documents();
 
     private void timestamps(boolean on) {
-        documents
-                .service()
-                .spaces()
-                .set(
-                        Prefix.of("a/".getBytes(UTF_8)),
-                        before -> before.with(SpaceSetting.DOCUMENT_VALUES, 100)
-                                .with(SpaceSetting.TIMESTAMPS, on ? 1 : 0));
+        documents.set("a/", SpaceSetting.DOCUMENT_VALUES, 100);
+        documents.set("a/", SpaceSetting.TIMESTAMPS, on ? 1 : 0);
     }
 
     /** Returns the timestamps of a document's values, with {@link #NONE} for a value without one. */
@@ -59,7 +51,7 @@ class TimestampsTest {
     }
 
     private long bytes(String name) {
-        return bytes(name, Objects.requireNonNull(documents.find(name)));
+        return bytes(name, documents.found(name));
     }
 
     private long bytes(String name, DocumentInfo info) {
@@ -70,10 +62,10 @@ class TimestampsTest {
     void aSizeIsRightWhenTheyWereSwitchedSinceTheDocumentWasFound() {
         timestamps(true);
         documents.push("a/1", "one");
-        DocumentInfo timed = Objects.requireNonNull(documents.find("a/1"));
+        DocumentInfo timed = documents.found("a/1");
         timestamps(false);
         documents.push("a/1", "x", "y", "z");
-        DocumentInfo untimed = Objects.requireNonNull(documents.find("a/1"));
+        DocumentInfo untimed = documents.found("a/1");
         assertThat(bytes("a/1", timed)).isEqualTo("onexyz".length());
         timestamps(true);
         documents.push("a/1", "two");
@@ -95,15 +87,7 @@ class TimestampsTest {
         assertThat(times("b/1")).containsExactly(NONE);
         assertThat(documents.read("a/1")).containsExactly("before", "one", "two", "", "after");
         assertThat(bytes("a/1")).isEqualTo("beforeonetwoafter".length());
-        Documents.<Boolean>await(outcome -> documents
-                .service()
-                .write(
-                        Documents.name("a/1"),
-                        document -> {
-                            document.trimTo(2);
-                            return true;
-                        },
-                        outcome));
+        documents.edit("a/1", document -> document.trimTo(2));
         documents.reopen();
         assertThat(times("a/1")).containsExactly(first, first + 3000, NONE);
         assertThat(documents.read("a/1")).containsExactly("two", "", "after");
@@ -118,11 +102,9 @@ class TimestampsTest {
         documents.add("a/1", new Addition(Documents.values("two"), true, null, "s1", new Producer("p", 0, 0)));
         assertThat(times("a/1")).containsExactly(now, now);
         assertThat(documents.read("a/1")).containsExactly("one", "two");
-        assertThat(Objects.requireNonNull(documents.find("a/1")).attributes().portable())
-                .isEqualTo(Objects.requireNonNull(documents.find("a/1"))
-                        .attributes()
-                        .withTimestamps(Timestamps.NONE)
-                        .portable());
+        DocumentAttributes attributes = documents.found("a/1").attributes();
+        assertThat(attributes.portable())
+                .isEqualTo(attributes.withTimestamps(Timestamps.NONE).portable());
     }
 
     @Test
@@ -132,13 +114,9 @@ class TimestampsTest {
         long first = documents.nowMillis();
         documents.push("a/source", "1", "2");
         documents.pass(Duration.ofSeconds(1));
-        ForkPoint point = new ForkPoint(Documents.name("a/source"), OptionalLong.of(2), 0);
-        documents.create(
-                "a/fork",
-                new Creation(null, OptionalLong.empty(), OptionalLong.empty(), false, Documents.values("mine"), point));
-        documents.create(
-                "b/fork",
-                new Creation(null, OptionalLong.empty(), OptionalLong.empty(), false, Documents.values("mine"), point));
+        Creation fork = Documents.fork("a/source", OptionalLong.of(2), "mine");
+        documents.create("a/fork", fork);
+        documents.create("b/fork", fork);
         documents.delete("a/source");
         assertThat(times("a/fork")).containsExactly(NONE, first, first + 1000);
         assertThat(times("b/fork")).containsExactly(NONE, first, NONE);
@@ -150,22 +128,10 @@ class TimestampsTest {
     void whatComesFromElsewhereHasNone() {
         timestamps(true);
         long now = documents.nowMillis();
-        Documents.<Boolean>await(outcome -> documents
-                .service()
-                .write(
-                        Documents.name("a/1"),
-                        document -> {
-                            document.restore(Attributes.EMPTY, null, 7, Documents.values("old", "older"));
-                            return true;
-                        },
-                        outcome));
+        documents.edit(
+                "a/1", document -> document.restore(Attributes.EMPTY, null, 7, Documents.values("old", "older")));
         documents.push("a/1", "new");
-        Documents.<Long>await(outcome -> documents
-                .service()
-                .write(
-                        Documents.name("a/1"),
-                        document -> document.appendArchived(Documents.values("merged")),
-                        outcome));
+        documents.edit("a/1", document -> document.appendArchived(Documents.values("merged")));
         assertThat(times("a/1")).containsExactly(NONE, NONE, now, NONE);
         assertThat(documents.read("a/1")).containsExactly("old", "older", "new", "merged");
         documents.delete("a/1");
@@ -190,16 +156,11 @@ class TimestampsTest {
     @Test
     void theSpacesBytesCountThemAndItsGreatestValueDoesNot() {
         timestamps(true);
-        Prefix prefix = Prefix.of("a/".getBytes(UTF_8));
-        documents.service().spaces().set(prefix, before -> before.with(SpaceSetting.VALUE_BYTES, 4));
+        Space space = documents.set("a/", SpaceSetting.VALUE_BYTES, 4);
         documents.push("a/1", "four");
-        assertThat(Objects.requireNonNull(documents.service().spaces().get(prefix))
-                        .bytes())
-                .isEqualTo(4 + Timestamps.BYTES);
+        assertThat(space.bytes()).isEqualTo(4 + Timestamps.BYTES);
         documents.delete("a/1");
-        assertThat(Objects.requireNonNull(documents.service().spaces().get(prefix))
-                        .bytes())
-                .isZero();
+        assertThat(space.bytes()).isZero();
     }
 
     @Test

@@ -68,13 +68,9 @@ class DeadlinesTest {
 
     private void open() {
         channel.freezeTime();
-        NetworkLimits limits = TestLimits.of(
-                1,
-                1,
-                1,
-                Duration.ofSeconds(REQUEST_SECONDS),
-                Duration.ofSeconds(STALL_SECONDS),
-                Duration.ofSeconds(IDLE_SECONDS));
+        Duration request = Duration.ofSeconds(REQUEST_SECONDS);
+        Duration stall = Duration.ofSeconds(STALL_SECONDS);
+        NetworkLimits limits = TestLimits.of(1, 1, 1, request, stall, Duration.ofSeconds(IDLE_SECONDS));
         ConnectionMemory memory = Unbounded.memory(channel);
         channel.pipeline().addLast(memory);
         new Deadlines(limits).watch(channel, memory, client, limits.idleTimeout());

@@ -9,7 +9,6 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.http.codec.PercentCode;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.StreamName;
-import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -131,25 +130,17 @@ class AddressTest {
         rpush("payroll", "the only value");
         rpush("rooms/../payroll", "another's");
         for (String method : List.of("GET", "PUT", "POST", "DELETE")) {
-            String problem = raw(method, path);
-            assertThat(problem).contains("dot_segment", "the path of this name is __name/");
+            RawClient.Response refused =
+                    server.ask(RawClient.get("/v1/stream/" + path).replace("GET", method));
+            assertThat(refused.status()).isEqualTo(400);
+            assertThat(refused.body()).contains("dot_segment", "the path of this name is __name/");
         }
         assertThat(server.get("/v1/stream/payroll").body()).isEqualTo("the only value");
     }
 
-    private String raw(String method, String path) throws IOException {
-        try (RawClient client = server.raw()) {
-            client.send(method + " /v1/stream/" + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n"
-                    + "Connection: close\r\n\r\n");
-            RawClient.Response response = client.read();
-            assertThat(response.status()).isEqualTo(400);
-            return response.body();
-        }
-    }
-
     private void rpush(String name, String value) throws Exception {
         String path = StreamName.path(DocumentName.of(name));
-        assertThat(server.send("PUT", path, value, "Content-Type", "text/plain").statusCode())
+        assertThat(server.status("PUT", path, value, "Content-Type", "text/plain"))
                 .isEqualTo(201);
     }
 
@@ -193,7 +184,7 @@ class AddressTest {
                 "POST", "/v1/batch", "{\"changes\": [{\"path\": \"/v1/stream/rooms/../payroll\", \"delete\": true}]}");
         assertThat(plain.statusCode()).isEqualTo(400);
         assertThat(plain.body()).contains("dot_segment");
-        assertThat(server.send("DELETE", path, null).statusCode()).isEqualTo(204);
+        assertThat(server.status("DELETE", path, null)).isEqualTo(204);
         assertThat(server.get("/v1/stream/payroll").body()).isEqualTo("the only value");
     }
 
@@ -203,10 +194,8 @@ class AddressTest {
         String escaped = "/v1/spaces/__name/rooms~2F~2E~2E~2F";
         HttpResponse<String> made = server.send("PUT", escaped, settings);
         assertThat(made.body()).contains("\"prefix\":\"rooms/../\"", "\"path\":\"" + escaped + "\"");
-        try (RawClient client = server.raw()) {
-            client.send("DELETE /v1/spaces/rooms/../ HTTP/1.1\r\nHost: localhost\r\n\r\n");
-            assertThat(client.read().body()).contains("dot_segment");
-        }
-        assertThat(server.send("DELETE", escaped, null).statusCode()).isEqualTo(204);
+        RawClient.Response refused = server.ask("DELETE /v1/spaces/rooms/../ HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assertThat(refused.body()).contains("dot_segment");
+        assertThat(server.status("DELETE", escaped, null)).isEqualTo(204);
     }
 }

@@ -1,13 +1,13 @@
 package io.caravan.server.protocol.http;
 
+import static io.caravan.server.protocol.http.HttpFixture.assertProblem;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.BackupReport;
-import io.caravan.ListStore;
 import io.caravan.StoreIoException;
 import io.caravan.server.document.Backups;
 import io.caravan.server.protocol.http.connection.Served;
-import io.caravan.server.security.FileAuthenticator;
+import io.caravan.server.security.TestUsers;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,8 +17,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,12 +37,9 @@ class BackupPagesTest {
 
     @BeforeEach
     void start() throws Exception {
-        Path users = Files.writeString(
-                directory.resolve("users"),
-                "admin.secret = administers\nadmin.permissions = admin\n"
-                        + "editor.secret = reads-and-writes\neditor.permissions = read, write\n");
-        server = new HttpFixture(
-                ListStore.inMemory(), FileAuthenticator.ofSecrets(users), HttpFixture.LONG, HttpFixture.LONG);
+        TestUsers users = new TestUsers("admin.secret = administers\nadmin.permissions = admin\n"
+                + "editor.secret = reads-and-writes\neditor.permissions = read, write\n");
+        server = HttpFixture.guarded(users.authenticator);
     }
 
     @AfterEach
@@ -84,12 +81,18 @@ class BackupPagesTest {
         return JsonTree.parse(answer.body());
     }
 
-    private Object state(String name) {
-        try {
-            return backup(name).get("state");
-        } catch (Exception unexpected) {
-            throw new AssertionError(unexpected);
-        }
+    /** Waits until the backup has this state. Returns its description. */
+    private Map<String, Object> awaitState(String name, String state) {
+        AtomicReference<Map<String, Object>> backup = new AtomicReference<>();
+        Eventually.await(name + " is " + state, () -> {
+            try {
+                backup.set(backup(name));
+            } catch (Exception unexpected) {
+                throw new AssertionError(unexpected);
+            }
+            return backup.get().get("state").equals(state);
+        });
+        return backup.get();
     }
 
     @Test
@@ -99,28 +102,19 @@ class BackupPagesTest {
         assertThat(begun.statusCode()).isEqualTo(202);
         assertThat(begun.headers().firstValue("Location")).contains("./monday");
         assertThat(begun.body()).contains("\"name\":\"monday\",\"state\":\"running\"");
-        Eventually.await("it runs", () -> state("monday").equals("running") && progressed());
-        refused(send("POST", "/v1/backups/tuesday", ADMIN), 409, "backup_in_progress");
+        Map<String, Object> running = awaitState("monday", "running");
+        assertThat(running).containsEntry("bytes", 7).containsEntry("totalBytes", 70);
+        assertProblem(send("POST", "/v1/backups/tuesday", ADMIN), 409, "backup_under_way");
 
         mayCopy.release();
-        Eventually.await("it is complete", () -> state("monday").equals("complete"));
-        assertThat(backup("monday"))
+        assertThat(awaitState("monday", "complete"))
                 .containsEntry("path", directory.resolve("backups/monday").toString())
                 .containsEntry("bytes", 70)
                 .containsEntry("files", 1)
                 .containsEntry("lsn", 8192)
                 .containsKey("at");
-        refused(send("POST", "/v1/backups/monday", ADMIN), 409, "backup_exists");
+        assertProblem(send("POST", "/v1/backups/monday", ADMIN), 409, "backup_exists");
         assertThat(backup("monday")).containsEntry("state", "complete").containsEntry("lsn", 8192);
-    }
-
-    private boolean progressed() {
-        try {
-            Map<String, Object> running = backup("monday");
-            return running.get("bytes").equals(7) && running.get("totalBytes").equals(70);
-        } catch (Exception unexpected) {
-            throw new AssertionError(unexpected);
-        }
     }
 
     @Test
@@ -130,17 +124,16 @@ class BackupPagesTest {
         Files.createFile(directory.resolve("backups/no-folder"));
         mayCopy.release(2);
         assertThat(send("POST", "/v1/backups/full", ADMIN).statusCode()).isEqualTo(202);
-        Eventually.await("it has failed", () -> state("full").equals("failed"));
-        assertThat(backup("full")).containsEntry("problem", "the disk is full");
-        assertThat(state("killed")).isEqualTo("abandoned");
+        assertThat(awaitState("full", "failed")).containsEntry("problem", "the disk is full");
+        assertThat(backup("killed")).containsEntry("state", "abandoned");
         assertThat(listed()).containsExactlyInAnyOrder("full failed", "killed abandoned");
 
         send("POST", "/v1/backups/next", ADMIN);
-        Eventually.await("it is complete", () -> state("next").equals("complete"));
+        awaitState("next", "complete");
         assertThat(listed()).containsExactlyInAnyOrder("next complete", "killed abandoned");
         Files.delete(directory.resolve("backups/next/file"));
         Files.delete(directory.resolve("backups/next"));
-        refused(send("GET", "/v1/backups/next", ADMIN), 404, "no_backup");
+        assertProblem(send("GET", "/v1/backups/next", ADMIN), 404, "no_backup");
     }
 
     @SuppressWarnings("unchecked")
@@ -153,17 +146,12 @@ class BackupPagesTest {
                         .toList();
     }
 
-    private static void refused(HttpResponse<String> answer, int status, @Nullable String code) {
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
-        assertThat(answer.body()).contains("\"code\":\"" + code + "\"");
-    }
-
     @Test
     void namesThatLeadElsewhereAreRefused() throws Exception {
         serve();
         for (String name : new String[] {"", "..", "%2e%2e", "a/b", "%2Ftmp", ".hidden", "-rf", "x.partial", "a%20b"}) {
-            refused(send("POST", "/v1/backups/" + name, ADMIN), 400, "invalid_request");
-            refused(send("GET", "/v1/backups/" + name, ADMIN), 400, "invalid_request");
+            assertProblem(send("POST", "/v1/backups/" + name, ADMIN), 400, "invalid_request");
+            assertProblem(send("GET", "/v1/backups/" + name, ADMIN), 400, "invalid_request");
         }
         assertThat(listed()).isEmpty();
     }
@@ -174,7 +162,7 @@ class BackupPagesTest {
         for (String request : new String[] {"POST /v1/backups/x", "GET /v1/backups/x", "GET /v1/backups"}) {
             String[] words = request.split(" ");
             HttpResponse<String> answer = send(words[0], words[1], ADMIN);
-            refused(answer, 404, "no_backups");
+            assertProblem(answer, 404, "no_backups");
             assertThat(answer.body()).contains("--backup-dir");
         }
     }
@@ -184,8 +172,8 @@ class BackupPagesTest {
         serve();
         for (String request : new String[] {"POST /v1/backups/x", "GET /v1/backups/x", "GET /v1/backups"}) {
             String[] words = request.split(" ");
-            refused(send(words[0], words[1]), 401, "unauthorized");
-            refused(send(words[0], words[1], EDITOR), 403, "forbidden");
+            assertProblem(send(words[0], words[1]), 401, "unauthorized");
+            assertProblem(send(words[0], words[1], EDITOR), 403, "forbidden");
         }
         assertThat(listed()).isEmpty();
     }

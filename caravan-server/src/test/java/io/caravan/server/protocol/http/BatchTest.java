@@ -5,15 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.ListStore;
 import io.caravan.server.app.HeldStore;
 import io.caravan.server.security.Authenticator;
-import io.caravan.server.security.FileAuthenticator;
+import io.caravan.server.security.TestUsers;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.ForwardingListStore;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
@@ -21,16 +18,12 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Atomic writes of several streams, and checkpoints. */
 class BatchTest {
     private static final String FIRST = "0000000000000000_0000000000000000";
     private static final String SECOND = "0000000000000001_0000000000000000";
     private static final String THIRD = "0000000000000002_0000000000000000";
-
-    @TempDir
-    private Path directory;
 
     private final CompletableFuture<Void> checkpointed = new CompletableFuture<>();
     private HeldStore store;
@@ -72,10 +65,8 @@ class BatchTest {
 
     private void refuses(int status, String code, String detail, String... changes) throws Exception {
         HttpResponse<String> answer = batch(changes);
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
-        Map<String, Object> problem = JsonTree.parse(answer.body());
-        assertThat(problem.get("code")).as(answer.body()).isEqualTo(code);
-        assertThat((String) problem.get("detail")).contains(detail);
+        HttpFixture.assertProblem(answer, status, code);
+        assertThat((String) JsonTree.parse(answer.body()).get("detail")).contains(detail);
         assertThat(body("a")).isEmpty();
         assertThat(body("b")).isEmpty();
     }
@@ -107,15 +98,8 @@ class BatchTest {
 
         store.hold();
         int accepted = store.accepted();
-        CompletableFuture<HttpResponse<String>> waiting = server.sendAsync("GET", "/healthz");
-        assertThat(waiting.join().statusCode()).isEqualTo(200);
-        CompletableFuture<HttpResponse<String>> held = CompletableFuture.supplyAsync(() -> {
-            try {
-                return batch(append("a", "held"));
-            } catch (Exception problem) {
-                throw new AssertionError(problem);
-            }
-        });
+        CompletableFuture<HttpResponse<String>> held =
+                server.postAsync("/v1/batch", "{\"changes\":[" + append("a", "held") + "]}");
         store.awaitAccepted(accepted + 1);
         assertThat(server.get("/healthz").statusCode()).isEqualTo(200);
         assertThat(held).isNotDone();
@@ -125,15 +109,11 @@ class BatchTest {
 
     @Test
     void aRefusedChangeRefusesAll() throws Exception {
-        HttpResponse<String> conflict = batch(append("a", "x"), append("b", "x", ",\"ifOffset\":\"" + THIRD + "\""));
-        assertThat(conflict.statusCode()).isEqualTo(409);
-        assertThat(conflict.headers().firstValue("Stream-Next-Offset")).contains(FIRST);
-        refuses(
-                409,
-                "sequence_conflict",
-                "nothing was changed, because of change 2: document 'b'",
-                append("a", "x"),
-                append("b", "x", ",\"ifOffset\":\"" + THIRD + "\""));
+        String third = append("b", "x", ",\"ifOffset\":\"" + THIRD + "\"");
+        assertThat(HttpFixture.header(batch(append("a", "x"), third), "Stream-Next-Offset"))
+                .isEqualTo(FIRST);
+        String why = "nothing was changed, because of change 2: document 'b'";
+        refuses(409, "sequence_conflict", why, append("a", "x"), third);
         refuses(404, "not_found", "change 2", append("a", "x"), append("missing", "x"));
         refuses(404, "not_found", "change 3", append("a", "x"), append("b", "x"), delete("missing"));
         refuses(400, "not_json", "change 2", append("a", "x"), append("json", "no"));
@@ -194,9 +174,7 @@ class BatchTest {
                 "{\"changes\":[" + good,
                 "{\"changes\":[" + good + "],\"more\":1}",
                 "{\"changes\":[" + good + "]} 1")) {
-            assertThat(server.send("POST", "/v1/batch", wrong).statusCode())
-                    .as(wrong)
-                    .isEqualTo(400);
+            assertThat(server.status("POST", "/v1/batch", wrong)).as(wrong).isEqualTo(400);
         }
         assertThat(body("a")).isEmpty();
     }
@@ -209,20 +187,16 @@ class BatchTest {
         String tooMany = IntStream.range(0, HttpFixture.MAX_BATCH_BYTES / 48 + 1)
                 .mapToObj(i -> "\"" + values + "\"")
                 .collect(Collectors.joining(","));
-        refuses(
-                413,
-                "too_many_messages",
-                "values of a batch",
-                "{\"path\":\"/v1/stream/a\",\"base64\":true,\"append\":[" + tooMany + "]}");
-        assertThat(server.send("POST", "/v1/batch", " ".repeat(HttpFixture.MAX_BODY_BYTES + 1))
-                        .statusCode())
+        String change = "{\"path\":\"/v1/stream/a\",\"base64\":true,\"append\":[" + tooMany + "]}";
+        refuses(413, "too_many_messages", "values of a batch", change);
+        assertThat(server.status("POST", "/v1/batch", " ".repeat(HttpFixture.MAX_BODY_BYTES + 1)))
                 .isEqualTo(413);
     }
 
     @Test
     void everyStreamMustBeOnesOwnAndCheckpointsAreTheAdministrators() throws Exception {
         stop();
-        Path users = Files.writeString(directory.resolve("users"), """
+        TestUsers users = new TestUsers("""
                 editor.secret = writes-some-of-them
                 editor.permissions = read, write
                 editor.prefixes = mine/
@@ -231,27 +205,23 @@ class BatchTest {
                 admin.secret = administers
                 admin.permissions = admin
                 """);
-        serve(FileAuthenticator.ofSecrets(users));
+        serve(users.authenticator);
         String[] editor = {"Authorization", "Bearer writes-some-of-them"};
+        String[] reader = {"Authorization", "Bearer reads-and-reads"};
+        String[] admin = {"Authorization", "Bearer administers"};
         String[] typed = {"Authorization", "Bearer writes-some-of-them", "Content-Type", "text/plain"};
         server.send("PUT", "/v1/stream/mine/a", null, typed);
         String both = "{\"changes\":[" + append("mine/a", "x") + "," + append("theirs/a", "x") + "]}";
-        assertThat(server.send("POST", "/v1/batch", both, editor).statusCode()).isEqualTo(403);
-        assertThat(server.send("GET", "/v1/stream/mine/a?offset=-1", null, editor)
-                        .body())
-                .isEmpty();
+        assertThat(server.status("POST", "/v1/batch", both, editor)).isEqualTo(403);
+        HttpResponse<String> unchanged = server.send("GET", "/v1/stream/mine/a?offset=-1", null, editor);
+        assertThat(unchanged.body()).isEmpty();
         String own = "{\"changes\":[" + append("mine/a", "x") + "]}";
-        assertThat(server.send("POST", "/v1/batch", own, editor).statusCode()).isEqualTo(200);
-        assertThat(server.send("POST", "/v1/batch", own, "Authorization", "Bearer reads-and-reads")
-                        .statusCode())
-                .isEqualTo(403);
-        assertThat(server.send("POST", "/v1/batch", own).statusCode()).isEqualTo(401);
+        assertThat(server.status("POST", "/v1/batch", own, editor)).isEqualTo(200);
+        assertThat(server.status("POST", "/v1/batch", own, reader)).isEqualTo(403);
+        assertThat(server.status("POST", "/v1/batch", own)).isEqualTo(401);
         checkpointed.complete(null);
-        assertThat(server.send("POST", "/v1/checkpoint", null, editor).statusCode())
-                .isEqualTo(403);
-        assertThat(server.send("POST", "/v1/checkpoint", null, "Authorization", "Bearer administers")
-                        .statusCode())
-                .isEqualTo(204);
+        assertThat(server.status("POST", "/v1/checkpoint", null, editor)).isEqualTo(403);
+        assertThat(server.status("POST", "/v1/checkpoint", null, admin)).isEqualTo(204);
     }
 
     @Test

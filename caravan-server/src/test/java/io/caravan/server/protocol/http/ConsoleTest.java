@@ -2,7 +2,6 @@ package io.caravan.server.protocol.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.ListStore;
 import io.caravan.server.security.Authenticator;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -37,8 +36,7 @@ class ConsoleTest {
     @BeforeEach
     void start() throws Exception {
         Authenticator closed = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
-        server = new HttpFixture(ListStore.inMemory(), closed, HttpFixture.LONG, HttpFixture.LONG);
-        server.serve();
+        server = HttpFixture.guarded(closed);
     }
 
     private static Set<String> files() throws IOException {
@@ -93,8 +91,7 @@ class ConsoleTest {
         HttpResponse<String> again = server.send("GET", "/console/js/app.js", null, "If-None-Match", tag);
         assertThat(again.statusCode()).isEqualTo(304);
         assertThat(again.body()).isEmpty();
-        assertThat(server.send("GET", "/console/js/api.js", null, "If-None-Match", tag)
-                        .statusCode())
+        assertThat(server.status("GET", "/console/js/api.js", null, "If-None-Match", tag))
                 .isEqualTo(200);
     }
 

@@ -24,8 +24,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class EventTextTest {
     private static final String PATH = "/v1/stream/text";
     private static final byte[] EURO = "\u20ac".getBytes(UTF_8);
-    private static final Pattern EVENTS = Pattern.compile(
-            "event: data\n((?:data:[^\n]*\n)+)\nevent: control\ndata:\\{\"streamNextOffset\":\"(?<next>[0-9_]+)\"[^\n]*\n\n");
+    private static final Pattern EVENTS = Pattern.compile("event: data\n"
+            + "((?:data:[^\n"
+            + "]*\n"
+            + ")+)\n"
+            + "event: control\n"
+            + "data:\\{\"streamNextOffset\":\"(?<next>[0-9_]+)\"[^\n"
+            + "]*\n\n");
 
     @AutoClose
     private HttpFixture server;
@@ -39,25 +44,20 @@ class EventTextTest {
     private void append(byte[]... values) throws Exception {
         try (RawClient client = server.raw()) {
             for (byte[] value : values) {
-                client.send(
-                        "POST " + PATH + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: "
-                                + value.length + "\r\n\r\n" + new String(value, ISO_8859_1));
+                client.send(RawClient.post(PATH, new String(value, ISO_8859_1)));
                 assertThat(client.read().status()).isEqualTo(204);
             }
         }
     }
 
     private void close() throws Exception {
-        assertThat(server.send("POST", PATH, null, "Stream-Closed", "true").statusCode())
-                .isEqualTo(204);
+        assertThat(server.status("POST", PATH, null, "Stream-Closed", "true")).isEqualTo(204);
     }
 
     private RawClient listen(String offset) throws Exception {
         RawClient client = server.raw();
-        client.send("GET " + PATH + "?live=sse&offset=" + offset + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        for (String line = client.line(); !line.isEmpty(); ) {
-            line = client.line();
-        }
+        client.send(RawClient.get(PATH + "?live=sse&offset=" + offset));
+        client.head();
         return client;
     }
 

@@ -1,5 +1,7 @@
 package io.caravan.server.protocol.http;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.cluster.Cluster;
@@ -31,6 +33,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -101,47 +104,46 @@ final class HttpFixture implements AutoCloseable {
 
     /** Starts a server whose store is open. */
     static HttpFixture serving() throws IOException {
-        HttpFixture fixture = new HttpFixture();
-        fixture.serve();
-        return fixture;
+        return new HttpFixture().serve();
+    }
+
+    /** Starts a server that authenticates its clients. */
+    static HttpFixture guarded(Authenticator authenticator) throws IOException {
+        return new HttpFixture(ListStore.inMemory(), authenticator, LONG, LONG).serve();
+    }
+
+    static HttpFixture serving(ListStore store) throws IOException {
+        return new HttpFixture(store, Authenticator.open(), LONG, LONG).serve();
     }
 
     /** Starts a server whose live reads end after 100 ms. */
     static HttpFixture impatient() throws IOException {
-        HttpFixture fixture = new HttpFixture(ListStore.inMemory(), Authenticator.open(), Duration.ofMillis(100), LONG);
-        fixture.serve();
-        return fixture;
+        return new HttpFixture(ListStore.inMemory(), Authenticator.open(), Duration.ofMillis(100), LONG).serve();
     }
 
     /** Starts a server that closes connections of clients that read nothing for {@code stall}. */
     static HttpFixture dropping(Duration stall) throws IOException {
-        HttpFixture fixture = new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, stall);
-        fixture.serve();
-        return fixture;
+        return new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, stall).serve();
     }
 
     /** Starts a server that sends a comment in event streams at this interval. */
     static HttpFixture beating(Duration heartbeat) throws IOException {
-        HttpFixture fixture =
-                new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, heartbeat, LONG, null, new String[0]);
-        fixture.serve();
-        return fixture;
+        return new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, heartbeat, LONG, null).serve();
     }
 
     /** Starts a cluster node that leads or has led. */
     static HttpFixture leading(Cluster cluster) throws IOException {
-        HttpFixture fixture = following(cluster);
-        fixture.serve();
-        return fixture;
+        return following(cluster).serve();
     }
 
     /** Starts a cluster node that has not led yet. */
     static HttpFixture following(Cluster cluster) throws IOException {
-        return new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, LONG, LONG, cluster, new String[0]);
+        return new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, LONG, LONG, cluster);
     }
 
-    void serve() {
+    HttpFixture serve() {
         server.serve(Served.of(documents));
+        return this;
     }
 
     URI uri(String path) {
@@ -162,6 +164,32 @@ final class HttpFixture implements AutoCloseable {
         return client.send(build(method, path, body, headers), BodyHandlers.ofString());
     }
 
+    int status(String method, String path, String body, String... headers) throws Exception {
+        return send(method, path, body, headers).statusCode();
+    }
+
+    /** Sends bytes over a connection of their own, and reads one response. */
+    RawClient.Response ask(String bytes) throws IOException {
+        try (RawClient client = raw()) {
+            client.send(bytes);
+            return client.read();
+        }
+    }
+
+    /** Returns the value of a response header, or null. */
+    static @Nullable String header(HttpResponse<?> response, String name) {
+        return response.headers().firstValue(name).orElse(null);
+    }
+
+    /** Checks that a response reports this problem. */
+    static void assertProblem(HttpResponse<String> response, int status, String code) throws Exception {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+        assertThat(header(response, "Content-Type")).isEqualTo("application/problem+json");
+        Map<String, Object> problem = JsonTree.parse(response.body());
+        assertThat(problem).containsEntry("code", code).containsEntry("status", status);
+        assertThat((String) problem.get("detail")).isNotBlank();
+    }
+
     /** Posts a body and returns the lines of the response as they arrive. */
     Stream<String> postForLines(String path, String body) throws Exception {
         return client.send(build("POST", path, body), BodyHandlers.ofLines()).body();
@@ -169,6 +197,10 @@ final class HttpFixture implements AutoCloseable {
 
     CompletableFuture<HttpResponse<String>> sendAsync(String method, String path, String... headers) {
         return client.sendAsync(build(method, path, null, headers), BodyHandlers.ofString());
+    }
+
+    CompletableFuture<HttpResponse<String>> postAsync(String path, String body) {
+        return client.sendAsync(build("POST", path, body), BodyHandlers.ofString());
     }
 
     private HttpRequest build(String method, String path, String body, String... headers) {

@@ -1,6 +1,5 @@
 package io.caravan.server.protocol.http;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListStore;
@@ -8,14 +7,10 @@ import io.caravan.server.app.ServerFixture;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.TestLimits;
-import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -32,8 +27,8 @@ class HttpLimitsTest {
     private static final Duration SHORT = Duration.ofMillis(500);
 
     private static final Duration LONG = Duration.ofMinutes(10);
-    private static final int TIMEOUT_MILLIS = 20_000;
-    private static final String GET = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+    private static final String GET = RawClient.get("/healthz");
 
     private final ScheduledExecutorService clientThread = Executors.newSingleThreadScheduledExecutor();
     private ServerFixture fixture;
@@ -41,10 +36,10 @@ class HttpLimitsTest {
     private void start(int maxConnections, Duration request, Duration idle) throws IOException {
         NetworkConfig defaults = NetworkConfig.defaults();
         NetworkLimits limits = TestLimits.of(maxConnections, 16 << 20, 64 << 20, request, idle);
-        HttpConfig http = HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1 << 20, 4 << 20);
         fixture = new ServerFixture(
                 ListStore.inMemory(),
-                config -> config.withHttp(http).withNetwork(new NetworkConfig(defaults.transport(), 1, limits, null)));
+                config -> config.withHttp(ServerFixture.HTTP)
+                        .withNetwork(new NetworkConfig(defaults.transport(), 1, limits, null)));
     }
 
     @AfterEach
@@ -55,41 +50,31 @@ class HttpLimitsTest {
         }
     }
 
-    private Socket connect() throws IOException {
-        InetSocketAddress address = fixture.server.httpAddress();
-        Socket socket = new Socket(address.getAddress(), address.getPort());
-        socket.setSoTimeout(TIMEOUT_MILLIS);
-        return socket;
+    private RawClient connect() throws IOException {
+        return new RawClient(fixture.server.httpAddress());
     }
 
-    private static void send(Socket socket, String text) throws IOException {
-        socket.getOutputStream().write(text.getBytes(US_ASCII));
-    }
-
-    /** Returns everything that arrives until the server closes the connection. */
-    private static String rest(Socket socket) throws IOException {
-        return new String(socket.getInputStream().readAllBytes(), US_ASCII);
-    }
-
-    private static void assertAnswered(Socket socket) throws IOException {
-        send(socket, GET);
-        String status = "HTTP/1.1 200 ";
-        assertThat(new String(socket.getInputStream().readNBytes(status.length()), US_ASCII))
-                .isEqualTo(status);
+    private static void assertAnswered(RawClient client) throws IOException {
+        client.send(GET);
+        assertThat(client.read().status()).isEqualTo(200);
     }
 
     @Test
-    void oneConnectionTooManyIsAnsweredWith503WhicheverPortTheOthersCameTo() throws IOException {
+    void oneConnectionTooManyIsAnsweredWith503AndCountedWhicheverPortTheOthersCameTo() throws IOException {
         start(2, LONG, Duration.ZERO);
-        try (Socket first = connect();
+        try (RawClient first = connect();
                 RespClient second = fixture.connect()) {
             assertAnswered(first);
             assertThat(second.call("PING")).isEqualTo("+PONG");
-            try (Socket third = connect()) {
-                send(third, GET);
-                assertThat(rest(third)).startsWith("HTTP/1.1 503 ").contains("Connection: close");
+            try (RawClient third = connect()) {
+                third.send(GET);
+                assertThat(third.rest()).startsWith("HTTP/1.1 503 ").contains("Connection: close");
             }
         }
+        Eventually.await(
+                "their places are free",
+                () -> fixture.server.network().connections().isEmpty());
+        assertThat(figure("caravan_connections_refused_total{limit=\"total\"}")).isEqualTo(1);
     }
 
     @Test
@@ -106,9 +91,9 @@ class HttpLimitsTest {
     @Test
     void aConnectionOverWhichNoRequestBeginsIsClosedWithoutAWord() throws IOException {
         start(10, SHORT, Duration.ZERO);
-        try (Socket silent = connect();
+        try (RawClient silent = connect();
                 RespClient resp = fixture.connect()) {
-            assertThat(rest(silent)).isEmpty();
+            assertThat(silent.rest()).isEmpty();
             // Authentication is disabled, so a client may wait before its first command.
             assertThat(resp.call("PING")).isEqualTo("+PONG");
         }
@@ -117,18 +102,18 @@ class HttpLimitsTest {
     @Test
     void aConnectionThatHadItsAnswerMayWaitWithTheNextRequest() throws IOException {
         start(10, SHORT, Duration.ZERO);
-        try (Socket silent = connect();
-                Socket patient = connect()) {
+        try (RawClient silent = connect();
+                RawClient patient = connect()) {
             assertAnswered(patient);
-            assertThat(rest(silent)).isEmpty();
-            send(patient, GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
-            assertThat(rest(patient)).contains("HTTP/1.1 200 ");
+            assertThat(silent.rest()).isEmpty();
+            patient.send(GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+            assertThat(patient.rest()).contains("HTTP/1.1 200 ");
         }
     }
 
-    private static void trickleOn(Socket socket) {
+    private static void trickleOn(RawClient socket) {
         try {
-            send(socket, "x");
+            socket.send("x");
         } catch (IOException closed) {
             throw new UncheckedIOException(closed);
         }
@@ -136,28 +121,29 @@ class HttpLimitsTest {
 
     private String trickle(String beginning) throws Exception {
         start(10, SHORT, Duration.ZERO);
-        try (Socket socket = connect()) {
-            send(socket, beginning);
+        try (RawClient socket = connect()) {
+            socket.send(beginning);
             // The task throws, and so ends, when the server has closed the connection.
             clientThread.scheduleWithFixedDelay(() -> trickleOn(socket), 10, 10, TimeUnit.MILLISECONDS);
-            return rest(socket);
+            return socket.rest();
         }
     }
 
     @Test
     void anIdleConnectionIsClosed() throws IOException {
         start(10, LONG, SHORT);
-        try (Socket socket = connect()) {
+        try (RawClient socket = connect()) {
             assertAnswered(socket);
-            assertThat(rest(socket)).isNotNull();
+            assertThat(socket.rest()).isNotNull();
         }
     }
 
     /** Returns the value of a metric, which is scraped over a separate connection. */
     private double figure(String name) {
-        try (Socket scraper = connect()) {
-            send(scraper, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-            return rest(scraper)
+        try (RawClient scraper = connect()) {
+            scraper.send(RawClient.get("/metrics"));
+            return scraper.read()
+                    .body()
                     .lines()
                     .filter(line -> line.startsWith(name + " "))
                     .mapToDouble(line -> Double.parseDouble(line.substring(name.length())))
@@ -165,23 +151,6 @@ class HttpLimitsTest {
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
-    }
-
-    @Test
-    void aRefusedConnectionIsCounted() throws IOException {
-        start(1, LONG, Duration.ZERO);
-        String refused = "caravan_connections_rejected_total{limit=\"total\"}";
-        try (RespClient only = fixture.connect()) {
-            assertThat(only.call("PING")).isEqualTo("+PONG");
-            try (Socket second = connect()) {
-                send(second, GET);
-                assertThat(rest(second)).startsWith("HTTP/1.1 503 ");
-            }
-        }
-        Eventually.await(
-                "its place is free",
-                () -> fixture.server.network().connections().isEmpty());
-        assertThat(figure(refused)).isEqualTo(1);
     }
 
     @Test
@@ -194,7 +163,7 @@ class HttpLimitsTest {
                 slow.send("LINDEX", "k", "0");
             }
             // The memory of the pending requests, including this scrape, is far smaller.
-            Eventually.await("answers are held", () -> figure("caravan_replies_pending_bytes") > 100_000);
+            Eventually.await("answers are held", () -> figure("caravan_answers_held_bytes") > 100_000);
         }
     }
 
@@ -250,12 +219,12 @@ class HttpLimitsTest {
     void headsCountFromTheirBeginningUntilTheirBodiesHaveCome() throws IOException {
         start(10, LONG, Duration.ZERO);
         String headers = "a: b\r\n".repeat(100);
-        try (Socket socket = connect()) {
-            send(socket, "PUT /v1/stream/k HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n" + headers);
+        try (RawClient socket = connect()) {
+            socket.send("PUT /v1/stream/k HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10\r\n" + headers);
             Eventually.await("part of the head is held", () -> inFlight() > 100 * 128);
-            send(socket, headers.substring(0, 60) + "\r\n");
+            socket.send(headers.substring(0, 60) + "\r\n");
             Eventually.await("the head is held", () -> inFlight() > 110 * 128);
-            send(socket, "0123456789");
+            socket.send("0123456789");
             Eventually.await("nothing is held", () -> inFlight() == 0);
         }
     }
@@ -267,9 +236,9 @@ class HttpLimitsTest {
     @Test
     void whatWasAnsweredIsNotHeld() throws IOException {
         start(10, LONG, Duration.ZERO);
-        try (Socket socket = connect()) {
+        try (RawClient socket = connect()) {
             for (int i = 0; i < 10; i++) {
-                send(socket, GET);
+                socket.send(GET);
             }
             Eventually.await("nothing is held", () -> inFlight() == 0);
         }

@@ -1,9 +1,11 @@
 package io.caravan.server.protocol.http;
 
+import static io.caravan.server.protocol.http.HttpFixture.header;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.Outcome;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Waiting;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.testing.Eventually;
 import java.net.http.HttpResponse;
@@ -11,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,20 +31,8 @@ class LiveTest {
         server.create("/v1/stream/a", TEXT);
     }
 
-    private static String header(HttpResponse<?> response, String name) {
-        return response.headers().firstValue(name).orElse(null);
-    }
-
-    private static void listen(RawClient raw, String path) throws Exception {
-        raw.send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    }
-
-    private static void skipHead(RawClient raw) throws Exception {
-        assertThat(raw.line()).isEqualTo("HTTP/1.1 200 OK");
-        String header = raw.line();
-        while (!header.isEmpty()) {
-            header = raw.line();
-        }
+    private CompletableFuture<HttpResponse<String>> poll(String offset) {
+        return server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=" + offset);
     }
 
     @Test
@@ -51,7 +42,7 @@ class LiveTest {
             for (int i = 0; i < 1_000; i++) {
                 RawClient client = server.raw();
                 clients.add(client);
-                listen(client, "/v1/stream/a?live=long-poll&offset=-1");
+                client.send(RawClient.get("/v1/stream/a?live=long-poll&offset=-1"));
             }
             Eventually.await("all are connected", () -> server.connections() == 1_001);
             server.append("/v1/stream/a", TEXT, "news");
@@ -70,8 +61,7 @@ class LiveTest {
 
     @Test
     void aPollFromNowIsNotCached() throws Exception {
-        CompletableFuture<HttpResponse<String>> poll =
-                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=now");
+        CompletableFuture<HttpResponse<String>> poll = poll("now");
         // The poll does not return values that are appended before it determines the current end.
         while (!poll.isDone()) {
             server.append("/v1/stream/a", TEXT, "news");
@@ -86,38 +76,21 @@ class LiveTest {
 
     @Test
     void aPollWhoseValuesAreTrimmedBeforeItSeesThemIsToldWhereTheStreamBegins() throws Exception {
-        CompletableFuture<HttpResponse<String>> poll =
-                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=" + Offset.of(0));
+        CompletableFuture<HttpResponse<String>> poll = poll(Offset.of(0));
         server.awaitTailedDocuments(1);
-        CompletableFuture<Object> written = new CompletableFuture<>();
-        server.documents.write(
-                DocumentName.of("a"),
-                document -> {
-                    document.append(List.of(new byte[1]));
-                    document.trimTo(1);
-                    return "trimmed";
-                },
-                new Outcome<String>() {
-                    @Override
-                    public void success(String result) {
-                        written.complete(result);
-                    }
-
-                    @Override
-                    public void failure(RuntimeException problem) {
-                        written.completeExceptionally(problem);
-                    }
-                });
-        assertThat(written.get()).isEqualTo("trimmed");
-        assertThat(poll.get().statusCode()).isEqualTo(410);
-        assertThat(poll.get().body()).contains("offset_trimmed");
+        Function<EditedDocument, Boolean> appendAndTrim = document -> {
+            document.append(List.of(new byte[1]));
+            document.trimTo(1);
+            return true;
+        };
+        Waiting.<Boolean>to(outcome -> server.documents.write(DocumentName.of("a"), appendAndTrim, outcome));
+        HttpFixture.assertProblem(poll.get(), 410, "offset_trimmed");
         assertThat(header(poll.get(), "Stream-First-Offset")).isEqualTo(Offset.of(1));
     }
 
     @Test
     void aPollOfAStreamThatIsDeletedEnds() throws Exception {
-        CompletableFuture<HttpResponse<String>> poll =
-                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=now");
+        CompletableFuture<HttpResponse<String>> poll = poll("now");
         server.awaitTailedDocuments(1);
         server.send("DELETE", "/v1/stream/a", null);
         assertThat(poll.get().statusCode()).isEqualTo(404);
@@ -125,8 +98,7 @@ class LiveTest {
 
     @Test
     void aPollOfAStreamThatIsClosedEnds() throws Exception {
-        CompletableFuture<HttpResponse<String>> poll =
-                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=now");
+        CompletableFuture<HttpResponse<String>> poll = poll("now");
         server.awaitTailedDocuments(1);
         server.send("POST", "/v1/stream/a", null, "Stream-Closed", "true");
         assertThat(poll.get().statusCode()).isEqualTo(204);
@@ -150,8 +122,8 @@ class LiveTest {
     void aClientThatGoesIsForgotten() throws Exception {
         try (RawClient raw = server.raw();
                 RawClient events = server.raw()) {
-            listen(raw, "/v1/stream/a?live=long-poll&offset=now");
-            listen(events, "/v1/stream/a?live=sse&offset=now");
+            raw.send(RawClient.get("/v1/stream/a?live=long-poll&offset=now"));
+            events.send(RawClient.get("/v1/stream/a?live=sse&offset=now"));
             server.awaitTailedDocuments(1);
         }
         server.awaitTailedDocuments(0);
@@ -183,8 +155,8 @@ class LiveTest {
     @Test
     void eventsComeAsValuesDo() throws Exception {
         try (RawClient raw = server.raw()) {
-            listen(raw, "/v1/stream/a?live=sse&offset=now");
-            skipHead(raw);
+            raw.send(RawClient.get("/v1/stream/a?live=sse&offset=now"));
+            assertThat(raw.head().status()).isEqualTo(200);
             assertThat(raw.chunk()).contains("\"upToDate\":true");
             for (int i = 0; i < 50; i++) {
                 server.append("/v1/stream/a", TEXT, "value " + i);
@@ -213,8 +185,8 @@ class LiveTest {
         CompletableFuture<HttpResponse<String>> poll =
                 server.sendAsync("GET", "/v1/stream/b?live=long-poll&offset=now");
         try (RawClient raw = server.raw()) {
-            listen(raw, "/v1/stream/a?live=sse&offset=now");
-            skipHead(raw);
+            raw.send(RawClient.get("/v1/stream/a?live=sse&offset=now"));
+            assertThat(raw.head().status()).isEqualTo(200);
             raw.chunk();
             server.awaitTailedDocuments(2);
             CompletableFuture<Void> drained = CompletableFuture.runAsync(server::drain);
@@ -237,7 +209,7 @@ class LiveTest {
             for (int i = 0; i < 8; i++) {
                 RawClient client = impatient.raw();
                 clients.add(client);
-                listen(client, i % 2 == 0 ? "/v1/stream/a" : "/v1/stream/a?live=sse&offset=-1");
+                client.send(RawClient.get(i % 2 == 0 ? "/v1/stream/a" : "/v1/stream/a?live=sse&offset=-1"));
             }
             assertThat(impatient.get("/v1/stream/a").body()).hasSize(200 * HttpFixture.MAX_BODY_BYTES);
             Eventually.await("it is let go", () -> impatient.connections() <= 1);

@@ -2,16 +2,13 @@ package io.caravan.server.protocol.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.ListStore;
 import io.caravan.server.config.Setting;
 import io.caravan.server.document.Backups;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.protocol.http.connection.Served;
-import io.caravan.server.security.FileAuthenticator;
+import io.caravan.server.security.TestUsers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +16,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,20 +24,14 @@ class OperatorPagesTest {
     private static final String[] ADMIN = {"Authorization", "Bearer administers", "Content-Type", "text/plain"};
     private static final String[] EDITOR = {"Authorization", "Bearer reads-and-writes", "Content-Type", "text/plain"};
 
-    @TempDir
-    private Path directory;
-
     @AutoClose
     private HttpFixture server;
 
     @BeforeEach
     void start() throws Exception {
-        Path file = Files.writeString(
-                directory.resolve("users"),
-                "admin.secret = administers\nadmin.permissions = read, write, admin\n"
-                        + "editor.secret = reads-and-writes\neditor.permissions = read, write\neditor.prefixes = mine/\n");
-        server = new HttpFixture(
-                ListStore.inMemory(), FileAuthenticator.ofSecrets(file), HttpFixture.LONG, HttpFixture.LONG);
+        TestUsers users = new TestUsers("admin.secret = administers\nadmin.permissions = read, write, admin\n"
+                + "editor.secret = reads-and-writes\neditor.permissions = read, write\neditor.prefixes = mine/\n");
+        server = HttpFixture.guarded(users.authenticator);
         server.server.serve(new Served(
                 server.documents,
                 null,
@@ -62,8 +52,7 @@ class OperatorPagesTest {
     }
 
     private void put(String name, String... values) throws Exception {
-        assertThat(server.send("PUT", "/v1/stream/" + name, null, ADMIN).statusCode())
-                .isEqualTo(201);
+        assertThat(server.status("PUT", "/v1/stream/" + name, null, ADMIN)).isEqualTo(201);
         for (String value : values) {
             server.send("POST", "/v1/stream/" + name, value, ADMIN);
         }
@@ -96,16 +85,16 @@ class OperatorPagesTest {
     void withoutAnArchiveThereIsNothingToRestore() throws Exception {
         assertThat(json("/v1/archive", ADMIN)).containsEntry("archive", null);
         HttpResponse<String> none = get("/v1/archive/stream/mine/a", EDITOR);
-        assertThat(none.statusCode()).isEqualTo(404);
-        assertThat(none.body()).contains("no_archive", "--archive");
+        HttpFixture.assertProblem(none, 404, "no_archive");
+        assertThat(none.body()).contains("--archive");
         assertThat(get("/v1/archive/stream/others", EDITOR).statusCode()).isEqualTo(403);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"mine/a?generation=1", "others/a", "mine/a?as=others/b"})
     void restoringNeedsWhatTheCommandNeeds(String path) throws Exception {
-        HttpResponse<String> refused = server.send("POST", "/v1/archive/stream/" + path, null, EDITOR);
-        assertThat(refused.statusCode()).isEqualTo(403);
+        assertThat(server.status("POST", "/v1/archive/stream/" + path, null, EDITOR))
+                .isEqualTo(403);
     }
 
     @Test
@@ -134,12 +123,9 @@ class OperatorPagesTest {
         assertThat(texts(json("/v1/values/mine/a?offset=" + page.get("continueAt"), EDITOR)))
                 .containsExactly("three");
         assertThat(texts(json("/v1/values/mine/a?newest=true&limit=2", EDITOR))).containsExactly("two", "three");
-        assertThat(get("/v1/values/mine/a?raw=true&offset=" + page.get("continueAt"), EDITOR)
-                        .body())
-                .isEqualTo("three");
-        assertThat(get("/v1/values/mine/a?raw=true&offset=" + page.get("nextOffset"), EDITOR)
-                        .statusCode())
-                .isEqualTo(404);
+        String raw = "/v1/values/mine/a?raw=true&offset=";
+        assertThat(get(raw + page.get("continueAt"), EDITOR).body()).isEqualTo("three");
+        assertThat(get(raw + page.get("nextOffset"), EDITOR).statusCode()).isEqualTo(404);
         assertThat(get("/v1/values/mine/none", EDITOR).statusCode()).isEqualTo(404);
         assertThat(get("/v1/values/others", EDITOR).statusCode()).isEqualTo(403);
         assertThat(get("/v1/values/mine/a?limit=0", EDITOR).statusCode()).isEqualTo(400);

@@ -47,10 +47,7 @@ class OriginsTest {
     }
 
     private int statusOfHost(String host) throws IOException {
-        try (RawClient raw = server.raw()) {
-            raw.send("GET /healthz HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
-            return raw.read().status();
-        }
+        return server.ask("GET /healthz HTTP/1.1\r\nHost: " + host + "\r\n\r\n").status();
     }
 
     @ParameterizedTest
@@ -118,10 +115,8 @@ class OriginsTest {
     void aNameThatWasMadeToPointHereIsRefused(String host) throws Exception {
         start(Authenticator.open());
         assertThat(statusOfHost(host)).isEqualTo(403);
-        try (RawClient raw = server.raw()) {
-            raw.send("OPTIONS " + PATH + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
-            assertThat(raw.read().body()).contains("\"foreign_host\"");
-        }
+        RawClient.Response refused = server.ask("OPTIONS " + PATH + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+        assertThat(refused.body()).contains("\"foreign_host\"");
     }
 
     @Test

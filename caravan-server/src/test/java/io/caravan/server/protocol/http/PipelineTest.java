@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http;
 
+import static io.caravan.server.protocol.http.RawClient.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.fuzz.MemoryUse;
@@ -74,10 +75,6 @@ class PipelineTest {
 
     private static Answer text(String text) {
         return new Answer(200).body("text/plain", text.getBytes(StandardCharsets.US_ASCII));
-    }
-
-    private static String get(String path) {
-        return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
     }
 
     /** Passes the bytes of one socket read to the pipeline without running tasks of the event loop. */

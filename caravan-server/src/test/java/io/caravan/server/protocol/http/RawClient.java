@@ -41,8 +41,25 @@ final class RawClient implements AutoCloseable {
         socket.shutdownOutput();
     }
 
+    /** Returns the bytes of a request for this path. */
+    static String get(String path) {
+        return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    }
+
+    /** Returns the bytes of a request that appends text. */
+    static String post(String path, String body) {
+        return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: "
+                + body.length() + "\r\n\r\n" + body;
+    }
+
     /** Reads a response to a request other than {@code HEAD}. */
     Response read() throws IOException {
+        Response head = head();
+        return new Response(head.status, head.headers, body(head.headers));
+    }
+
+    /** Reads a response up to its body. */
+    Response head() throws IOException {
         String status = line();
         Map<String, String> headers = new LinkedHashMap<>();
         for (String header = line(); !header.isEmpty(); header = line()) {
@@ -52,7 +69,7 @@ final class RawClient implements AutoCloseable {
                     header.substring(colon + 1).strip());
         }
         int code = Integer.parseInt(status.split(" ", -1)[1]);
-        return new Response(code, headers, body(headers));
+        return new Response(code, headers, "");
     }
 
     private String body(Map<String, String> headers) throws IOException {

@@ -27,11 +27,8 @@ class RelayedRequestsTest {
 
     /** Appends over a separate connection, like a request from another node. */
     private static RawClient.Response append(HttpFixture fixture, String header) throws Exception {
-        try (RawClient client = fixture.raw()) {
-            client.send("POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\n" + header
-                    + "Content-Type: application/octet-stream\r\nContent-Length: 3\r\n\r\none");
-            return client.read();
-        }
+        return fixture.ask("POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\n" + header
+                + "Content-Type: application/octet-stream\r\nContent-Length: 3\r\n\r\none");
     }
 
     /** The relaying node then holds the request until another node leads. */

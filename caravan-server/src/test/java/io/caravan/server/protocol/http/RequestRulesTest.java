@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http;
 
+import static io.caravan.server.protocol.http.HttpFixture.assertProblem;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.http.HttpResponse;
@@ -41,8 +42,7 @@ class RequestRulesTest {
     void aChangeWithAConditionThatIsNotEvaluatedIsNotMade(String method, String path, String header, String value)
             throws Exception {
         HttpResponse<String> refused = server.send(method, path, "{}", "Content-Type", TEXT, header, value);
-        assertThat(refused.statusCode()).isEqualTo(412);
-        assertThat(refused.body()).contains("condition_unsupported");
+        assertProblem(refused, 412, "condition_unsupported");
         assertThat(server.get(PATH).body()).isEqualTo("value");
         assertThat(server.get("/v1/stream/new").statusCode()).isEqualTo(404);
     }
@@ -50,15 +50,10 @@ class RequestRulesTest {
     @Test
     void aStreamMayBeAskedToBeNew() throws Exception {
         String[] headers = {"Content-Type", TEXT, "If-None-Match", "*"};
-        HttpResponse<String> there = server.send("PUT", PATH, null, headers);
-        assertThat(there.statusCode()).isEqualTo(412);
-        assertThat(there.body()).contains("condition_failed");
-        assertThat(server.send("PUT", "/v1/stream/new", null, headers).statusCode())
-                .isEqualTo(201);
-        assertThat(server.send("PUT", "/v1/stream/new", null, headers).statusCode())
-                .isEqualTo(412);
-        assertThat(server.send("PUT", "/v1/stream/new", null, "Content-Type", TEXT)
-                        .statusCode())
+        assertProblem(server.send("PUT", PATH, null, headers), 412, "condition_failed");
+        assertThat(server.status("PUT", "/v1/stream/new", null, headers)).isEqualTo(201);
+        assertThat(server.status("PUT", "/v1/stream/new", null, headers)).isEqualTo(412);
+        assertThat(server.status("PUT", "/v1/stream/new", null, "Content-Type", TEXT))
                 .isEqualTo(200);
     }
 
@@ -81,43 +76,33 @@ class RequestRulesTest {
         "Content-Type, text/plain, text/plain"
     })
     void aHeaderThatSaysTwoThingsIsRefused(String header, String one, String other) throws Exception {
-        try (RawClient client = server.raw()) {
-            client.send("POST " + PATH + " HTTP/1.1\r\nHost: localhost\r\n"
-                    + (header.equals("Content-Type") ? "" : "Content-Type: text/plain\r\n") + header + ": " + one
-                    + "\r\n"
-                    + header + ": " + other + "\r\nContent-Length: 1\r\n\r\nx");
-            RawClient.Response refused = client.read();
-            assertThat(refused.status()).isEqualTo(400);
-            assertThat(refused.body()).contains("invalid_header");
-        }
+        String type = header.equals("Content-Type") ? "" : "Content-Type: text/plain\r\n";
+        RawClient.Response refused = server.ask("POST " + PATH + " HTTP/1.1\r\nHost: localhost\r\n" + type + header
+                + ": " + one + "\r\n" + header + ": " + other + "\r\nContent-Length: 1\r\n\r\nx");
+        assertThat(refused.status()).isEqualTo(400);
+        assertThat(refused.body()).contains("invalid_header");
         assertThat(server.get(PATH).body()).isEqualTo("value");
     }
 
     @Test
     void aRequestHasOneToken() throws Exception {
-        try (RawClient client = server.raw()) {
-            client.send("GET " + PATH + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer a\r\n"
-                    + "Authorization: Bearer b\r\n\r\n");
-            assertThat(client.read().body()).contains("malformed_request");
-        }
+        String request = "GET " + PATH + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer a\r\n"
+                + "Authorization: Bearer b\r\n\r\n";
+        assertThat(server.ask(request).body()).contains("malformed_request");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"a#b", "#", "x\\..\\a", "a\\"})
     void whatBrowsersTakeForSomethingElseIsNoPartOfAPath(String rest) throws Exception {
-        try (RawClient client = server.raw()) {
-            client.send("DELETE /v1/stream/" + rest + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
-            assertThat(client.read().body()).contains("malformed_url", "%23", "%5C");
-        }
+        String request = "DELETE /v1/stream/" + rest + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        assertThat(server.ask(request).body()).contains("malformed_url", "%23", "%5C");
         assertThat(server.get("/v1/stream/a%23b%5C").statusCode()).isEqualTo(404);
     }
 
     @Test
     void anOldClientGetsNoInterimResponse() throws Exception {
-        try (RawClient client = server.raw()) {
-            client.send("POST " + PATH + " HTTP/1.0\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n"
-                    + "Expect: 100-continue\r\n\r\nx");
-            assertThat(client.read().status()).isEqualTo(204);
-        }
+        String request = "POST " + PATH + " HTTP/1.0\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n"
+                + "Expect: 100-continue\r\n\r\nx";
+        assertThat(server.ask(request).status()).isEqualTo(204);
     }
 }

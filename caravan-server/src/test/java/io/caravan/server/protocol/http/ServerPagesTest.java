@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http;
 
+import static io.caravan.server.protocol.http.HttpFixture.assertProblem;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.CaravanException;
@@ -9,7 +10,7 @@ import io.caravan.StoreFailedException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.Outcome;
+import io.caravan.server.document.Waiting;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Authenticator;
@@ -22,8 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -76,9 +75,7 @@ class ServerPagesTest {
     @ValueSource(strings = {"0", "00", "-1", "1.5", ""})
     void aPageHoldsOneDocumentOrMore(String limit) throws Exception {
         try (HttpFixture server = HttpFixture.serving()) {
-            HttpResponse<String> refused = server.get("/v1/documents?limit=" + limit);
-            assertThat(refused.statusCode()).isEqualTo(400);
-            assertThat(json(refused)).containsEntry("code", "invalid_parameter");
+            assertProblem(server.get("/v1/documents?limit=" + limit), 400, "invalid_parameter");
         }
     }
 
@@ -127,33 +124,31 @@ class ServerPagesTest {
             assertThat(server.get("/metrics").body())
                     .contains("caravan_connections{protocol=\"http\"} 1.0")
                     .contains(
-                            "caravan_requests_seconds_count{operation=\"appendToStream\",outcome=\"ok\",protocol=\"http\"} 1")
+                            "caravan_requests_seconds_count{operation=\"appendToStream\",outcome=\"ok\",protocol=\"http\"}"
+                                    + " 1")
                     .contains(
-                            "caravan_requests_seconds_count{operation=\"readStream\",outcome=\"rejected\",protocol=\"http\"} 1")
+                            "caravan_requests_seconds_count{operation=\"readStream\",outcome=\"refused\",protocol=\"http\"}"
+                                    + " 1")
                     .contains(
-                            "caravan_requests_seconds_bucket{", "caravan_store_fsyncs_total", "jvm_memory_used_bytes");
+                            "caravan_requests_seconds_bucket{", "caravan_store_forces_total", "jvm_memory_used_bytes");
         }
     }
 
     @Test
     void refusalsAndTheMemoryOfAnswersAreAmongTheFigures() throws Exception {
         Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
-        try (HttpFixture server =
-                new HttpFixture(ListStore.inMemory(), authenticator, HttpFixture.LONG, HttpFixture.LONG)) {
-            server.serve();
+        try (HttpFixture server = HttpFixture.guarded(authenticator)) {
             String[] wrong = {"Authorization", "Bearer wrong"};
-            assertThat(server.send("GET", "/v1/stats", null, wrong).statusCode())
-                    .isEqualTo(401);
-            assertThat(server.send("GET", "/v1/stats", null, wrong).statusCode())
-                    .isEqualTo(401);
+            assertThat(server.status("GET", "/v1/stats", null, wrong)).isEqualTo(401);
+            assertThat(server.status("GET", "/v1/stats", null, wrong)).isEqualTo(401);
             assertThat(server.send("GET", "/metrics", null, "Authorization", "Bearer secret")
                             .body())
                     .contains("caravan_logins_failed_total{reason=\"wrong\"} 2.0")
                     .contains("caravan_logins_failed_total{reason=\"limited\"} 0.0")
-                    .contains("caravan_connections_rejected_total{limit=\"total\"} 0.0")
-                    .contains("caravan_connections_rejected_total{limit=\"address\"} 0.0")
-                    .contains("caravan_replies_closed_connections_total 0.0")
-                    .contains("caravan_replies_pending_bytes ", "caravan_requests_in_flight_bytes ");
+                    .contains("caravan_connections_refused_total{limit=\"total\"} 0.0")
+                    .contains("caravan_connections_refused_total{limit=\"address\"} 0.0")
+                    .contains("caravan_answers_closed_connections_total 0.0")
+                    .contains("caravan_answers_held_bytes ", "caravan_requests_held_bytes ");
         }
     }
 
@@ -161,9 +156,7 @@ class ServerPagesTest {
     void beforeTheStoreIsOpenItIsAliveAndNotReady() throws Exception {
         try (HttpFixture server = new HttpFixture()) {
             assertThat(server.get("/healthz").statusCode()).isEqualTo(200);
-            HttpResponse<String> notReady = server.get("/readyz");
-            assertThat(notReady.statusCode()).isEqualTo(503);
-            assertThat(json(notReady)).containsEntry("code", "recovering");
+            assertProblem(server.get("/readyz"), 503, "recovering");
             assertThat(server.get("/v1/stream/a").statusCode()).isEqualTo(503);
             server.serve();
             assertThat(server.get("/readyz").statusCode()).isEqualTo(200);
@@ -174,14 +167,13 @@ class ServerPagesTest {
     @Test
     void aFullStoreIsToldUntilItHasSpaceAgain() throws Exception {
         MoodyStore store = new MoodyStore(ListStore.inMemory());
-        try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG)) {
-            server.serve();
+        try (HttpFixture server = HttpFixture.serving(store)) {
             server.create("/v1/stream/a", TEXT);
             store.refusal = new OutOfSpaceException("the disk is full");
             HttpResponse<String> refused = server.append("/v1/stream/a", TEXT, "x");
-            assertThat(refused.statusCode()).isEqualTo(507);
-            assertThat(json(refused)).containsEntry("code", "out_of_space").containsEntry("detail", "the disk is full");
-            assertThat(json(server.get("/readyz"))).containsEntry("code", "out_of_space");
+            assertProblem(refused, 507, "out_of_space");
+            assertThat(json(refused)).containsEntry("detail", "the disk is full");
+            assertProblem(server.get("/readyz"), 503, "out_of_space");
             assertThat(server.get("/v1/stream/a").statusCode()).isEqualTo(200);
             store.refusal = null;
             assertThat(server.append("/v1/stream/a", TEXT, "x").statusCode()).isEqualTo(204);
@@ -190,36 +182,22 @@ class ServerPagesTest {
     }
 
     /** Appends as another protocol does, and waits for the outcome. */
-    private static void push(HttpFixture server) throws InterruptedException {
-        CountDownLatch told = new CountDownLatch(1);
-        server.documents.write(
-                DocumentName.of("a".getBytes(StandardCharsets.UTF_8)),
-                document -> {
-                    document.append(List.of(new byte[1]));
-                    return true;
-                },
-                new Outcome<Boolean>() {
-                    @Override
-                    public void success(Boolean result) {
-                        told.countDown();
-                    }
-
-                    @Override
-                    public void failure(RuntimeException problem) {
-                        told.countDown();
-                    }
-                });
-        assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
+    private static void push(HttpFixture server) {
+        try {
+            Waiting.<Long>to(outcome -> server.documents.write(
+                    DocumentName.of("a"), document -> document.append(List.of(new byte[1])), outcome));
+        } catch (CaravanException refused) {
+            // The test looks at what the server reports.
+        }
     }
 
     @Test
     void whatOtherProtocolsFindOfTheStoreIsToldToo() throws Exception {
         MoodyStore store = new MoodyStore(ListStore.inMemory());
-        try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG)) {
-            server.serve();
+        try (HttpFixture server = HttpFixture.serving(store)) {
             store.refusal = new OutOfSpaceException("the disk is full");
             push(server);
-            assertThat(json(server.get("/readyz"))).containsEntry("code", "out_of_space");
+            assertProblem(server.get("/readyz"), 503, "out_of_space");
             store.refusal = null;
             push(server);
             assertThat(server.get("/readyz").statusCode()).isEqualTo(200);
@@ -227,7 +205,9 @@ class ServerPagesTest {
             push(server);
             store.refusal = null;
             push(server);
-            assertThat(json(server.get("/readyz"))).containsEntry("code", "store_failed");
+            assertProblem(server.get("/readyz"), 503, "store_failed");
+            store.refusal = new StoreFailedException("the log cannot be written", new IOException("broken disk"));
+            assertThat(json(server.send("PUT", "/v1/stream/a", null))).containsEntry("code", "store_failed");
         }
     }
 
@@ -235,46 +215,27 @@ class ServerPagesTest {
     void onlyAnAdministratorIsToldTheStoresOwnWords() throws Exception {
         MoodyStore store = new MoodyStore(ListStore.inMemory());
         Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
-        try (HttpFixture server = new HttpFixture(store, authenticator, HttpFixture.LONG, HttpFixture.LONG)) {
-            server.serve();
+        try (HttpFixture server = new HttpFixture(store, authenticator, HttpFixture.LONG, HttpFixture.LONG).serve()) {
             store.refusal = new StoreFailedException("the log /srv/data/log-1", new IOException("broken disk"));
             push(server);
             for (String token : new String[] {"wrong", ""}) {
                 HttpResponse<String> brief = server.send("GET", "/readyz", null, "Authorization", "Bearer " + token);
-                assertThat(brief.statusCode()).isEqualTo(503);
-                assertThat(json(brief))
-                        .containsEntry("code", "store_failed")
-                        .containsEntry("detail", "the store has failed; see the server's log");
+                assertProblem(brief, 503, "store_failed");
+                assertThat(json(brief)).containsEntry("detail", "the store has failed; see the server's log");
             }
-            assertThat(json(server.send("GET", "/readyz", null, "Authorization", "Bearer secret")))
-                    .hasEntrySatisfying(
-                            "detail",
-                            detail -> assertThat(String.valueOf(detail)).startsWith("the log /srv/data/log-1 "));
-        }
-    }
-
-    @Test
-    void aFailedStoreIsTold() throws Exception {
-        MoodyStore store = new MoodyStore(ListStore.inMemory());
-        try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG)) {
-            server.serve();
-            store.refusal = new StoreFailedException("the log cannot be written", new IOException("broken disk"));
-            assertThat(json(server.send("PUT", "/v1/stream/a", null))).containsEntry("code", "store_failed");
-            assertThat(server.get("/readyz").statusCode()).isEqualTo(503);
+            HttpResponse<String> whole = server.send("GET", "/readyz", null, "Authorization", "Bearer secret");
+            assertThat((String) json(whole).get("detail")).startsWith("the log /srv/data/log-1 ");
         }
     }
 
     @Test
     void aWriteWaitsForRoomAndNothingBehindItIsRead() throws Exception {
         MoodyStore store = new MoodyStore(ListStore.inMemory());
-        try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG);
+        try (HttpFixture server = HttpFixture.serving(store);
                 RawClient raw = server.raw()) {
-            server.serve();
             server.create("/v1/stream/a", TEXT);
             store.full = true;
-            raw.send(
-                    "POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\nx"
-                            + "GET /v1/stream/a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            raw.send(RawClient.post("/v1/stream/a", "x") + RawClient.get("/v1/stream/a"));
             Eventually.await("it waits for room", () -> store.awaitingRoom != null);
             assertThat(server.get("/v1/stream/a").body()).isEmpty();
             store.full = false;
@@ -287,9 +248,7 @@ class ServerPagesTest {
     @Test
     void whoHasNoTokenIsAskedForOne() throws Exception {
         Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
-        try (HttpFixture server =
-                new HttpFixture(ListStore.inMemory(), authenticator, HttpFixture.LONG, HttpFixture.LONG)) {
-            server.serve();
+        try (HttpFixture server = HttpFixture.guarded(authenticator)) {
             for (Route route : server.server.routes()) {
                 HttpResponse<String> asked =
                         server.send(route.method().name(), route.path().replaceAll("[{][a-z]+}", "a"), null);
@@ -301,13 +260,11 @@ class ServerPagesTest {
                 }
             }
             for (String wrong : List.of("Bearer wrong", "Bearer", "Basic c2VjcmV0", "secret")) {
-                assertThat(server.send("GET", "/v1/stats", null, "Authorization", wrong)
-                                .statusCode())
+                assertThat(server.status("GET", "/v1/stats", null, "Authorization", wrong))
                         .as(wrong)
                         .isEqualTo(401);
             }
-            assertThat(server.send("GET", "/v1/stats", null, "Authorization", "bearer secret")
-                            .statusCode())
+            assertThat(server.status("GET", "/v1/stats", null, "Authorization", "bearer secret"))
                     .isEqualTo(200);
         }
     }

@@ -189,10 +189,7 @@ class BlockingPopTest extends RespTestBase {
             awaitWaiting(1);
             answers(":0", "LLEN", "k");
             client.call("RPUSH", "k", "a");
-            assertThat(waiter.read()).isEqualTo("[$k, $a]");
-            assertThat(waiter.read()).isEqualTo(":1");
-            assertThat(waiter.read()).isEqualTo(":1");
-            assertThat(waiter.read()).isEqualTo("[$k, $own]");
+            waiter.reads("[$k, $a]", ":1", ":1", "[$k, $own]");
         }
     }
 

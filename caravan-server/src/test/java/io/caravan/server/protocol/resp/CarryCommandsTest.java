@@ -11,21 +11,8 @@ import org.junit.jupiter.api.Test;
 class CarryCommandsTest extends RespTestBase {
     @Test
     void aDocumentComesWholeWithItsSequencesAndAttributes() throws IOException {
-        answers(
-                ":9",
-                "CARAVAN.IMPORT",
-                "k",
-                "WHOLE",
-                "7",
-                "ATTRIBUTE",
-                "content-type",
-                "text/plain",
-                "ATTRIBUTE",
-                "ttl",
-                "3600",
-                "VALUES",
-                "a",
-                "b");
+        String whole = "CARAVAN.IMPORT k WHOLE 7 ATTRIBUTE content-type text/plain ATTRIBUTE ttl 3600 VALUES a b";
+        answers(":9", whole.split(" "));
         answers("[:9, [[:7, $a], [:8, $b]], :0, :1]", "CARAVAN.READ", "k", "FROM", "7");
         exports("$id, :1, $first, :7, $next, :9, $bytes, :2", "$content-type, $text/plain, $ttl, :3600");
         answers(":9", "CARAVAN.APPEND", "k", "IFSEQ", "9", "c");
@@ -35,22 +22,8 @@ class CarryCommandsTest extends RespTestBase {
     @Test
     void aClosedDocumentOfAProducerStaysWhatItWas() throws IOException {
         String producers = "\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\5\0\1p";
-        client.call(
-                "CARAVAN.IMPORT",
-                "k",
-                "WHOLE",
-                "1",
-                "ATTRIBUTE",
-                "closed",
-                "p",
-                "ATTRIBUTE",
-                "producers",
-                producers,
-                "ATTRIBUTE",
-                "stream-seq",
-                "z",
-                "VALUES",
-                "a");
+        String whole = "CARAVAN.IMPORT k WHOLE 1 ATTRIBUTE closed p ATTRIBUTE stream-seq z ATTRIBUTE producers ";
+        client.call((whole + producers + " VALUES a").split(" "));
         assertThat(client.call("CARAVAN.EXPORT", "k"))
                 .contains("[$closed, $p, $producers, $" + producers + ", $stream-seq, $z]");
         fails("CLOSED", "RPUSH", "k", "b");
@@ -162,12 +135,10 @@ class CarryCommandsTest extends RespTestBase {
     void aDocumentThatIsMovedIsFencedThenElsewhere() throws IOException {
         client.call("RPUSH", "k", "a", "b");
         answers("[$id, :1, $first, :0, $next, :2]", "CARAVAN.MOVE", "k", "FENCE", "5", "other:6380 http://other:4437");
-        fails(
-                "MOVING document 'k' is being moved to other:6380 (http://other:4437), and takes no changes until it is"
-                        + " there: try again in a moment",
-                "RPUSH",
-                "k",
-                "c");
+        String moving =
+                "MOVING document 'k' is being moved to other:6380 (http://other:4437), and takes no changes until"
+                        + " it is there: try again in a moment";
+        fails(moving, "RPUSH", "k", "c");
         for (String write : new String[] {"LPOP k", "DEL k", "LTRIM k 1 -1", "EXPIRE k 9", "CARAVAN.TRIM k TO 1"}) {
             fails("MOVING", write.split(" "));
         }

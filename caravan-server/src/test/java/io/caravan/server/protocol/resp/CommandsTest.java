@@ -9,38 +9,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Each command over a real socket. */
-class CommandsTest {
-    private ServerFixture fixture;
-    private RespClient client;
-
-    @BeforeEach
-    void start() throws IOException {
-        fixture = new ServerFixture();
-        client = fixture.connect();
-    }
-
-    @AfterEach
-    void stop() throws IOException {
-        client.close();
-        fixture.close();
-    }
-
-    private void answers(String expected, String... words) throws IOException {
-        assertThat(client.call(words)).as(String.join(" ", words)).isEqualTo(expected);
-    }
-
-    private void fails(String expectedStart, String... words) throws IOException {
-        assertThat(client.call(words)).as(String.join(" ", words)).startsWith("-" + expectedStart);
-    }
-
+class CommandsTest extends RespTestBase {
     @Test
     void pushAndRange() throws IOException {
         answers(":1", "RPUSH", "k", "a");
@@ -117,9 +92,7 @@ class CommandsTest {
     @Test
     void aViolationIsAnsweredAfterAllBeforeItAndEndsTheConnection() throws IOException {
         client.sendRaw("*3\r\n$5\r\nRPUSH\r\n$1\r\nk\r\n$1\r\nv\r\nLLEN k\r\n*1\r\n$-5\r\n".getBytes(UTF_8));
-        assertThat(client.read()).isEqualTo(":1");
-        assertThat(client.read()).isEqualTo(":1");
-        assertThat(client.read()).isEqualTo("-ERR Protocol error: invalid bulk length");
+        client.reads(":1", ":1", "-ERR Protocol error: invalid bulk length");
         assertThat(client.atEnd()).isTrue();
     }
 
@@ -172,16 +145,12 @@ class CommandsTest {
     @Test
     void unknownCommandsAndWrongArityAreToldAsRedisTellsThem() throws IOException {
         answers("-ERR unknown command 'NOSUCH', with args beginning with: 'k' 'v' ", "NOSUCH", "k", "v");
-        answers(
-                "-ERR unknown command 'lpush', with args beginning with: 'k' 'v' ; values are appended at the tail only:"
-                        + " use RPUSH",
-                "lpush",
-                "k",
-                "v");
-        fails(
-                "ERR unknown command 'WATCH', with args beginning with: 'k' ; use CARAVAN.APPEND with IFSEQ",
-                "WATCH",
-                "k");
+        String lpush =
+                "-ERR unknown command 'lpush', with args beginning with: 'k' 'v' ; values are appended at the tail"
+                        + " only: use RPUSH";
+        answers(lpush, "lpush", "k", "v");
+        String watch = "ERR unknown command 'WATCH', with args beginning with: 'k' ; use CARAVAN.APPEND with IFSEQ";
+        fails(watch, "WATCH", "k");
         answers("-ERR wrong number of arguments for 'rpush' command", "RPUSH", "k");
         answers("-ERR wrong number of arguments for 'llen' command", "LLEN", "a", "b");
     }
@@ -208,11 +177,9 @@ class CommandsTest {
 
     @Test
     void commandListsWhatTheDocumentationLists() throws IOException {
-        Set<String> listed = new TreeSet<>();
-        Matcher entry = Pattern.compile("\\[\\$([a-z.]+), :-?[0-9]+, ").matcher(client.call("COMMAND"));
-        while (entry.find()) {
-            listed.add(entry.group(1).toUpperCase(Locale.ROOT));
-        }
+        Set<String> listed = found("\\[\\$([a-z.]+), :-?[0-9]+, ", client.call("COMMAND"))
+                .map(name -> name.toUpperCase(Locale.ROOT))
+                .collect(Collectors.toSet());
         answers(":" + listed.size(), "COMMAND", "COUNT");
         assertThat(client.call("COMMAND", "DOCS", "rpush", "nosuch"))
                 .startsWith("[$rpush, [$summary, $Appends values to a document, all or none., $since, ");
@@ -221,14 +188,14 @@ class CommandsTest {
         assertThat(client.call("COMMAND", "LIST")).contains("$caravan.append");
         String commandTable =
                 Files.readString(Path.of("../docs/reference/resp.md")).split("### In a cluster")[0];
-        Set<String> documented = new TreeSet<>();
-        Matcher row = Pattern.compile("(?m)^\\| (`[^|]*`) \\|").matcher(commandTable);
-        while (row.find()) {
-            Matcher name = Pattern.compile("`([A-Z.]+)").matcher(row.group(1));
-            while (name.find()) {
-                documented.add(name.group(1));
-            }
-        }
+        Set<String> documented = found("(?m)^\\| (`[^|]*`) \\|", commandTable)
+                .flatMap(names -> found("`([A-Z.]+)", names))
+                .collect(Collectors.toSet());
         assertThat(documented).isEqualTo(listed);
+    }
+
+    /** Returns the first groups of all matches. */
+    private static Stream<String> found(String pattern, String text) {
+        return Pattern.compile(pattern).matcher(text).results().map(match -> match.group(1));
     }
 }

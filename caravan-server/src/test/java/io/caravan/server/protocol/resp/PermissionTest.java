@@ -2,14 +2,11 @@ package io.caravan.server.protocol.resp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.security.FileAuthenticator;
+import io.caravan.server.security.TestUsers;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The permissions of users, which the server checks for each command and for each document that it names. */
 class PermissionTest extends RespTestBase {
@@ -27,17 +24,12 @@ class PermissionTest extends RespTestBase {
             admin.permissions = admin
             """;
 
-    @TempDir
-    private static Path directory;
-
-    private Path file;
-    private FileAuthenticator authenticator;
+    private TestUsers users;
 
     @Override
     RespFixture newFixture() throws IOException {
-        file = Files.writeString(Files.createTempFile(directory, "secrets", ".properties"), SECRETS);
-        authenticator = FileAuthenticator.ofSecrets(file);
-        return RespFixture.with(authenticator);
+        users = new TestUsers(SECRETS);
+        return RespFixture.with(users.authenticator);
     }
 
     private void become(String user, String secret) throws IOException {
@@ -51,11 +43,11 @@ class PermissionTest extends RespTestBase {
         answers("+OK", "LTRIM", "k", "1", "-1");
         fails("NOPERM No permissions to access a key: user writer may not read it", "LRANGE", "k", "0", "-1");
         fails("NOPERM No permissions to access a key: user writer may not read it", "LPOP", "k");
-        fails("NOPERM User writer has no permissions to run the 'scan' command", "SCAN", "0", "COUNT", "5000");
-        fails("NOPERM User writer has no permissions to run the 'keys' command", "KEYS", "*");
-        fails("NOPERM User writer has no permissions to run the 'info' command", "INFO");
-        fails("NOPERM User writer has no permissions to run the 'caravan.backup' command", "CARAVAN.BACKUP", "b");
-        fails("NOPERM User writer has no permissions to run the 'caravan.space' command", "CARAVAN.SPACE", "LIST");
+        mayNotRun("writer", "scan", "SCAN", "0", "COUNT", "5000");
+        mayNotRun("writer", "keys", "KEYS", "*");
+        mayNotRun("writer", "info", "INFO");
+        mayNotRun("writer", "caravan.backup", "CARAVAN.BACKUP", "b");
+        mayNotRun("writer", "caravan.space", "CARAVAN.SPACE", "LIST");
         become("reader", "reads-and-reads");
         answers("[$b]", "LRANGE", "k", "0", "-1");
         answers("[$k]", "KEYS", "*");
@@ -74,10 +66,8 @@ class PermissionTest extends RespTestBase {
         fails("ERR a document's name", "LLEN", "");
     }
 
-    /** Revokes the reader's secret. */
-    private void withdrawReader() throws IOException {
-        Files.writeString(file, SECRETS.replace("reads-and-reads", "another-one"));
-        authenticator.reload();
+    private void mayNotRun(String user, String command, String... words) throws IOException {
+        fails("NOPERM User " + user + " has no permissions to run the '" + command + "' command", words);
     }
 
     @Test
@@ -88,10 +78,9 @@ class PermissionTest extends RespTestBase {
             tail.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", "600000");
             tail.send("LLEN", "k");
             Eventually.await("it waits", () -> fixture.documents.tailedDocuments() == 1);
-            withdrawReader();
+            users.replace("reads-and-reads", "another-one");
             answers(":1", "RPUSH", "k", "secret");
-            assertThat(tail.read()).isEqualTo("-NOAUTH Authentication required.");
-            assertThat(tail.read()).isEqualTo("-NOAUTH Authentication required.");
+            tail.reads("-NOAUTH Authentication required.", "-NOAUTH Authentication required.");
         }
     }
 
@@ -106,7 +95,7 @@ class PermissionTest extends RespTestBase {
             assertThat(slow.call("AUTH", "reader", "reads-and-reads")).isEqualTo("+OK");
             slow.send("LRANGE", "k", "0", "-1");
             slow.readRaw(4096);
-            withdrawReader();
+            users.replace("reads-and-reads", "another-one");
             int most = 64 * value.length();
             assertThat(slow.readRaw(most).length).isLessThan(most);
         }
@@ -119,20 +108,9 @@ class PermissionTest extends RespTestBase {
         answers("$a", "LPOP", "mine/k");
         fails("NOPERM No permissions to access a key", "RPUSH", "theirs/k", "a");
         fails("NOPERM No permissions to access a key", "DEL", "mine/k", "theirs/k");
-        fails(
-                "NOPERM User editor has no permissions to run the 'caravan.restore at'",
-                "CARAVAN.RESTORE",
-                "mine/k",
-                "AT",
-                "1");
+        mayNotRun("editor", "caravan.restore at", "CARAVAN.RESTORE", "mine/k", "AT", "1");
         fails("ARCHIVE this server has no archive", "CARAVAN.RESTORE", "mine/k");
-        fails(
-                "NOPERM User editor has no permissions to run the 'caravan.move fence'",
-                "CARAVAN.MOVE",
-                "mine/k",
-                "FENCE",
-                "1",
-                "elsewhere:1");
+        mayNotRun("editor", "caravan.move fence", "CARAVAN.MOVE", "mine/k", "FENCE", "1", "elsewhere:1");
         become("writer", "writes-and-writes");
         client.call("RPUSH", "theirs/k", "a");
         become("editor", "does-both-of-them");
@@ -142,14 +120,8 @@ class PermissionTest extends RespTestBase {
 
     @Test
     void theServerIsTheAdministratorsAffair() throws IOException {
-        for (String[] command : new String[][] {
-            {"SAVE"},
-            {"BGSAVE"},
-            {"CONFIG", "GET", "save"},
-            {"CLIENT", "LIST"},
-            {"CLIENT", "KILL", "ID", "99"},
-            {"SLOWLOG", "LEN"}
-        }) {
+        for (String each : "SAVE, BGSAVE, CONFIG GET save, CLIENT LIST, CLIENT KILL ID 99, SLOWLOG LEN".split(", ")) {
+            String[] command = each.split(" ");
             become("editor", "does-both-of-them");
             fails("NOPERM User editor has no permissions to run the '" + command[0].toLowerCase(Locale.ROOT), command);
             become("admin", "looks-after-it");
@@ -162,8 +134,7 @@ class PermissionTest extends RespTestBase {
     void whoseSecretIsWithdrawnIsAStranger() throws IOException {
         become("reader", "reads-and-reads");
         answers(":0", "LLEN", "k");
-        Files.writeString(file, SECRETS.replace("reads-and-reads", "reads-something-else"));
-        authenticator.reload();
+        users.replace("reads-and-reads", "reads-something-else");
         answers("-NOAUTH Authentication required.", "LLEN", "k");
         fails("WRONGPASS", "AUTH", "reader", "reads-and-reads");
         become("reader", "reads-something-else");

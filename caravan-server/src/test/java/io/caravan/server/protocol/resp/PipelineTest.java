@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.resp;
 
+import static io.caravan.server.protocol.resp.RespClient.encode;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,18 +28,6 @@ class PipelineTest {
     @BeforeEach
     void start() throws IOException {
         fixture = new ServerFixture();
-    }
-
-    private static byte[] request(String... words) {
-        byte[][] bytes = new byte[words.length][];
-        for (int i = 0; i < words.length; i++) {
-            bytes[i] = words[i].getBytes(UTF_8);
-        }
-        try {
-            return RespClient.encode(bytes);
-        } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible);
-        }
     }
 
     @Test
@@ -75,26 +64,26 @@ class PipelineTest {
         switch (random.nextInt(9)) {
             case 0:
                 expected.add(":" + model.size());
-                return request("LLEN", name);
+                return encode("LLEN", name);
             case 1:
                 expected.add(model.toString());
-                return request("LRANGE", name, "0", "-1");
+                return encode("LRANGE", name, "0", "-1");
             case 2:
                 int dropped = Math.min(model.size(), random.nextInt(4));
                 model.subList(0, dropped).clear();
                 expected.add("+OK");
-                return request("LTRIM", name, Integer.toString(dropped), "-1");
+                return encode("LTRIM", name, Integer.toString(dropped), "-1");
             case 3:
                 expected.add("$" + i);
-                return request("ECHO", Integer.toString(i));
+                return encode("ECHO", Integer.toString(i));
             case 4:
                 expected.add(model.isEmpty() ? ":0" : ":1");
                 model.clear();
-                return request("DEL", name);
+                return encode("DEL", name);
             default:
                 model.add("$" + i);
                 expected.add(":" + model.size());
-                return request("RPUSH", name, Integer.toString(i));
+                return encode("RPUSH", name, Integer.toString(i));
         }
     }
 
@@ -106,12 +95,12 @@ class PipelineTest {
             int before = fixture.store.accepted();
             fixture.store.hold();
             writer.sendRaw(concat(
-                    request("PING"),
-                    request("RPUSH", "k", "new"),
-                    request("LTRIM", "k", "1", "-1"),
-                    request("DEL", "absent"),
-                    request("DEL", "k"),
-                    request("PING")));
+                    encode("PING"),
+                    encode("RPUSH", "k", "new"),
+                    encode("LTRIM", "k", "1", "-1"),
+                    encode("DEL", "absent"),
+                    encode("DEL", "k"),
+                    encode("PING")));
             fixture.store.awaitAccepted(before + 4);
             assertThat(writer.read()).isEqualTo("+PONG");
             // The other connection shares the event loop or a reading thread with this one, and neither waits for the
@@ -119,11 +108,7 @@ class PipelineTest {
             assertThat(other.call("PING")).isEqualTo("+PONG");
             assertThat(writer.hasInput()).isFalse();
             fixture.store.release();
-            assertThat(writer.read()).isEqualTo(":2");
-            assertThat(writer.read()).isEqualTo("+OK");
-            assertThat(writer.read()).isEqualTo(":0");
-            assertThat(writer.read()).isEqualTo(":1");
-            assertThat(writer.read()).isEqualTo("+PONG");
+            writer.reads(":2", "+OK", ":0", ":1", "+PONG");
         }
     }
 
@@ -158,7 +143,7 @@ class PipelineTest {
     void withoutRoomInTheStoreNothingIsReadFromTheSocketAndNothingIsLost() throws Exception {
         int pushes = 20_000;
         fixture.store.takeRoom();
-        try (Flood flood = new Flood(fixture.server, request("RPUSH", "k", "v".repeat(1_000)), pushes);
+        try (Flood flood = new Flood(fixture.server, encode("RPUSH", "k", "v".repeat(1_000)), pushes);
                 RespClient other = fixture.connect()) {
             Flood.untilStuck(fixture.server, List.of(flood));
             fixture.store.awaitWaiter();
@@ -167,14 +152,8 @@ class PipelineTest {
             assertThat(flood.hasSentAll()).as("20 MB fit").isFalse();
             CompletableFuture<Void> rest = flood.sendRest();
             fixture.store.giveRoom();
-            assertAnswered(flood, pushes);
+            flood.client.readsNumbers(1, pushes);
             rest.join();
-        }
-    }
-
-    private static void assertAnswered(Flood flood, int pushes) throws IOException {
-        for (int i = 1; i <= pushes; i++) {
-            assertThat(flood.client.read()).isEqualTo(":" + i);
         }
     }
 
@@ -182,7 +161,7 @@ class PipelineTest {
     void aClientThatPipelinesWithoutReadingIsHeldBack() throws Exception {
         int pushes = 26_000;
         fixture.store.hold();
-        try (Flood flood = new Flood(fixture.server, request("RPUSH", "k", "v".repeat(1_000)), pushes);
+        try (Flood flood = new Flood(fixture.server, encode("RPUSH", "k", "v".repeat(1_000)), pushes);
                 RespClient other = fixture.connect()) {
             Flood.untilStuck(fixture.server, List.of(flood));
             assertThat(other.call("PING")).isEqualTo("+PONG");
@@ -192,7 +171,7 @@ class PipelineTest {
             assertThat(flood.hasSentAll()).isFalse();
             CompletableFuture<Void> rest = flood.sendRest();
             fixture.store.release();
-            assertAnswered(flood, pushes);
+            flood.client.readsNumbers(1, pushes);
             rest.join();
         }
     }
@@ -221,10 +200,9 @@ class PipelineTest {
             for (int i = 0; i < values; i++) {
                 client.call("RPUSH", "k", value);
             }
-            client.sendRaw(concat(request("LRANGE", "k", "0", "-1"), request("RPUSH", "k", "x"), request("LLEN", "k")));
+            client.sendRaw(concat(encode("LRANGE", "k", "0", "-1"), encode("RPUSH", "k", "x"), encode("LLEN", "k")));
             assertThat(client.read()).hasSize("[]".length() + values * (value.length() + "$, ".length()) - 2);
-            assertThat(client.read()).isEqualTo(":" + (values + 1));
-            assertThat(client.read()).isEqualTo(":" + (values + 1));
+            client.reads(":" + (values + 1), ":" + (values + 1));
         }
     }
 
@@ -232,12 +210,11 @@ class PipelineTest {
     void aClientThatWillSendNoMoreGetsItsAnswers() throws Exception {
         try (RespClient client = fixture.connect()) {
             fixture.store.hold();
-            client.sendRaw(concat(request("RPUSH", "k", "v"), request("LLEN", "k")));
+            client.sendRaw(concat(encode("RPUSH", "k", "v"), encode("LLEN", "k")));
             client.finishSending();
             fixture.store.awaitAccepted(1);
             fixture.store.release();
-            assertThat(client.read()).isEqualTo(":1");
-            assertThat(client.read()).isEqualTo(":1");
+            client.reads(":1", ":1");
             assertThat(client.atEnd()).isTrue();
         }
     }
@@ -252,9 +229,7 @@ class PipelineTest {
             client.finishSending();
             fixture.store.awaitAccepted(1_024);
             fixture.store.release();
-            for (int i = 1; i <= pushes; i++) {
-                assertThat(client.read()).isEqualTo(":" + i);
-            }
+            client.readsNumbers(1, pushes);
             assertThat(client.atEnd()).isTrue();
         }
     }
@@ -291,8 +266,7 @@ class PipelineTest {
             client.send("PING");
             Eventually.await("it is read", () -> fixture.server.network().inFlightBytes() > held);
             fixture.store.release();
-            assertThat(client.read()).isEqualTo(":1");
-            assertThat(client.read()).isEqualTo("-ERR the server is stopping");
+            client.reads(":1", "-ERR the server is stopping");
             assertThat(client.atEnd()).isTrue();
             stop.join();
         }
@@ -302,7 +276,7 @@ class PipelineTest {
     void clientsThatVanishLeaveNothingBehind() throws Exception {
         for (int i = 0; i < 20; i++) {
             RespClient client = fixture.connect();
-            client.sendRaw(concat(request("RPUSH", "k", "v"), request("LRANGE", "k", "0", "-1")));
+            client.sendRaw(concat(encode("RPUSH", "k", "v"), encode("LRANGE", "k", "0", "-1")));
             client.close();
         }
         try (RespClient client = fixture.connect()) {

@@ -112,11 +112,7 @@ class PopTest extends RespTestBase {
         client.send("RPUSH", "k", "b", "c");
         client.send("LPOP", "k", "5");
         client.send("LLEN", "k");
-        assertThat(client.read()).isEqualTo(":1");
-        assertThat(client.read()).isEqualTo("$a");
-        assertThat(client.read()).isEqualTo(":2");
-        assertThat(client.read()).isEqualTo("[$b, $c]");
-        assertThat(client.read()).isEqualTo(":0");
+        client.reads(":1", "$a", ":2", "[$b, $c]", ":0");
     }
 
     /** Three clients pop what one pushes while another trims. Popped values must be in order and without duplicates. */

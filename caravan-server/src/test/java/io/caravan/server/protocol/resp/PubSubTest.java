@@ -3,23 +3,20 @@ package io.caravan.server.protocol.resp;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.security.FileAuthenticator;
+import io.caravan.server.security.TestUsers;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Messages to subscribers of channels. */
 class PubSubTest extends RespTestBase {
-    @TempDir
-    private static Path directory;
 
     private RespClient listener(String... channels) throws IOException {
         RespClient listener = fixture.connect();
@@ -38,14 +35,11 @@ class PubSubTest extends RespTestBase {
         try (RespClient one = fixture.connect();
                 RespClient other = listener("b")) {
             one.send("SUBSCRIBE", "a", "b", "a");
-            assertThat(one.read()).isEqualTo("[$subscribe, $a, :1]");
-            assertThat(one.read()).isEqualTo("[$subscribe, $b, :2]");
-            assertThat(one.read()).isEqualTo("[$subscribe, $a, :2]");
+            one.reads("[$subscribe, $a, :1]", "[$subscribe, $b, :2]", "[$subscribe, $a, :2]");
             answers(":1", "PUBLISH", "a", "hello");
             answers(":2", "PUBLISH", "b", "");
             answers(":0", "PUBLISH", "c", "nobody");
-            assertThat(one.read()).isEqualTo("[$message, $a, $hello]");
-            assertThat(one.read()).isEqualTo("[$message, $b, $]");
+            one.reads("[$message, $a, $hello]", "[$message, $b, $]");
             assertThat(other.read()).isEqualTo("[$message, $b, $]");
             awaitFigure("caravan_subscriptions 3.0");
             assertThat(one.call("UNSUBSCRIBE", "b", "x")).isEqualTo("[$unsubscribe, $b, :1]");
@@ -63,16 +57,13 @@ class PubSubTest extends RespTestBase {
         try (RespClient one = fixture.connect();
                 RespClient other = listener("news/b")) {
             one.send("PSUBSCRIBE", "news/*", "*[ab]", "news/*");
-            assertThat(one.read()).isEqualTo("[$psubscribe, $news/*, :1]");
-            assertThat(one.read()).isEqualTo("[$psubscribe, $*[ab], :2]");
-            assertThat(one.read()).isEqualTo("[$psubscribe, $news/*, :2]");
+            one.reads("[$psubscribe, $news/*, :1]", "[$psubscribe, $*[ab], :2]", "[$psubscribe, $news/*, :2]");
             assertThat(one.call("SUBSCRIBE", "news/c")).isEqualTo("[$subscribe, $news/c, :3]");
             answers(":0", "PUBLISH", "c", "nobody");
             answers(":1", "PUBLISH", "a", "first");
             assertThat(one.read()).isEqualTo("[$pmessage, $*[ab], $a, $first]");
             answers(":2", "PUBLISH", "news/c", "second");
-            assertThat(one.read()).isEqualTo("[$message, $news/c, $second]");
-            assertThat(one.read()).isEqualTo("[$pmessage, $news/*, $news/c, $second]");
+            one.reads("[$message, $news/c, $second]", "[$pmessage, $news/*, $news/c, $second]");
             answers(":3", "PUBLISH", "news/b", "third");
             assertThat(other.read()).isEqualTo("[$message, $news/b, $third]");
             assertThat(new String[] {one.read(), one.read()})
@@ -90,17 +81,6 @@ class PubSubTest extends RespTestBase {
             assertThat(one.call("LLEN", "a")).isEqualTo(":0");
         }
         awaitFigure("caravan_subscriptions 0.0");
-    }
-
-    @Test
-    void inVersion3MessagesOfPatternsAreToldFromAnswers() throws IOException {
-        client.call("HELLO", "3");
-        answers(">[$psubscribe, $a*, :1]", "PSUBSCRIBE", "a*");
-        client.send("PUBLISH", "ab", "own");
-        assertThat(new String[] {client.read(), client.read()})
-                .containsExactlyInAnyOrder(":1", ">[$pmessage, $a*, $ab, $own]");
-        answers(":1", "RPUSH", "a", "v");
-        answers(">[$punsubscribe, $a*, :0]", "PUNSUBSCRIBE");
     }
 
     @Test
@@ -189,16 +169,18 @@ class PubSubTest extends RespTestBase {
         awaitFigure("caravan_subscriptions 0.0");
     }
 
-    @Test
-    void inVersion3MessagesAreToldFromAnswers() throws IOException {
+    @ParameterizedTest
+    @CsvSource({"subscribe, unsubscribe, a, '$message, $a'", "psubscribe, punsubscribe, a*, '$pmessage, $a*, $a'"})
+    void inVersion3MessagesAreToldFromAnswers(String begin, String end, String name, String message)
+            throws IOException {
         client.call("HELLO", "3");
-        answers(">[$subscribe, $a, :1]", "SUBSCRIBE", "a");
+        answers(">[$" + begin + ", $" + name + ", :1]", begin, name);
         client.send("PUBLISH", "a", "own");
         assertThat(new String[] {client.read(), client.read()})
-                .containsExactlyInAnyOrder(":1", ">[$message, $a, $own]");
+                .containsExactlyInAnyOrder(":1", ">[" + message + ", $own]");
         answers(":1", "RPUSH", "a", "v");
         answers("+PONG", "PING");
-        answers(">[$unsubscribe, $a, :0]", "UNSUBSCRIBE");
+        answers(">[$" + end + ", $" + name + ", :0]", end);
     }
 
     /** Messages that wait behind a pending reply must not delay the replies before it. */
@@ -219,8 +201,7 @@ class PubSubTest extends RespTestBase {
                 answers(":1", "PUBLISH", "a", message);
             }
             answers(":1", "RPUSH", "k", "v");
-            assertThat(listener.read()).isEqualTo("[$k, $v]");
-            assertThat(listener.read()).isEqualTo(":0");
+            listener.reads("[$k, $v]", ":0");
             for (int i = 0; i < messages; i++) {
                 assertThat(listener.read()).isEqualTo(">[$message, $a, $" + message + "]");
             }
@@ -299,15 +280,14 @@ class PubSubTest extends RespTestBase {
 
     @Test
     void channelsNeedPermissionsAsDocumentsDo() throws IOException {
-        Path file = Files.writeString(directory.resolve("secrets.properties"), """
+        TestUsers users = new TestUsers("""
                 editor.secret = does-both-of-them
                 editor.permissions = read, write
                 editor.prefixes = mine/
                 reader.secret = reads-and-reads
                 reader.permissions = read
                 """);
-        FileAuthenticator authenticator = FileAuthenticator.ofSecrets(file);
-        try (RespFixture guarded = RespFixture.with(authenticator);
+        try (RespFixture guarded = RespFixture.with(users.authenticator);
                 RespClient editor = guarded.connect();
                 RespClient reader = guarded.connect()) {
             assertThat(reader.call("SUBSCRIBE", "mine/a")).isEqualTo("-NOAUTH Authentication required.");
@@ -328,8 +308,7 @@ class PubSubTest extends RespTestBase {
             }
             assertThat(reader.call("PUBLISH", "mine/a", "m")).startsWith("-NOPERM ");
             assertThat(reader.call("SUBSCRIBE", "mine/a")).isEqualTo("[$subscribe, $mine/a, :1]");
-            Files.writeString(file, Files.readString(file).replace("reads-and-reads", "another-secret"));
-            authenticator.reload();
+            users.replace("reads-and-reads", "another-secret");
             editor.call("PUBLISH", "mine/a", "m");
             assertThat(reader.atEnd()).isTrue();
         }
@@ -337,14 +316,13 @@ class PubSubTest extends RespTestBase {
 
     @Test
     void whoMayNoLongerReadGetsNothingByAPatternEither() throws IOException {
-        Path file = Files.writeString(directory.resolve("listeners.properties"), """
+        TestUsers users = new TestUsers("""
                 writer.secret = writes-and-writes
                 writer.permissions = write
                 reader.secret = reads-and-reads
                 reader.permissions = read
                 """);
-        FileAuthenticator authenticator = FileAuthenticator.ofSecrets(file);
-        try (RespFixture guarded = RespFixture.with(authenticator);
+        try (RespFixture guarded = RespFixture.with(users.authenticator);
                 RespClient writer = guarded.connect();
                 RespClient reader = guarded.connect()) {
             writer.call("AUTH", "writer", "writes-and-writes");
@@ -353,8 +331,7 @@ class PubSubTest extends RespTestBase {
             assertThat(reader.call("PSUBSCRIBE", "*")).isEqualTo("[$psubscribe, $*, :1]");
             assertThat(writer.call("PUBLISH", "a", "m")).isEqualTo(":1");
             assertThat(reader.read()).isEqualTo("[$pmessage, $*, $a, $m]");
-            Files.writeString(file, Files.readString(file).replace("reads-and-reads", "another-secret"));
-            authenticator.reload();
+            users.replace("reads-and-reads", "another-secret");
             writer.call("PUBLISH", "a", "m");
             assertThat(reader.atEnd()).isTrue();
         }

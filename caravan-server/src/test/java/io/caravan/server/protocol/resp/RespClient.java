@@ -1,16 +1,22 @@
 package io.caravan.server.protocol.resp;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.testing.Eventually;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * A blocking client that returns replies as text: {@code +OK}, {@code -ERR ...}, {@code :1}, {@code $value},
@@ -57,21 +63,58 @@ public final class RespClient implements AutoCloseable {
         return read();
     }
 
-    public void send(String... words) throws IOException {
-        byte[][] bytes = new byte[words.length][];
-        for (int i = 0; i < words.length; i++) {
-            bytes[i] = words[i].getBytes(UTF_8);
-        }
-        sendRaw(encode(bytes));
+    /** Sends a command and checks its reply. */
+    public void answers(String expected, String... words) throws IOException {
+        assertThat(call(words)).as(String.join(" ", words)).isEqualTo(expected);
     }
 
-    public static byte[] encode(byte[]... words) throws IOException {
+    /** Sends a command and checks the beginning of the error that it gets. */
+    public void fails(String expectedStart, String... words) throws IOException {
+        assertThat(call(words)).as(String.join(" ", words)).startsWith("-" + expectedStart);
+    }
+
+    /** Reads the next replies and checks them. */
+    public void reads(String... expected) throws IOException {
+        for (String each : expected) {
+            assertThat(read()).isEqualTo(each);
+        }
+    }
+
+    /** Reads the next replies and checks that they are the numbers of a range. */
+    public void readsNumbers(int first, int last) throws IOException {
+        for (int i = first; i <= last; i++) {
+            reads(":" + i);
+        }
+    }
+
+    /** Sends a command until its reply fits, and fails after a timeout. */
+    public void await(Predicate<String> fits, String... words) {
+        AtomicReference<String> last = new AtomicReference<>();
+        Eventually.await(() -> String.join(" ", words) + " is answered, after " + last, () -> {
+            try {
+                last.set(call(words));
+            } catch (IOException broken) {
+                throw new UncheckedIOException(broken);
+            }
+            return fits.test(last.get());
+        });
+    }
+
+    public void send(String... words) throws IOException {
+        sendRaw(encode(words));
+    }
+
+    public static byte[] encode(String... words) {
+        return encode(Stream.of(words).map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new));
+    }
+
+    public static byte[] encode(byte[]... words) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        out.write(("*" + words.length + "\r\n").getBytes(UTF_8));
+        out.writeBytes(("*" + words.length + "\r\n").getBytes(UTF_8));
         for (byte[] word : words) {
-            out.write(("$" + word.length + "\r\n").getBytes(UTF_8));
-            out.write(word);
-            out.write("\r\n".getBytes(UTF_8));
+            out.writeBytes(("$" + word.length + "\r\n").getBytes(UTF_8));
+            out.writeBytes(word);
+            out.writeBytes("\r\n".getBytes(UTF_8));
         }
         return out.toByteArray();
     }

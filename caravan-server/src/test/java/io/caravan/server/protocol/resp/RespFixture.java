@@ -1,5 +1,7 @@
 package io.caravan.server.protocol.resp;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
@@ -14,6 +16,7 @@ import io.caravan.server.net.Network;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.TestLimits;
+import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.protocol.resp.commands.ServerStatus;
 import io.caravan.server.security.Authenticator;
@@ -25,9 +28,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A RESP server without HTTP on a loopback port, with one event loop and two reading threads. */
@@ -68,21 +73,28 @@ final class RespFixture implements AutoCloseable {
         NetworkConfig defaults = NetworkConfig.defaults();
         this.network = new Network(new NetworkConfig(defaults.transport(), 1, limits, null));
         RespLimits requests = new RespLimits(ServerFixture.MAX_WORD_BYTES, maxRequestBytes);
-        ServerStatus status = new ServerStatus(
-                documents,
-                network,
-                Durability.MEMORY,
-                ServerFixture.MAX_WORD_BYTES,
-                null,
-                new DiskSpace(Path.of(".")),
-                Backups.none(),
-                cluster,
-                0);
         this.address = network.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 "--resp",
-                new RespProtocol(
-                        requests, documents, null, null, Backups.none(), status, readers, authenticator, metrics));
+                protocol(requests, cluster, readers, authenticator, metrics));
+    }
+
+    /** Returns the protocol for the documents of this server. */
+    RespProtocol protocol(
+            RespLimits limits,
+            @Nullable Cluster cluster,
+            Executor readers,
+            Authenticator authenticator,
+            ServerMetrics metrics) {
+        int most = limits.maxWordBytes();
+        DiskSpace disk = new DiskSpace(Path.of("."));
+        ServerStatus status =
+                new ServerStatus(documents, network, Durability.NONE, most, null, disk, Backups.none(), cluster, 0);
+        return new RespProtocol(limits, documents, null, null, Backups.none(), status, readers, authenticator, metrics);
+    }
+
+    static Command command(String... words) {
+        return new Command(Stream.of(words).map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new));
     }
 
     static RespFixture with(Authenticator authenticator) throws IOException {

@@ -1,10 +1,6 @@
 package io.caravan.server.protocol.resp;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import io.caravan.testing.Eventually;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -30,21 +26,15 @@ abstract class RespTestBase {
     }
 
     final void answers(String expected, String... words) throws IOException {
-        assertThat(client.call(words)).as(String.join(" ", words)).isEqualTo(expected);
+        client.answers(expected, words);
     }
 
     final void fails(String expectedStart, String... words) throws IOException {
-        assertThat(client.call(words)).as(String.join(" ", words)).startsWith("-" + expectedStart);
+        client.fails(expectedStart, words);
     }
 
     /** Sends a command until the reply is {@code expected}, and fails after a timeout. */
     final void becomes(String expected, String... words) {
-        Eventually.await(String.join(" ", words) + " is " + expected, () -> {
-            try {
-                return client.call(words).equals(expected);
-            } catch (IOException broken) {
-                throw new UncheckedIOException(broken);
-            }
-        });
+        client.await(expected::equals, words);
     }
 }

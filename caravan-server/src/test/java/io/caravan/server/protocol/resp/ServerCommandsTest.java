@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.resp;
 
+import static io.caravan.server.protocol.resp.RespFixture.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.config.LogLevel;
@@ -155,12 +156,6 @@ class ServerCommandsTest extends RespTestBase {
         answers(":0", "SLOWLOG", "LEN");
         answers("[]", "SLOWLOG", "GET", "5");
         answers("+OK", "SLOWLOG", "RESET");
-    }
-
-    private static Command command(String... words) {
-        return new Command(Arrays.stream(words)
-                .map(word -> word.getBytes(StandardCharsets.UTF_8))
-                .toArray(byte[][]::new));
     }
 
     @Test

@@ -1,30 +1,24 @@
 package io.caravan.server.protocol.resp;
 
+import static io.caravan.server.protocol.resp.RespFixture.command;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.server.app.ServerFixture;
-import io.caravan.server.document.Backups;
-import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.RespLimits;
-import io.caravan.server.protocol.resp.commands.ServerStatus;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -159,25 +153,8 @@ class SlowReaderTest extends RespTestBase {
         ConnectionMemory others = shared.get(1);
         Queue<Runnable> readers = new ArrayDeque<>();
         ServerMetrics metrics = new ServerMetrics();
-        RespProtocol protocol = new RespProtocol(
-                new RespLimits(VALUE_BYTES, VALUE_BYTES),
-                fixture.documents,
-                null,
-                null,
-                Backups.none(),
-                new ServerStatus(
-                        fixture.documents,
-                        fixture.network,
-                        Durability.MEMORY,
-                        VALUE_BYTES,
-                        null,
-                        new DiskSpace(Path.of(".")),
-                        Backups.none(),
-                        null,
-                        0),
-                readers::add,
-                Authenticator.open(),
-                metrics);
+        RespLimits limits = new RespLimits(VALUE_BYTES, VALUE_BYTES);
+        RespProtocol protocol = fixture.protocol(limits, null, readers::add, Authenticator.open(), metrics);
         ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), own, () -> {}, () -> true);
         CommandRunner runner = new CommandRunner(channel, protocol.newSession(channel), replies, protocol, () -> {});
         own.onRoom(() -> {
@@ -196,10 +173,6 @@ class SlowReaderTest extends RespTestBase {
         metrics.close();
     }
 
-    private static Command command(String... words) {
-        return new Command(Stream.of(words).map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new));
-    }
-
     @Test
     void manyLargeAnswersAllComeToWhoTakesThem() throws IOException {
         client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
@@ -209,8 +182,7 @@ class SlowReaderTest extends RespTestBase {
             client.send("RPUSH", "n", "v");
         }
         for (int i = 1; i <= 60; i++) {
-            assertThat(client.read()).isEqualTo(expected);
-            assertThat(client.read()).isEqualTo(":" + i);
+            client.reads(expected, ":" + i);
         }
     }
 }

@@ -48,8 +48,7 @@ class StrangerTest extends RespTestBase {
         push[1] = "k";
         client.send("AUTH", "secret");
         client.send(push);
-        assertThat(client.read()).isEqualTo("+OK");
-        assertThat(client.read()).isEqualTo(":98");
+        client.reads("+OK", ":98");
     }
 
     @Test

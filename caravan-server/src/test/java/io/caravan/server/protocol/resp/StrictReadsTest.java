@@ -15,32 +15,11 @@ import org.junit.jupiter.api.Test;
 final class StrictReadsTest extends RespTestBase {
     private static final String WHY = "no majority has answered";
     /** Every command with the flag {@code readonly}, and write commands that change nothing or are rejected. */
-    private static final List<String> LOOKING = List.of(
-            "LRANGE a 0 -1",
-            "LINDEX a 0",
-            "LLEN a",
-            "EXISTS a",
-            "TYPE a",
-            "TTL a",
-            "PTTL a",
-            "MEMORY USAGE a",
-            "OBJECT ENCODING a",
-            "SCAN 0",
-            "KEYS *",
-            "DBSIZE",
-            "CARAVAN.READ a FROM 0",
-            "CARAVAN.READ a FROM 1 BLOCK 1",
-            "CARAVAN.INFO a",
-            "CARAVAN.EXPORT a",
-            "BLPOP absent 0.001",
-            "RPUSHX absent v",
-            "LTRIM absent 0 -1",
-            "LTRIM a 0 -1",
-            "LTRIM a 0 0",
-            "LPOP absent",
-            "DEL absent",
-            "PERSIST a",
-            "CARAVAN.APPEND a IFSEQ 7 v");
+    private static final List<String> LOOKING = List.of("""
+            LRANGE a 0 -1, LINDEX a 0, LLEN a, EXISTS a, TYPE a, TTL a, PTTL a, MEMORY USAGE a, OBJECT ENCODING a,
+            SCAN 0, KEYS *, DBSIZE, CARAVAN.READ a FROM 0, CARAVAN.READ a FROM 1 BLOCK 1, CARAVAN.INFO a,
+            CARAVAN.EXPORT a, BLPOP absent 0.001, RPUSHX absent v, LTRIM absent 0 -1, LTRIM a 0 -1, LTRIM a 0 0,
+            LPOP absent, DEL absent, PERSIST a, CARAVAN.APPEND a IFSEQ 7 v""".split(",\\s+"));
 
     private final HeldBarrier held = new HeldBarrier();
 
@@ -133,13 +112,11 @@ final class StrictReadsTest extends RespTestBase {
         assertThat(client.read()).isEqualTo(":3");
         awaitAsked();
         held.pass();
-        assertThat(client.read()).isEqualTo(":1");
-        assertThat(client.read()).isEqualTo(":4");
+        client.reads(":1", ":4");
         awaitAsked();
         assertThat(client.hasInput()).isFalse();
         held.refuse(WHY);
-        assertThat(client.read()).isEqualTo("-CLUSTERDOWN " + WHY);
-        assertThat(client.read()).isEqualTo("+PONG");
+        client.reads("-CLUSTERDOWN " + WHY, "+PONG");
     }
 
     /** Later values have been committed, so they are not stale. */
@@ -169,8 +146,7 @@ final class StrictReadsTest extends RespTestBase {
         client.send("MULTI");
         client.send("BLPOP", "absent", "1");
         client.send("EXEC");
-        assertThat(client.read()).isEqualTo("+OK");
-        assertThat(client.read()).isEqualTo("+QUEUED");
+        client.reads("+OK", "+QUEUED");
         awaitAsked();
         held.refuse(WHY);
         assertThat(client.read()).isEqualTo("-CLUSTERDOWN " + WHY);

@@ -21,11 +21,16 @@ class TailTest extends RespTestBase {
         Eventually.await(documents + " are waited for", () -> fixture.documents.tailedDocuments() == documents);
     }
 
+    private RespClient tail(String name, String from) throws IOException {
+        RespClient tail = fixture.connect();
+        tail.send("CARAVAN.READ", name, "FROM", from, "BLOCK", LONG);
+        awaitTails(1);
+        return tail;
+    }
+
     @Test
     void aWaitEndsWithTheFirstValue() throws IOException {
-        try (RespClient tail = fixture.connect()) {
-            tail.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
-            awaitTails(1);
+        try (RespClient tail = tail("k", "0")) {
             client.call("RPUSH", "k", "a", "b");
             assertThat(tail.read()).isEqualTo("[:2, [[:0, $a], [:1, $b]], :0, :1]");
             awaitTails(0);
@@ -49,9 +54,7 @@ class TailTest extends RespTestBase {
 
     @Test
     void aWaitSeesValuesOnlyWhenTheyAreDurable() throws Exception {
-        try (RespClient tail = fixture.connect()) {
-            tail.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
-            awaitTails(1);
+        try (RespClient tail = tail("k", "0")) {
             fixture.store.hold();
             client.send("RPUSH", "k", "a");
             fixture.store.awaitAccepted(1);
@@ -67,9 +70,7 @@ class TailTest extends RespTestBase {
     @Test
     void aWaitEndsWhenTheDocumentIsClosedOrDeleted() throws IOException {
         client.call("RPUSH", "k", "a");
-        try (RespClient tail = fixture.connect()) {
-            tail.send("CARAVAN.READ", "k", "FROM", "1", "BLOCK", LONG);
-            awaitTails(1);
+        try (RespClient tail = tail("k", "1")) {
             TestDocuments.close(fixture.documents, "k");
             assertThat(tail.read()).isEqualTo("[:1, [], :1, :1]");
             client.call("RPUSH", "d", "a");
@@ -97,26 +98,20 @@ class TailTest extends RespTestBase {
         }
         for (RespClient tail : tails) {
             assertThat(tail.read()).startsWith("[:1, [[:0, $v]], :0, :");
-            assertThat(tail.read()).isEqualTo(":1");
-            assertThat(tail.read()).isEqualTo("+PONG");
+            tail.reads(":1", "+PONG");
             tail.close();
         }
     }
 
     @Test
     void aWaitEndsWithItsClient() throws IOException {
-        RespClient gone = fixture.connect();
-        gone.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
-        awaitTails(1);
-        gone.close();
+        tail("k", "0").close();
         awaitTails(0);
     }
 
     @Test
     void aWaitEndsWhenTheClientWillSendNoMore() throws IOException {
-        try (RespClient tail = fixture.connect()) {
-            tail.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
-            awaitTails(1);
+        try (RespClient tail = tail("k", "0")) {
             tail.finishSending();
             assertThat(tail.read()).isEqualTo("[:0, [], :0, null]");
             assertThat(tail.atEnd()).isTrue();
@@ -125,9 +120,7 @@ class TailTest extends RespTestBase {
 
     @Test
     void aWaitEndsWhenTheServerStops() throws IOException {
-        try (RespClient tail = fixture.connect()) {
-            tail.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
-            awaitTails(1);
+        try (RespClient tail = tail("k", "0")) {
             fixture.network.drain(Duration.ofSeconds(20));
             assertThat(tail.read()).isEqualTo("[:0, [], :0, null]");
             assertThat(tail.atEnd()).isTrue();
@@ -157,9 +150,7 @@ class TailTest extends RespTestBase {
             }
             assertThat(told.toString()).isEqualTo(expected.toString());
         }
-        for (int i = 1; i <= values; i++) {
-            assertThat(client.read()).isEqualTo(":" + i);
-        }
+        client.readsNumbers(1, values);
     }
 
     @Test

@@ -46,14 +46,15 @@ class TlsTest {
 
     @BeforeEach
     void makeCertificates() throws Exception {
-        first = selfSigned("CN=first");
-        second = selfSigned("CN=second");
+        first = selfSigned(CertificateBuilder.Algorithm.ecp256, "first");
+        second = selfSigned(CertificateBuilder.Algorithm.ecp256, "second");
         write(first);
     }
 
-    private static X509Bundle selfSigned(String subject) throws Exception {
+    private static X509Bundle selfSigned(CertificateBuilder.Algorithm algorithm, String name) throws Exception {
         return new CertificateBuilder()
-                .subject(subject)
+                .algorithm(algorithm)
+                .subject("CN=" + name)
                 .setIsCertificateAuthority(true)
                 .buildSelfSigned();
     }
@@ -222,8 +223,8 @@ class TlsTest {
                 CertificateBuilder.Algorithm.rsa2048,
                 CertificateBuilder.Algorithm.ecp256,
                 CertificateBuilder.Algorithm.ed25519)) {
-            X509Bundle one = bundle(algorithm);
-            X509Bundle other = bundle(algorithm);
+            X509Bundle one = selfSigned(algorithm, "other");
+            X509Bundle other = selfSigned(algorithm, "other");
             write(one);
             PemPair.read(certificate(), key());
             Files.writeString(key(), other.getPrivateKeyPEM());
@@ -231,19 +232,12 @@ class TlsTest {
                     .as(algorithm.name())
                     .hasMessageContaining("the key is that of another certificate");
         }
-        write(bundle(CertificateBuilder.Algorithm.ecp256));
-        Files.writeString(key(), bundle(CertificateBuilder.Algorithm.ed25519).getPrivateKeyPEM());
+        write(selfSigned(CertificateBuilder.Algorithm.ecp256, "other"));
+        Files.writeString(
+                key(), selfSigned(CertificateBuilder.Algorithm.ed25519, "other").getPrivateKeyPEM());
         assertThatThrownBy(() -> PemPair.read(certificate(), key()))
                 .as("of another kind")
                 .isInstanceOf(IOException.class);
-    }
-
-    private static X509Bundle bundle(CertificateBuilder.Algorithm algorithm) throws Exception {
-        return new CertificateBuilder()
-                .algorithm(algorithm)
-                .subject("CN=" + algorithm)
-                .setIsCertificateAuthority(true)
-                .buildSelfSigned();
     }
 
     @Test

@@ -61,30 +61,21 @@ class TransactionTest extends RespTestBase {
         answers("+QUEUED", words);
     }
 
+    /** Queues commands that are separated by commas. */
+    private void queueAll(String commands) throws IOException {
+        for (String command : commands.split(",\\s+")) {
+            queue(command.split(" "));
+        }
+    }
+
     @Test
     void readsSeeTheChangesBeforeThem() throws IOException {
         client.call("RPUSH", "k", "a", "b");
         answers("+OK", "MULTI");
-        queue("LRANGE", "k", "0", "-1");
-        queue("RPUSH", "k", "c");
-        queue("LRANGE", "k", "1", "-1");
-        queue("LINDEX", "k", "-1");
-        queue("LINDEX", "k", "9");
-        queue("LPOP", "k");
-        queue("LPOP", "k", "2");
-        queue("LPOP", "k", "2");
-        queue("LLEN", "k");
-        queue("EXISTS", "k", "other", "k");
-        queue("RPUSH", "k", "d");
-        queue("EXPIRE", "k", "100");
-        queue("TYPE", "k");
-        queue("TTL", "k");
-        queue("EXISTS", "k", "other", "k");
-        queue("DEL", "k");
-        queue("LRANGE", "k", "0", "-1");
-        queue("TYPE", "k");
-        queue("RPUSH", "k", "new");
-        queue("LRANGE", "k", "0", "-1");
+        queueAll("""
+                LRANGE k 0 -1, RPUSH k c, LRANGE k 1 -1, LINDEX k -1, LINDEX k 9, LPOP k, LPOP k 2, LPOP k 2, LLEN k,
+                EXISTS k other k, RPUSH k d, EXPIRE k 100, TYPE k, TTL k, EXISTS k other k, DEL k, LRANGE k 0 -1,
+                TYPE k, RPUSH k new, LRANGE k 0 -1""");
         answers(
                 "[[$a, $b], :3, [$b, $c], $c, null, $a, [$b, $c], nullarray, :0, :0, :1, :1, +list, :100, :2, :1, [],"
                         + " +none, :1, [$new]]",
@@ -144,9 +135,7 @@ class TransactionTest extends RespTestBase {
         client.send("RPUSH", "j", text);
         client.send("RPUSH", "j", "2");
         client.send("LLEN", "j");
-        assertThat(client.read()).isEqualTo(":1");
-        assertThat(client.read()).isEqualTo(":2");
-        assertThat(client.read()).isEqualTo(":2");
+        client.reads(":1", ":2", ":2");
         client.call("MULTI");
         queue("RPUSH", "j", text);
         queue("RPUSH", "j", text.substring(1));
@@ -182,13 +171,7 @@ class TransactionTest extends RespTestBase {
         client.call("RPUSH", "old", "1", "2");
         int before = fixture.store.accepted();
         answers("+OK", "MULTI");
-        answers("+QUEUED", "RPUSH", "a", "1");
-        answers("+QUEUED", "RPUSH", "b", "1", "2");
-        answers("+QUEUED", "RPUSH", "a", "2");
-        answers("+QUEUED", "LTRIM", "b", "1", "-1");
-        answers("+QUEUED", "DEL", "old", "a", "absent");
-        answers("+QUEUED", "RPUSHX", "a", "gone");
-        answers("+QUEUED", "EXPIRE", "b", "100");
+        queueAll("RPUSH a 1, RPUSH b 1 2, RPUSH a 2, LTRIM b 1 -1, DEL old a absent, RPUSHX a gone, EXPIRE b 100");
         try (RespClient other = fixture.connect()) {
             assertThat(other.call("EXISTS", "a", "b", "old")).isEqualTo(":1");
         }
@@ -210,13 +193,10 @@ class TransactionTest extends RespTestBase {
         client.send("EXEC");
         client.send("PING");
         fixture.store.awaitAccepted(before + 1);
-        assertThat(client.read()).isEqualTo("+OK");
-        assertThat(client.read()).isEqualTo("+QUEUED");
-        assertThat(client.read()).isEqualTo("+QUEUED");
+        client.reads("+OK", "+QUEUED", "+QUEUED");
         assertThat(client.hasInput()).isFalse();
         fixture.store.release();
-        assertThat(client.read()).isEqualTo("[:1, :1]");
-        assertThat(client.read()).isEqualTo("+PONG");
+        client.reads("[:1, :1]", "+PONG");
     }
 
     @Test
@@ -226,9 +206,8 @@ class TransactionTest extends RespTestBase {
         client.call("RPUSH", "other", "1");
         client.call("CARAVAN.APPEND", "k", "IFSEQ", "1", "v");
         client.call("DEL", "k");
-        fails(
-                "CONFLICT expected 1 actual 2 (command 2 of the transaction, CARAVAN.APPEND; nothing has been changed)",
-                "EXEC");
+        String conflict = "CONFLICT expected 1 actual 2 (command 2 of the transaction, CARAVAN.APPEND;";
+        fails(conflict + " nothing has been changed)", "EXEC");
         answers(":2", "LLEN", "k");
         answers(":0", "EXISTS", "other");
         client.call("MULTI");
@@ -241,20 +220,13 @@ class TransactionTest extends RespTestBase {
 
     @Test
     void whatIsRefusedWhenItIsQueuedAbortsAll() throws IOException {
-        for (String[] wrong : new String[][] {
-            {"SCAN", "0"},
-            {"CARAVAN.INFO", "k"},
-            {"CARAVAN.READ", "k", "FROM", "0", "BLOCK", "1000"},
-            {"PING"},
-            {"NOSUCH"},
-            {"RPUSH", "k"},
-            {"LTRIM", "k", "x", "1"},
-            {"RPUSH", "", "v"},
-            {"WATCH", "k"}
-        }) {
+        String notQueued =
+                "SCAN 0, CARAVAN.INFO k, CARAVAN.READ k FROM 0 BLOCK 1000, PING, NOSUCH, RPUSH k, LTRIM k x 1,"
+                        + " RPUSH  empty, WATCH k";
+        for (String wrong : notQueued.split(", ")) {
             answers("+OK", "MULTI");
             answers("+QUEUED", "RPUSH", "k", "v");
-            fails("ERR ", wrong);
+            fails("ERR ", wrong.split(" "));
             answers("+QUEUED", "RPUSH", "k", "w");
             answers("-EXECABORT Transaction discarded because of previous errors.", "EXEC");
         }

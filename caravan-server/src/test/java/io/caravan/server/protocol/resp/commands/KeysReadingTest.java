@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.app.IgnoredOutcome;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.Outcome;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.resp.codec.Command;
@@ -37,17 +37,7 @@ class KeysReadingTest {
 
     private void push(String name) {
         documents.write(
-                DocumentName.of(name.getBytes(UTF_8)),
-                document -> document.append(List.of(new byte[1])),
-                new Outcome<>() {
-                    @Override
-                    public void success(Long sequence) {}
-
-                    @Override
-                    public void failure(RuntimeException problem) {
-                        throw problem;
-                    }
-                });
+                DocumentName.of(name), document -> document.append(List.of(new byte[1])), new IgnoredOutcome<>());
     }
 
     private interface Maker {

@@ -1,0 +1,25 @@
+package io.caravan.server.security;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** A secrets file that a test may change while a server uses it. */
+public final class TestUsers {
+    public final FileAuthenticator authenticator;
+    private final Path file;
+
+    /** Writes a file with this text. */
+    public TestUsers(String text) throws IOException {
+        file = Files.createTempFile("users", ".properties");
+        file.toFile().deleteOnExit();
+        Files.writeString(file, text);
+        authenticator = FileAuthenticator.ofSecrets(file);
+    }
+
+    /** Replaces a part of the text, and reloads the file. */
+    public void replace(String part, String replacement) throws IOException {
+        Files.writeString(file, Files.readString(file).replace(part, replacement));
+        authenticator.reload();
+    }
+}
