@@ -72,7 +72,7 @@ class ArchiveServerTest {
                     .contains("\ndocuments:0\r\nvalues:0\r\n");
             assertThat(server.get("/v1/stats"))
                     .contains("\"appends\":0,\"appendedBytes\":0,\"trims\":0,\"deletes\":0,", "\"values\":0,")
-                    .containsPattern("\"bookkeepingWrites\":[1-9]");
+                    .containsPattern("\"internalWrites\":[1-9]");
             assertThat(server.get("/metrics"))
                     .contains(
                             "caravan_store_appends_total 0.0\n",
@@ -171,7 +171,7 @@ class ArchiveServerTest {
                     .contains(
                             "caravan_archive_state{state=\"owner\"} 1.0", "caravan_archive_state{state=\"fenced\"} 0.0")
                     .contains("caravan_archive_backlog 0.0", "caravan_archive_documents_total 1.0")
-                    .contains("caravan_archive_oldest_unarchived_seconds 0.0", "caravan_archive_overdue_seconds 0.0")
+                    .contains("caravan_archive_lag_seconds 0.0", "caravan_archive_overdue_seconds 0.0")
                     .contains("caravan_archive_backoff_seconds 0.0")
                     .contains("caravan_archive_failures_total{kind=\"unavailable\"} 0.0")
                     .contains("caravan_archive_last_success_timestamp_seconds 1");

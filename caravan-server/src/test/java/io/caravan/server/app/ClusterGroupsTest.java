@@ -329,7 +329,7 @@ class ClusterGroupsTest {
             for (List<String> order : List.of(List.of(here, there), List.of(there, here))) {
                 HttpResponse<String> batch = post(host, "/v1/batch", "changes", "\"append\":[\"1\"]", order);
                 assertThat(batch.statusCode()).as(batch.body()).isEqualTo(409);
-                assertThat(batch.body()).contains("cross_group", order.get(1));
+                assertThat(batch.body()).contains("cross_slot", order.get(1));
                 HttpResponse<String> live = post(host, "/v1/live", "streams", "\"offset\":\"-1\"", order);
                 assertThat(live.statusCode()).as(live.body()).isEqualTo(409);
             }
@@ -339,7 +339,7 @@ class ClusterGroupsTest {
         HttpResponse<String> fork =
                 send(follower(1), "PUT", "/v1/stream/" + here, "", "Stream-Forked-From", "/v1/stream/" + there);
         assertThat(fork.statusCode()).as(fork.body()).isEqualTo(409);
-        assertThat(fork.body()).contains("cross_group");
+        assertThat(fork.body()).contains("cross_slot");
         assertThat(cluster.call(leaders().get(0), "EXISTS", here)).isEqualTo(":0");
         String tagged = "{" + there + "}";
         assertThat(cluster.call(leaders().get(1), "RPUSH", tagged, "1")).isEqualTo(":1");

@@ -105,7 +105,7 @@ class ClusterHostsTest {
                     .contains(":" + d.resp().port() + ",");
             assertThat(cluster.call(host, "CLUSTER", "INFO")).contains("cluster_known_nodes:4");
             assertThat(cluster.call(host, "INFO", "cluster")).contains("cluster_host_d:", "resp=" + d.resp());
-            assertThat(page(host, "/metrics")).contains("caravan_cluster_replica_behind_entries{host=\"d\"}");
+            assertThat(page(host, "/metrics")).contains("caravan_cluster_node_lag_entries{host=\"d\"}");
             assertThat(page(host, "/v1/cluster")).contains("\"id\":\"d\"");
         }
         assertThat(cluster.call(d, "RPUSH", "kept", "value"))

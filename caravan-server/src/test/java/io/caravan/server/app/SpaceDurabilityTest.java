@@ -53,8 +53,8 @@ class SpaceDurabilityTest {
      * flush.
      */
     private long forces() {
-        store.write(WriteBatch.create().durability(Durability.NONE)).join();
-        return store.stats().forces();
+        store.write(WriteBatch.create().durability(Durability.MEMORY)).join();
+        return store.stats().fsyncs();
     }
 
     private long forcesOf(String... words) throws IOException {
@@ -67,7 +67,7 @@ class SpaceDurabilityTest {
     void documentsInMemoryCostNoForceAndSaySo() throws Exception {
         start(Durability.SYNC);
         assertThat(client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory"))
-                .contains("$durability, $memory", "$promise, $memory");
+                .contains("$durability, $memory", "$effective-durability, $memory");
         for (int i = 0; i < 10; i++) {
             assertThat(forcesOf("RPUSH", "m/a", "value")).isZero();
         }
@@ -88,7 +88,7 @@ class SpaceDurabilityTest {
         assertThat(client.call("CARAVAN.INFO", "m/a")).contains("$durability, $memory");
         assertThat(client.call("INFO", "spaces")).contains("spaces_less_durable:1");
         assertThat(server.get("/v1/documents?prefix=m/")).contains("\"durability\":\"memory\"");
-        assertThat(server.get("/v1/spaces/m/")).contains("\"durability\":\"memory\"", "\"promise\":\"memory\"");
+        assertThat(server.get("/v1/spaces/m/")).contains("\"durability\":\"memory\"", "\"effectiveDurability\":\"memory\"");
         assertThat(server.get("/metrics")).contains("caravan_space_durability{prefix=\"m/\"} 1.0");
     }
 
@@ -178,7 +178,7 @@ class SpaceDurabilityTest {
         client.call("RPUSH", "m/a", "value");
         assertThat(forcesOf("CARAVAN.SPACE", "SET", "m/", "durability", "0")).isPositive();
         assertThat(forcesOf("RPUSH", "m/a", "value")).isEqualTo(1);
-        assertThat(client.call("CARAVAN.SPACE", "GET", "m/")).contains("$promise, $sync");
+        assertThat(client.call("CARAVAN.SPACE", "GET", "m/")).contains("$effective-durability, $sync");
         client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory");
         client.call("RPUSH", "m/a", "value");
         assertThat(forcesOf("CARAVAN.SPACE", "REMOVE", "m/")).isPositive();
@@ -211,7 +211,7 @@ class SpaceDurabilityTest {
         client.call("CARAVAN.SPACE", "SET", "a/", "durability", "sync");
         stop();
         start(Durability.PROCESS);
-        assertThat(client.call("CARAVAN.SPACE", "GET", "a/")).contains("$durability, $sync", "$promise, $process");
+        assertThat(client.call("CARAVAN.SPACE", "GET", "a/")).contains("$durability, $sync", "$effective-durability, $process");
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "max-values", "3")).contains("$durability, $sync");
         assertThat(forcesOf("RPUSH", "a/a", "value")).isZero();
         assertThat(client.call("CARAVAN.INFO", "a/a")).contains("$durability, $process");

@@ -127,7 +127,7 @@ class DocumentMoveTest {
         refused(Reason.MOVING, () -> documents.change("a", document -> DocumentMove.fence(document, 8, third)));
         fence("a", 8);
         assertThat(abandon(OptionalLong.of(7))).isFalse();
-        refused(Reason.CHANGED_MEANWHILE, () -> redirect("a", 7));
+        refused(Reason.CHANGED, () -> redirect("a", 7));
         assertThat(redirect("a", 8)).isEqualTo(THERE);
         refused(Reason.MOVED, () -> fence("a", 9));
         refused(Reason.NOT_FOUND, () -> fence("absent", 9));
@@ -226,7 +226,7 @@ class DocumentMoveTest {
         assertThat(documents.found("a").attributes().expires()).isFalse();
         assertThat(documents.found("a").attributes().archived()).isNull();
         refused(Reason.SEQUENCE_CONFLICT, () -> goOn(id, 4, closed, "y"));
-        refused(Reason.CHANGED_MEANWHILE, () -> goOn(id + 1, 6, closed));
+        refused(Reason.CHANGED, () -> goOn(id + 1, 6, closed));
         boolean anothers = documents.change("a", document -> DocumentImport.delete(document, id + 1));
         assertThat(anothers).isFalse();
         boolean own = documents.change("a", document -> DocumentImport.delete(document, id));

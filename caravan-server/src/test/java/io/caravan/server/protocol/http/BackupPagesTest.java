@@ -104,7 +104,7 @@ class BackupPagesTest {
         assertThat(begun.body()).contains("\"name\":\"monday\",\"state\":\"running\"");
         Map<String, Object> running = awaitState("monday", "running");
         assertThat(running).containsEntry("bytes", 7).containsEntry("totalBytes", 70);
-        assertProblem(send("POST", "/v1/backups/tuesday", ADMIN), 409, "backup_under_way");
+        assertProblem(send("POST", "/v1/backups/tuesday", ADMIN), 409, "backup_in_progress");
 
         mayCopy.release();
         assertThat(awaitState("monday", "complete"))

@@ -85,7 +85,7 @@ class CarryPagesTest {
         refused(409, "sequence_conflict", "end&id=" + id + "&sequence=6", null);
         assertThat(next("end&id=" + id + "&sequence=7", null)).isEqualTo(7);
         assertThat(content()).isEqualTo("ab");
-        refused(409, "changed_meanwhile", "add&id=" + id + "&sequence=7", values("c"));
+        refused(409, "changed", "add&id=" + id + "&sequence=7", values("c"));
         assertThat(done("abort&id=" + id, null, "aborted").asBoolean()).isFalse();
         assertThat(content()).isEqualTo("ab");
     }

@@ -74,7 +74,7 @@ class HttpLimitsTest {
         Eventually.await(
                 "their places are free",
                 () -> fixture.server.network().connections().isEmpty());
-        assertThat(figure("caravan_connections_refused_total{limit=\"total\"}")).isEqualTo(1);
+        assertThat(figure("caravan_connections_rejected_total{limit=\"total\"}")).isEqualTo(1);
     }
 
     @Test
@@ -163,7 +163,7 @@ class HttpLimitsTest {
                 slow.send("LINDEX", "k", "0");
             }
             // The memory of the pending requests, including this scrape, is far smaller.
-            Eventually.await("answers are held", () -> figure("caravan_answers_held_bytes") > 100_000);
+            Eventually.await("answers are held", () -> figure("caravan_replies_pending_bytes") > 100_000);
         }
     }
 

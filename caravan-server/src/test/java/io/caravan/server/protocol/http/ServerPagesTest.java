@@ -127,7 +127,7 @@ class ServerPagesTest {
                             "caravan_requests_seconds_count{operation=\"appendToStream\",outcome=\"ok\",protocol=\"http\"}"
                                     + " 1")
                     .contains(
-                            "caravan_requests_seconds_count{operation=\"readStream\",outcome=\"refused\",protocol=\"http\"}"
+                            "caravan_requests_seconds_count{operation=\"readStream\",outcome=\"rejected\",protocol=\"http\"}"
                                     + " 1")
                     .contains(
                             "caravan_requests_seconds_bucket{", "caravan_store_forces_total", "jvm_memory_used_bytes");
@@ -145,10 +145,10 @@ class ServerPagesTest {
                             .body())
                     .contains("caravan_logins_failed_total{reason=\"wrong\"} 2.0")
                     .contains("caravan_logins_failed_total{reason=\"limited\"} 0.0")
-                    .contains("caravan_connections_refused_total{limit=\"total\"} 0.0")
-                    .contains("caravan_connections_refused_total{limit=\"address\"} 0.0")
-                    .contains("caravan_answers_closed_connections_total 0.0")
-                    .contains("caravan_answers_held_bytes ", "caravan_requests_held_bytes ");
+                    .contains("caravan_connections_rejected_total{limit=\"total\"} 0.0")
+                    .contains("caravan_connections_rejected_total{limit=\"address\"} 0.0")
+                    .contains("caravan_replies_closed_connections_total 0.0")
+                    .contains("caravan_replies_pending_bytes ", "caravan_requests_in_flight_bytes ");
         }
     }
 

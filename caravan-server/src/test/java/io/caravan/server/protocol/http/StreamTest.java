@@ -205,15 +205,15 @@ class StreamTest {
                         .body())
                 .isEqualTo("two");
         assertThat(header(trim(behindTail), "Stream-First-Offset")).isEqualTo(Offset.of(1));
-        assertProblem(server.get("/v1/stream/a?offset=0000000000000003_0000000000000001"), 400, "offset_beyond_tail");
+        assertProblem(server.get("/v1/stream/a?offset=0000000000000003_0000000000000001"), 400, "offset_out_of_range");
     }
 
     @Test
     void anOffsetBehindTheTailIsRefused() throws Exception {
         server.create("/v1/stream/a", TEXT);
-        assertProblem(server.get("/v1/stream/a?offset=" + Offset.of(1)), 400, "offset_beyond_tail");
+        assertProblem(server.get("/v1/stream/a?offset=" + Offset.of(1)), 400, "offset_out_of_range");
         assertProblem(
-                server.get("/v1/stream/a?offset=" + Offset.of(9_999_999_999_999_999L)), 400, "offset_beyond_tail");
+                server.get("/v1/stream/a?offset=" + Offset.of(9_999_999_999_999_999L)), 400, "offset_out_of_range");
     }
 
     @ParameterizedTest
@@ -254,7 +254,7 @@ class StreamTest {
     void aTrimIsRefusedThatMakesNoSense() throws Exception {
         assertProblem(trim("now"), 404, "not_found");
         server.create("/v1/stream/a", TEXT);
-        assertProblem(trim(Offset.of(1)), 400, "offset_beyond_tail");
+        assertProblem(trim(Offset.of(1)), 400, "offset_out_of_range");
         assertProblem(trim("2"), 400, "invalid_offset");
         assertProblem(server.send("POST", "/v1/stream/a?trim=now", "x", "Content-Type", TEXT), 400, "body_not_empty");
     }
