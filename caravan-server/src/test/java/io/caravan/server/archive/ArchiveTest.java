@@ -23,7 +23,6 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
@@ -414,22 +413,6 @@ class ArchiveTest {
         });
         objects.put(kept.key(), Objects.requireNonNull(objects.content(other.key())));
         assertRefused(Reason.CORRUPT, () -> Archiving.read(archive, NAME, kept), "letters/1", kept.key());
-    }
-
-    @Test
-    void noBitOfASnapshotAndNoLengthIsLost() {
-        Archive archive = claim();
-        Generation kept = Objects.requireNonNull(
-                Archiving.archive(archive, state(1, 3)).manifest().latest());
-        byte[] content = Objects.requireNonNull(objects.content(kept.key()));
-        for (int at = 0; at < content.length; at++) {
-            byte[] flipped = content.clone();
-            flipped[at] ^= (byte) (1 << at % Byte.SIZE);
-            objects.put(kept.key(), flipped);
-            assertThatThrownBy(() -> Archiving.read(archive, NAME, kept)).isInstanceOf(ArchiveException.class);
-            objects.put(kept.key(), Arrays.copyOf(content, at));
-            assertThatThrownBy(() -> Archiving.read(archive, NAME, kept)).isInstanceOf(ArchiveException.class);
-        }
     }
 
     @Test
