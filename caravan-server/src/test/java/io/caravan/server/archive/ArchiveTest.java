@@ -24,7 +24,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -349,7 +348,7 @@ class ArchiveTest {
         KeptManifest before = Archiving.archive(archive, state(1, 3));
         Generation next = Archiving.put(archive, before, state(1, 4));
         Manifest without = new Manifest(STORE, NAME, 1, 2, List.of(next), null);
-        Generation same = Objects.requireNonNull(before.manifest().latest());
+        Generation same = before.manifest().latest();
         Manifest twice = new Manifest(STORE, NAME, 1, 1, List.of(same, same), null);
         Manifest jump = new Manifest(STORE, NAME, 1, 9, List.of(same, next), null);
         for (Manifest wrong : List.of(without, twice, jump, before.manifest())) {
@@ -386,11 +385,9 @@ class ArchiveTest {
     @Test
     void aSnapshotThatIsGoneOrAnotherIsNamed() {
         Archive archive = claim();
-        Generation one = Objects.requireNonNull(
-                Archiving.archive(archive, state(1, 3)).manifest().latest());
-        Generation two = Objects.requireNonNull(
-                Archiving.archive(archive, state(1, 4)).manifest().latest());
-        byte[] content = Objects.requireNonNull(objects.content(one.key()));
+        Generation one = Archiving.archive(archive, state(1, 3)).manifest().latest();
+        Generation two = Archiving.archive(archive, state(1, 4)).manifest().latest();
+        byte[] content = objects.content(one.key());
         objects.put(two.key(), content);
         assertRefused(Reason.CORRUPT, () -> Archiving.read(archive, NAME, two), "letters/1", two.key(), "generation 1");
         objects.delete(one.key());
@@ -402,8 +399,7 @@ class ArchiveTest {
     void aSnapshotWithOtherValuesIsKnownByItsHash() {
         Archive archive = claim();
         State state = state(1, 3);
-        Generation kept = Objects.requireNonNull(
-                Archiving.archive(archive, state).manifest().latest());
+        Generation kept = Archiving.archive(archive, state).manifest().latest();
         SnapshotHeader header = state.header(archive, 1);
         Generation other = archive.putSnapshot(header, target -> {
             var writer = target.begin(header);
@@ -411,7 +407,7 @@ class ArchiveTest {
                 writer.add(sequence, ByteBuffer.wrap(new byte[] {1}));
             }
         });
-        objects.put(kept.key(), Objects.requireNonNull(objects.content(other.key())));
+        objects.put(kept.key(), objects.content(other.key()));
         assertRefused(Reason.CORRUPT, () -> Archiving.read(archive, NAME, kept), "letters/1", kept.key());
     }
 
@@ -419,7 +415,7 @@ class ArchiveTest {
     void aManifestOfAnotherDocumentOrStoreIsRefused() {
         Archive archive = claim();
         Archiving.archive(archive, state(1, 3));
-        byte[] manifest = Objects.requireNonNull(objects.content(ArchiveKeys.manifest(NAME)));
+        byte[] manifest = objects.content(ArchiveKeys.manifest(NAME));
         objects.put(ArchiveKeys.manifest(DocumentName.of("x")), manifest);
         assertRefused(Reason.CORRUPT, () -> archive.manifest(DocumentName.of("x")), "manifests/x", "letters/1");
         objects.delete(ArchiveKeys.ROOT);

@@ -19,7 +19,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,9 +49,8 @@ class ServeArchiveIT {
         try (ObjectStore objects =
                 ObjectStores.place("file:" + directory.resolve("data-archive")).open(S3Options.DEFAULT)) {
             Archive archive = Archive.open(objects);
-            KeptManifest kept = Objects.requireNonNull(archive.manifest(name));
-            return Archiving.read(
-                    archive, name, Objects.requireNonNull(kept.manifest().latest()));
+            KeptManifest kept = archive.manifest(name);
+            return Archiving.read(archive, name, kept.manifest().latest());
         }
     }
 

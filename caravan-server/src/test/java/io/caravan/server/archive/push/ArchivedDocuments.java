@@ -26,7 +26,6 @@ import io.caravan.testing.Eventually;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -153,7 +152,7 @@ final class ArchivedDocuments implements AutoCloseable {
     }
 
     DocumentInfo info(String name) {
-        return Objects.requireNonNull(documents.find(name(name)));
+        return documents.find(name(name));
     }
 
     boolean archived(String name) {
@@ -172,7 +171,7 @@ final class ArchivedDocuments implements AutoCloseable {
     }
 
     Generation latest(String name) {
-        return Objects.requireNonNull(Objects.requireNonNull(manifest(name)).latest());
+        return manifest(name).latest();
     }
 
     /** Returns the values of the latest generation as text. */

@@ -21,7 +21,6 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -249,9 +248,7 @@ class ArchiveCommandsTest {
         assertThat(out().lines()).hasSize(5).last().asString().startsWith("removed 3 generations");
         try (ObjectStore objects = FileObjectStore.open(folder)) {
             Archive archive = Archive.open(objects);
-            assertThat(Objects.requireNonNull(archive.manifest(DocumentName.of("letters/1")))
-                            .manifest()
-                            .generations())
+            assertThat(archive.manifest(DocumentName.of("letters/1")).manifest().generations())
                     .extracting(Generation::number)
                     .containsExactly(3L, 4L);
             assertThat(archive.manifest(DocumentName.of("b\u00fccher"))).isNotNull();

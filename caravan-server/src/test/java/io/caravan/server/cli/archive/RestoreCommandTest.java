@@ -70,8 +70,7 @@ class RestoreCommandTest {
 
     /** Archives documents on the server. */
     private static void archive(ServedStore served, String... names) {
-        String[] address = served.address().split(":");
-        try (Jedis client = new Jedis(address[0], Integer.parseInt(address[1]))) {
+        try (Jedis client = served.jedis()) {
             for (String name : names) {
                 client.sendCommand(() -> "CARAVAN.ARCHIVE".getBytes(UTF_8), name);
             }

@@ -138,10 +138,8 @@ class RedisImportTest {
             CommandRun run = importing(proxy.url());
             assertThat(run.err().lines())
                     .containsExactlyInAnyOrder(
-                            "caravan: the list 'deleted' was imported, and is no more; 'caravan rm' removes the"
-                                    + " document",
-                            "caravan: the list 'retyped' was imported, and is no more; 'caravan rm' removes the"
-                                    + " document");
+                            "caravan: the list 'deleted' was imported, and is no more; 'caravan rm' removes the document",
+                            "caravan: the list 'retyped' was imported, and is no more; 'caravan rm' removes the document");
             assertThat(run.exitCode()).isEqualTo(3);
             assertThat(run.out()).contains("32 lists are the same; 2 refused; no list: 1 string, such as 'retyped'");
             assertThat(proxy.count("SCAN")).isGreaterThan(2);
