@@ -5,11 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.ListStore;
 import io.caravan.server.app.SmallFiles;
 import io.caravan.server.cli.client.CommandRun;
-import io.caravan.server.cli.common.Console;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,7 +26,7 @@ class CommandOutputTest {
     @TempDir
     private Path directory;
 
-    private final StringWriter err = new StringWriter();
+    private CommandRun last = CommandRun.with(Map.of(), new byte[0]);
     private Path store;
 
     @BeforeEach
@@ -41,28 +37,13 @@ class CommandOutputTest {
         }
     }
 
-    /** Returns a stream that fails on every write, like a full disk or a closed output. */
-    private static OutputStream broken(String problem) {
-        return new OutputStream() {
-            @Override
-            public void write(int b) throws IOException {
-                throw new IOException(problem);
-            }
-        };
-    }
-
-    private CommandLine caravan(String problem) {
-        Console console = new Console(InputStream.nullInputStream(), broken(problem), Map.of(), false);
-        return Main.commandLine(Map.of(), console).setErr(CommandRun.withoutProgress(err));
-    }
-
-    private int run(String problem, String... words) {
-        err.getBuffer().setLength(0);
-        return caravan(problem).execute(words);
+    private CommandRun run(String problem, String... words) {
+        last = CommandRun.withBrokenOutput(problem).run(null, words);
+        return last;
     }
 
     private void assertToldOnce() {
-        assertThat(err.toString().lines().filter(line -> line.startsWith("caravan: ")))
+        assertThat(last.err().lines().filter(line -> line.startsWith("caravan: ")))
                 .singleElement()
                 .asString()
                 .contains("the output cannot be written");
@@ -71,13 +52,12 @@ class CommandOutputTest {
     @TestFactory
     Stream<DynamicTest> helpThatCannotBeWrittenIsAFailure() {
         List<List<String>> commands = new ArrayList<>();
-        collect(caravan("unused"), List.of(), commands);
+        collect(Main.commandLine(Map.of()), List.of(), commands);
         assertThat(commands).contains(List.of("verify"), List.of("archive", "prune"), List.of("serve"));
         return commands.stream()
                 .map(words -> DynamicTest.dynamicTest("caravan " + String.join(" ", words), () -> {
-                    String[] help =
-                            Stream.concat(words.stream(), Stream.of("--help")).toArray(String[]::new);
-                    assertThat(run("No space left on device", help)).isEqualTo(1);
+                    String[] help = CommandRun.words(words, "--help");
+                    run("No space left on device", help).exits(1);
                     assertToldOnce();
                 }));
     }
@@ -108,15 +88,14 @@ class CommandOutputTest {
         String[] words = line.replace("STORE", store.toString())
                 .replace("NEW", directory.resolve("new").toString())
                 .split(" ");
-        assertThat(run("No space left on device", words)).isEqualTo(1);
+        run("No space left on device", words).exits(1);
         assertToldOnce();
     }
 
     @Test
     void doctorWhoseFindingsCannotBeWrittenFails() {
-        assertThat(run("No space left on device", "doctor", "--data", store.toString()))
-                .isEqualTo(1);
-        assertThat(err.toString()).contains("the output cannot be written");
+        run("No space left on device", "doctor", "--data", store.toString()).exits(1);
+        assertThat(last.err()).contains("the output cannot be written");
     }
 
     @Test
@@ -133,15 +112,16 @@ class CommandOutputTest {
             }
         }
         Path salvaged = directory.resolve("salvaged");
-        assertThat(run("No space left on device", "salvage", damaged.toString(), salvaged.toString()))
-                .isEqualTo(1);
+        run("No space left on device", "salvage", damaged.toString(), salvaged.toString())
+                .exits(1);
         assertToldOnce();
         SmallFiles.open(salvaged).close();
     }
 
     @Test
     void damageKeepsItsExitCodeThoughItCannotBeTold() {
-        assertThat(run("Broken pipe", "verify", directory.resolve("none").toString()))
+        assertThat(run("Broken pipe", "verify", directory.resolve("none").toString())
+                        .exitCode())
                 .isNotZero();
     }
 }

@@ -2,16 +2,14 @@ package io.caravan.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Settings;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +22,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** Settings from the command line, the environment, and a file, and their messages. */
@@ -33,17 +30,11 @@ class ConfigurationTest {
     private Path directory;
 
     private final Map<String, String> environment = new HashMap<>();
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
+    private CommandRun last = CommandRun.with(Map.of(), new byte[0]);
 
-    private int serve(String... options) {
-        CommandLine commandLine = Main.commandLine(environment);
-        commandLine.setOut(new PrintWriter(out, true));
-        commandLine.setErr(new PrintWriter(err, true));
-        String[] arguments = new String[options.length + 1];
-        arguments[0] = "serve";
-        System.arraycopy(options, 0, arguments, 1, options.length);
-        return commandLine.execute(arguments);
+    private CommandRun serve(String... options) {
+        last = CommandRun.with(environment, new byte[0]).run(null, CommandRun.words(List.of("serve"), options));
+        return last;
     }
 
     private String file(String text) throws IOException {
@@ -52,21 +43,16 @@ class ConfigurationTest {
 
     /** Returns the value and the source of each printed setting by name. */
     private Map<String, List<String>> printed(String... options) {
-        String[] all = Arrays.copyOf(options, options.length + 1);
-        all[options.length] = "--print-config";
-        assertThat(serve(all)).as(err.toString()).isZero();
+        serve(CommandRun.words(List.of(options), "--print-config")).exits(0);
         Map<String, List<String>> rows = new TreeMap<>();
-        out.toString()
-                .lines()
-                .map(line -> line.split(" {2,}"))
-                .forEach(row -> rows.put(row[0], List.of(row[1], row[2])));
+        last.out().lines().map(line -> line.split(" {2,}")).forEach(row -> rows.put(row[0], List.of(row[1], row[2])));
         return rows;
     }
 
     private void assertRefused(String problem, String... options) {
-        assertThat(serve(options)).isEqualTo(2);
-        assertThat(err.toString().lines()).hasSize(1);
-        assertThat(err.toString()).contains(problem);
+        serve(options).exits(2);
+        assertThat(last.err().lines()).hasSize(1);
+        assertThat(last.err()).contains(problem);
     }
 
     @Test
@@ -100,7 +86,6 @@ class ConfigurationTest {
         String file = file("allow-origin = https://a.example,http://b.example:3000\n");
         assertThat(printed("--config", file))
                 .containsEntry("allow-origin", List.of("https://a.example,http://b.example:3000", "file " + file));
-        out.getBuffer().setLength(0);
         assertThat(printed("--allow-origin", "https://a.example", "--allow-origin", "*"))
                 .containsEntry("allow-origin", List.of("https://a.example,*", "command line"));
     }
@@ -113,7 +98,7 @@ class ConfigurationTest {
         Map<String, List<String>> rows = printed();
         assertThat(rows.keySet()).isEqualTo(expected);
         assertThat(rows).containsEntry("password", List.of("(hidden)", "environment CARAVAN_PASSWORD"));
-        assertThat(out.toString()).doesNotContain("hunter2");
+        assertThat(last.out()).doesNotContain("hunter2");
     }
 
     @Test
@@ -149,7 +134,6 @@ class ConfigurationTest {
                 List.of("--tls-cert", "x"), "--tls-cert and --tls-key need each other",
                 List.of("--auth-file", "x", "--password-file", secret.toString()), "exclude each other");
         wrong.forEach((options, problem) -> {
-            err.getBuffer().setLength(0);
             assertRefused(problem, options.toArray(String[]::new));
         });
         assertThat(directory.resolve("store")).doesNotExist();
@@ -158,7 +142,6 @@ class ConfigurationTest {
     @Test
     void aHeartbeatThatIsTooQuickIsRefused() {
         assertRefused("--event-stream-heartbeat must be 1s or more, or off", "--event-stream-heartbeat", "500ms");
-        err.getBuffer().setLength(0);
         // Only the second setting is invalid.
         assertRefused("--max-pipeline must be 1 or more", "--event-stream-heartbeat", "off", "--max-pipeline", "0");
     }
@@ -170,7 +153,6 @@ class ConfigurationTest {
             assertRefused("--max-connections must be", "--log-level", "error", "--max-connections", "0");
             assertThat(LogLevel.current()).isEqualTo(LogLevel.ERROR);
             environment.put("CARAVAN_LOG_LEVEL", "warn");
-            err.getBuffer().setLength(0);
             assertRefused("--max-connections must be", "--max-connections", "0");
             assertThat(LogLevel.current()).isEqualTo(LogLevel.WARN);
         } finally {
@@ -178,17 +160,22 @@ class ConfigurationTest {
         }
     }
 
+    /** Returns a cluster file with hosts a, b, and c. */
+    private static String threeHosts() {
+        StringBuilder text = new StringBuilder("group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
+        int port = 1;
+        for (String host : List.of("a", "b", "c")) {
+            for (String use : List.of("peer", "resp", "http")) {
+                text.append("%s.%s = 127.0.0.1:%d\n".formatted(host, use, port++));
+            }
+        }
+        return text.toString();
+    }
+
     @Test
     void aClusterThatCannotBeIsRefusedBeforeAnythingIsOpened() throws IOException {
         environment.put("CARAVAN_DATA", directory.resolve("store").toString());
-        StringBuilder text = new StringBuilder("group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
-        int port = 1;
-        for (String id : List.of("a", "b", "c")) {
-            String address = id.equals("c") ? "10.0.0.1:" : "127.0.0.1:";
-            text.append(id).append(".peer = ").append(address).append(port++).append('\n');
-            text.append(id).append(".resp = 127.0.0.1:").append(port++).append('\n');
-            text.append(id).append(".http = 127.0.0.1:").append(port++).append('\n');
-        }
+        String text = threeHosts().replace("c.peer = 127.0.0.1", "c.peer = 10.0.0.1");
         String file = Files.writeString(directory.resolve("cluster"), text).toString();
         Map<String, String> wrong = Map.of(
                 "--cluster-reads linearizable", "--cluster-reads linearizable needs --cluster-file",
@@ -205,15 +192,13 @@ class ConfigurationTest {
                 "--cluster-file FILE --cluster-host a --cluster-create --cluster-join",
                         "--cluster-create is for a new");
         wrong.forEach((options, problem) -> {
-            err.getBuffer().setLength(0);
             assertRefused(problem, options.replace("FILE", file).split(" "));
         });
-        err.getBuffer().setLength(0);
-        String two = Files.writeString(directory.resolve("two"), text.toString().replaceAll("(?m)^c\\..*\\R", ""))
+        String two = Files.writeString(directory.resolve("two"), text.replaceAll("(?m)^c\\..*\\R", ""))
                 .toString();
         assertRefused(
-                "a new cluster has three or five hosts, and so has each of its groups, so that a majority is left when one or two"
-                        + " are lost; there are 2",
+                "a new cluster has three or five hosts, and so has each of its groups, so that a majority is left when"
+                        + " one or two are lost; there are 2",
                 "--cluster-file",
                 two,
                 "--cluster-host",
@@ -239,23 +224,11 @@ class ConfigurationTest {
         String key = Files.writeString(directory.resolve("key.pem"), other.getPrivateKeyPEM())
                 .toString();
         String problem = "the certificate in " + certificate + " and the key in " + key + " cannot be used";
-        assertThat(serve("--tls-cert", certificate, "--tls-key", key)).isEqualTo(1);
-        assertThat(err.toString()).contains(problem, "the key is that of another certificate");
+        serve("--tls-cert", certificate, "--tls-key", key).exits(1, problem, "the key is that of another certificate");
 
-        StringBuilder text = new StringBuilder("group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
-        int port = 1;
-        for (String id : List.of("a", "b", "c")) {
-            for (String use : List.of(".peer", ".resp", ".http")) {
-                text.append(id)
-                        .append(use)
-                        .append(" = 127.0.0.1:")
-                        .append(port++)
-                        .append('\n');
-            }
-        }
-        String file = Files.writeString(directory.resolve("cluster"), text).toString();
-        err.getBuffer().setLength(0);
-        assertThat(serve(
+        String file =
+                Files.writeString(directory.resolve("cluster"), threeHosts()).toString();
+        serve(
                         "--cluster-file",
                         file,
                         "--cluster-host",
@@ -266,9 +239,8 @@ class ConfigurationTest {
                         "--cluster-key",
                         key,
                         "--cluster-ca",
-                        certificate))
-                .isEqualTo(1);
-        assertThat(err.toString()).contains(problem, "the key is that of another certificate");
+                        certificate)
+                .exits(1, problem, "the key is that of another certificate");
         assertThat(directory.resolve("store")).doesNotExist();
     }
 
@@ -301,10 +273,10 @@ class ConfigurationTest {
 
     @Test
     void theHelpGroupsOptionsAndShowsExamplesAndExitCodes() {
-        assertThat(serve("--help")).isZero();
-        assertThat(out.toString())
+        serve("--help").exits(0);
+        assertThat(last.out())
                 .contains("Store:\n", "Listening:\n", "Security:\n", "Limits:\n", "Process:\n", "Examples:\n")
                 .contains("Exit codes: 0 ");
-        settings().forEach(option -> assertThat(out.toString()).contains(option.longestName()));
+        settings().forEach(option -> assertThat(last.out()).contains(option.longestName()));
     }
 }

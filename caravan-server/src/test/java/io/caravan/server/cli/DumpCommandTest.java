@@ -9,12 +9,8 @@ import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.server.cli.client.CommandRun;
-import io.caravan.server.cli.common.Console;
 import io.caravan.testing.Eventually;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,7 +20,6 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /** The {@code dump} command for the files of a store. */
 @Timeout(60)
@@ -34,8 +29,7 @@ class DumpCommandTest {
     @TempDir
     private Path directory;
 
-    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
-    private final StringWriter err = new StringWriter();
+    private volatile CommandRun last = CommandRun.with(Map.of(), new byte[0]);
 
     private ListStore open() {
         return DurableListStore.open(StoreConfig.builder(directory)
@@ -46,19 +40,14 @@ class DumpCommandTest {
                 .build());
     }
 
-    private int run(String command, String... options) {
-        out.reset();
-        CommandLine commandLine =
-                Main.commandLine(Map.of(), new Console(InputStream.nullInputStream(), out, Map.of(), false));
-        commandLine.setErr(CommandRun.withoutProgress(err));
-        List<String> words = new ArrayList<>(List.of(command, directory.toString()));
-        words.addAll(List.of(options));
-        return commandLine.execute(words.toArray(String[]::new));
+    private CommandRun run(String command, String... options) {
+        last = CommandRun.with(Map.of(), new byte[0]);
+        return last.run(null, CommandRun.words(List.of(command, directory.toString()), options));
     }
 
     private List<JsonNode> lines(String type) throws IOException {
         List<JsonNode> found = new ArrayList<>();
-        for (String line : out.toString(UTF_8).split("\n")) {
+        for (String line : last.out().split("\n")) {
             JsonNode object = JSON.readTree(line);
             if (object.get("type").asText().equals(type)) {
                 found.add(object);
@@ -75,7 +64,7 @@ class DumpCommandTest {
             store.trimTo(5, 1).join();
             store.append(6, new byte[0]).join();
             store.delete(6).join();
-            assertThat(run("dump", "--values")).isZero();
+            run("dump", "--values").exits(0);
         }
         assertThat(lines("append"))
                 .extracting(line -> line.get("list").asLong())
@@ -87,7 +76,7 @@ class DumpCommandTest {
         assertThat(lines("delete").get(0).get("list").asLong()).isEqualTo(6);
         assertThat(lines("checkpoint")).hasSize(1);
         assertThat(lines("end").get(0).get("damage").asLong()).isZero();
-        assertThat(run("dump", "5")).isZero();
+        run("dump", "5").exits(0);
         assertThat(lines("value")).singleElement().satisfies(value -> {
             assertThat(value.get("sequence").asLong()).isOne();
             assertThat(value.get("in").asText()).isEqualTo("heap");
@@ -105,14 +94,14 @@ class DumpCommandTest {
         byte[] bytes = Files.readAllBytes(log);
         bytes[4096 + 60] ^= 1;
         Files.write(log, bytes);
-        assertThat(run("log")).isOne();
+        run("log").exits(1);
         assertThat(lines("damage")).singleElement().satisfies(damage -> {
             assertThat(damage.get("file").asText()).isEqualTo("log-0000000000000000.wal");
             assertThat(damage.get("offset").asLong()).isEqualTo(4096);
             assertThat(damage.get("error").asText()).contains("no valid frame");
         });
         assertThat(lines("append")).hasSize(19);
-        assertThat(run("dump", "--log")).isOne();
+        run("dump", "--log").exits(1);
         assertThat(lines("end").get(0).get("damage").asLong()).isPositive();
     }
 
@@ -122,14 +111,12 @@ class DumpCommandTest {
             store.append(5, "before".getBytes(UTF_8)).join();
             Thread follower = new Thread(() -> run("log", "--follow", "--values"));
             follower.start();
-            Eventually.await(
-                    "the first value is printed", () -> out.toString(UTF_8).contains("before"));
+            Eventually.await("the first value is printed", () -> last.out().contains("before"));
             for (int i = 0; i < 50; i++) {
                 store.append(5, ("value " + i + "x".repeat(2_000)).getBytes(UTF_8))
                         .join();
             }
-            Eventually.await(
-                    "the last value is printed", () -> out.toString(UTF_8).contains("value 49"));
+            Eventually.await("the last value is printed", () -> last.out().contains("value 49"));
             follower.interrupt();
             follower.join();
         }
@@ -143,14 +130,13 @@ class DumpCommandTest {
     @Test
     void whatIsNotThereIsToldByTheExitCode() {
         open().close();
-        assertThat(run("dump", "5")).isEqualTo(3);
-        assertThat(err.toString()).contains("has no 5");
-        assertThat(run("dump", "letters")).isEqualTo(2);
-        assertThat(run("dump", "")).isEqualTo(2);
-        assertThat(run("dump", "--log", "--checkpoint")).isEqualTo(2);
-        assertThat(run("log", "--from", "-1")).isEqualTo(2);
+        run("dump", "5").exits(3, "has no 5");
+        run("dump", "letters").exits(2);
+        run("dump", "").exits(2);
+        run("dump", "--log", "--checkpoint").exits(2);
+        run("log", "--from", "-1").exits(2);
         directory = directory.resolve("absent");
-        assertThat(run("log")).isOne();
-        assertThat(run("dump")).isOne();
+        run("log").exits(1);
+        run("dump").exits(1);
     }
 }

@@ -8,23 +8,17 @@ import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.app.SmallFiles;
 import io.caravan.server.cli.client.CommandRun;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.ServerProcess;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -32,7 +26,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import picocli.CommandLine;
 
 /** A server process with several shards: recovery, archive, backup, and the commands that read directories. */
 @Tag("slow")
@@ -80,18 +73,11 @@ class GroupsIT {
         }
     }
 
-    /** Runs a command in this JVM and keeps its output in {@link #printed}. */
-    private int run(Object... words) {
-        StringWriter out = new StringWriter();
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        CommandLine commandLine =
-                Main.commandLine(Map.of(), new Console(InputStream.nullInputStream(), bytes, Map.of(), false));
-        commandLine.setOut(new PrintWriter(out, true));
-        commandLine.setErr(CommandRun.withoutProgress(out));
-        int exitCode =
-                commandLine.execute(Stream.of(words).map(Object::toString).toArray(String[]::new));
-        printed = out + bytes.toString(UTF_8);
-        return exitCode;
+    /** Runs a command, of words and the spaces between them, in this JVM and keeps its output in {@link #printed}. */
+    private CommandRun run(String line) {
+        CommandRun run = CommandRun.at(null, line.split(" "));
+        printed = run.out() + run.err();
+        return run;
     }
 
     private static int group(String name) {
@@ -114,23 +100,15 @@ class GroupsIT {
         }
     }
 
-    private CompletableFuture<Long> pushing(ServerProcess server, int group, CompletableFuture<Void> underLoad) {
-        return CompletableFuture.supplyAsync(() -> {
-            try {
-                return ServeIT.pushUntilBroken(server, in(group), underLoad);
-            } catch (IOException impossible) {
-                throw new AssertionError(impossible);
-            }
-        });
-    }
-
     @Test
     void killedUnderLoadOfAllGroupsItHasEveryAnsweredValue() throws Exception {
         List<CompletableFuture<Long>> pushed = new ArrayList<>();
         try (ServerProcess server = start(data(), GROUPS)) {
             for (int group = 0; group < GROUPS; group++) {
                 CompletableFuture<Void> underLoad = new CompletableFuture<>();
-                CompletableFuture<Long> pushing = pushing(server, group, underLoad);
+                String name = in(group);
+                CompletableFuture<Long> pushing =
+                        CompletableFuture.supplyAsync(() -> ServeIT.pushUntilBroken(server, name, underLoad));
                 pushed.add(pushing);
                 CompletableFuture.anyOf(underLoad, pushing).join();
             }
@@ -145,7 +123,7 @@ class GroupsIT {
             }
             assertThat(server.terminate()).isZero();
         }
-        assertThat(run("verify", data())).as(printed).isZero();
+        run("verify " + data()).exits(0);
         assertThat(printed).contains("group-0 is clean: ", "group-1 is clean: ", "group-2 is clean: ");
     }
 
@@ -153,20 +131,11 @@ class GroupsIT {
     void theFolderIsOpenedWithItsNumberOnly() throws Exception {
         SmallFiles.make(data(), GROUPS);
         for (String other : List.of("1", "2", "4")) {
-            assertThat(run(
-                            "serve",
-                            "--data",
-                            data(),
-                            "--shards",
-                            other,
-                            "--resp",
-                            "127.0.0.1:0",
-                            "--http",
-                            "127.0.0.1:0"))
-                    .isEqualTo(1);
+            run("serve --resp 127.0.0.1:0 --http 127.0.0.1:0 --data " + data() + " --shards " + other)
+                    .exits(1);
             assertThat(printed).contains("was made with --shards 3", "Start with --shards 3");
         }
-        assertThat(run("serve", "--data", data(), "--shards", "17")).isEqualTo(2);
+        run("serve --shards 17 --data " + data()).exits(2);
         assertThat(printed).contains("--shards must be from 1 to 16");
     }
 
@@ -175,22 +144,22 @@ class GroupsIT {
         String name = in(2);
         try (Here server = new Here(data(), GROUPS)) {
             server.client.call("RPUSH", name, "hello");
-            assertThat(run("verify", data())).isZero();
+            run("verify " + data()).exits(0);
             assertThat(printed).contains("group-2 is open; reading it as it is", "group-2 is clean");
         }
-        assertThat(run("dump", data(), name)).isZero();
+        run("dump " + data() + " " + name).exits(0);
         assertThat(printed).contains("\"hello\"");
-        assertThat(run("dump", data().resolve("group-2"), name)).isZero();
-        assertThat(run("dump", data(), in(1))).isEqualTo(3);
-        for (Object[] command : List.of(
-                new Object[] {"dump", data()},
-                new Object[] {"log", data()},
-                new Object[] {"repair", data(), "--dry-run"},
-                new Object[] {"salvage", data(), directory.resolve("salvaged")})) {
-            assertThat(run(command)).isEqualTo(2);
+        run("dump " + data().resolve("group-2") + " " + name).exits(0);
+        run("dump " + data() + " " + in(1)).exits(3);
+        for (String command : List.of(
+                "dump " + data(),
+                "log " + data(),
+                "repair --dry-run " + data(),
+                "salvage " + data() + " " + directory.resolve("salvaged"))) {
+            run(command).exits(2);
             assertThat(printed).contains("has 3 groups, each of which is a store: name the folder of one");
         }
-        assertThat(run("repair", data().resolve("group-1"), "--dry-run")).isZero();
+        run("repair --dry-run " + data().resolve("group-1")).exits(0);
         Path damaged = data().resolve("group-1");
         try (Stream<Path> files = Files.list(damaged)) {
             for (Path file :
@@ -198,7 +167,7 @@ class GroupsIT {
                 Files.write(file, new byte[100]);
             }
         }
-        assertThat(run("verify", data())).isEqualTo(1);
+        run("verify " + data()).exits(1);
         assertThat(printed).contains("FAULT: ", "group-0 is clean", "group-2 is clean");
     }
 
@@ -210,14 +179,12 @@ class GroupsIT {
             for (int group = 0; group < GROUPS; group++) {
                 client.call("RPUSH", in(group), "value " + group);
             }
-            assertThat(run("backup", "monday", "--server", "127.0.0.1:" + server.port()))
-                    .as(printed)
-                    .isZero();
+            run("backup monday --server 127.0.0.1:" + server.port()).exits(0);
             for (int group = 0; group < GROUPS; group++) {
                 client.call("RPUSH", in(group), "later");
             }
         }
-        assertThat(run("verify", backups.resolve("monday"))).as(printed).isZero();
+        run("verify " + backups.resolve("monday")).exits(0);
         try (Here server = new Here(backups.resolve("monday"), GROUPS)) {
             for (int group = 0; group < GROUPS; group++) {
                 assertThat(server.client.call("LRANGE", in(group), "0", "-1")).isEqualTo("[$value " + group + "]");
@@ -250,9 +217,7 @@ class GroupsIT {
             assertThat(server.terminate()).isZero();
         }
         Path restored = directory.resolve("restored");
-        assertThat(run("restore", "--archive", archive, "--data", restored, "--shards", "2"))
-                .as(printed)
-                .isZero();
+        run("restore --shards 2 --archive " + archive + " --data " + restored).exits(0);
         assertThat(Shards.folders(restored)).hasSize(2);
         try (Here server = new Here(restored, 2)) {
             assertThat(server.client.call("DBSIZE")).isEqualTo(":10");

@@ -12,15 +12,10 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
 import io.caravan.server.app.SmallFiles;
 import io.caravan.server.cli.client.CommandRun;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.config.Version;
 import io.caravan.server.document.DocumentService;
 import io.caravan.testing.FreePorts;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -36,29 +31,21 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
 
 /** The messages and exit codes of failing commands, and the {@code verify} command. */
 class MainTest {
     @TempDir
     private Path directory;
 
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
+    private CommandRun last = CommandRun.with(Map.of(), new byte[0]);
 
-    private int run(String... arguments) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        CommandLine commandLine =
-                Main.commandLine(Map.of(), new Console(InputStream.nullInputStream(), bytes, Map.of(), false));
-        commandLine.setOut(new PrintWriter(out, true));
-        commandLine.setErr(CommandRun.withoutProgress(err));
-        int exitCode = commandLine.execute(arguments);
-        out.append(bytes.toString(UTF_8));
-        return exitCode;
+    private CommandRun run(String... arguments) {
+        last = CommandRun.at(null, arguments);
+        return last;
     }
 
     private void assertOneLine(String part) {
-        assertThat(err.toString().lines())
+        assertThat(last.err().lines())
                 .hasSize(1)
                 .first()
                 .asString()
@@ -70,66 +57,64 @@ class MainTest {
     @ValueSource(strings = {"", "serve", "verify", "repair", "salvage", "dump", "log"})
     void everyCommandWithAStoreTellsTheVersion(String command) {
         String[] words = command.isEmpty() ? new String[] {"-V"} : new String[] {command, "-V"};
-        assertThat(run(words)).isZero();
-        assertThat(out.toString()).isEqualTo("caravan " + Version.current() + System.lineSeparator());
+        run(words).exits(0);
+        assertThat(last.out()).isEqualTo("caravan " + Version.current() + System.lineSeparator());
     }
 
     @Test
     void aNameCannotForgeALineOfAMessage() {
-        assertThat(run("verify", "no-such\ncaravan: all is well\u001b[2K")).isNotZero();
+        assertThat(run("verify", "no-such\ncaravan: all is well\u001b[2K").exitCode())
+                .isNotZero();
         assertOneLine("no-such\\ncaravan: all is well\\u001b[2K");
-        err.getBuffer().setLength(0);
-        assertThat(run("serve", "--resp", "a\nb")).isEqualTo(2);
+        run("serve", "--resp", "a\nb").exits(2);
         assertOneLine("'a\\nb'");
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            --resp | 6380          | is not HOST:PORT
-            --resp | host:         | is not HOST:PORT
-            --resp | ::1:80        | is not HOST:PORT
-            --resp | 127.0.0.1:65536 | is not HOST:PORT
-            --resp | 0.0.0.0:6380  | --resp 0.0.0.0:6380 can be reached from other machines
-            --http | 0.0.0.0:4437  | --http 0.0.0.0:4437 can be reached from other machines
-            --max-value | 1KiB     | from 64KiB to just under 32MiB
-            --max-value | lots     | is not a size
-            --durability | perhaps | expected one of
-            --flush-policy | 5 days | is not immediate, adaptive, or a delay
-            --flush-policy | 61s   | over one minute
-            --nonsense | x         | Unknown option
-            """)
+        --resp | 6380          | is not HOST:PORT
+        --resp | host:         | is not HOST:PORT
+        --resp | ::1:80        | is not HOST:PORT
+        --resp | 127.0.0.1:65536 | is not HOST:PORT
+        --resp | 0.0.0.0:6380  | --resp 0.0.0.0:6380 can be reached from other machines
+        --http | 0.0.0.0:4437  | --http 0.0.0.0:4437 can be reached from other machines
+        --max-value | 1KiB     | from 64KiB to just under 32MiB
+        --max-value | lots     | is not a size
+        --durability | perhaps | expected one of
+        --flush-policy | 5 days | is not immediate, adaptive, or a delay
+        --flush-policy | 61s   | over one minute
+        --nonsense | x         | Unknown option
+        """)
     void aWrongOptionIsUsage(String option, String value, String part) {
-        assertThat(run("serve", "--data", directory.resolve("s").toString(), option, value))
-                .isEqualTo(2);
+        run("serve", "--data", directory.resolve("s").toString(), option, value).exits(2);
         assertOneLine(part);
         assertThat(directory.resolve("s")).doesNotExist();
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            srve                      | did you mean 'serve'?
-            apend                     | did you mean 'append'?
-            cluster stauts            | did you mean 'status'?
-            space shwo                | did you mean 'show'?
-            serve --rsp 127.0.0.1:1   | did you mean '--resp'?
-            serve --htp=127.0.0.1:1   | did you mean '--http'?
-            get a --form 3            | did you mean '--from'?
-            serve --port 6380         | an address is set with --resp or --http
-            serve --port=6380         | an address is set with --resp or --http
-            stat -p 6380              | an address is set with --server
-            move a --to b:1 --host b   | an address is set with
-            cluster demo --port 6380  | did you mean '--ports'?
-            """)
+        srve                      | did you mean 'serve'?
+        apend                     | did you mean 'append'?
+        cluster stauts            | did you mean 'status'?
+        space shwo                | did you mean 'show'?
+        serve --rsp 127.0.0.1:1   | did you mean '--resp'?
+        serve --htp=127.0.0.1:1   | did you mean '--http'?
+        get a --form 3            | did you mean '--from'?
+        serve --port 6380         | an address is set with --resp or --http
+        serve --port=6380         | an address is set with --resp or --http
+        stat -p 6380              | an address is set with --server
+        move a --to b:1 --host b   | an address is set with
+        cluster demo --port 6380  | did you mean '--ports'?
+        """)
     void aMistypedWordIsAnsweredWithTheRightOne(String typed, String advice) {
-        assertThat(run(typed.split(" "))).isEqualTo(2);
+        run(typed.split(" ")).exits(2);
         assertOneLine(advice);
     }
 
     @Test
     void aWordLikeNoOtherIsAnsweredWithoutAGuess() {
-        assertThat(run("zzzzzzzz")).isEqualTo(2);
-        assertThat(run("stat", "-z")).isEqualTo(2);
-        assertThat(err.toString()).doesNotContain("did you mean");
+        assertThat(run("zzzzzzzz").exits(2).err()).doesNotContain("did you mean");
+        assertThat(run("stat", "-z").exits(2).err()).doesNotContain("did you mean");
     }
 
     @ParameterizedTest
@@ -177,9 +162,9 @@ class MainTest {
         List<String> words =
                 new ArrayList<>(List.of("serve", "--data", data.toString(), "--archive", "file:" + archive));
         words.addAll(List.of(options));
-        assertThat(run(words.toArray(String[]::new))).isOne();
+        run(words.toArray(String[]::new)).exits(1);
         assertOneLine("cannot listen on " + address);
-        assertThat(err.toString()).contains("choose another address with " + option + System.lineSeparator());
+        assertThat(last.err()).contains("choose another address with " + option + System.lineSeparator());
         assertThat(data).as("tried first").doesNotExist();
         assertThat(archive).doesNotExist();
     }
@@ -188,7 +173,7 @@ class MainTest {
     void aStoreThatIsOpenElsewhereIsToldInOneLine() {
         ListStore store = SmallFiles.open(directory.resolve("s"));
         try (store) {
-            assertThat(run(
+            run(
                             "serve",
                             "--archive",
                             "none",
@@ -197,16 +182,16 @@ class MainTest {
                             "--http",
                             "127.0.0.1:0",
                             "--resp",
-                            "127.0.0.1:0"))
-                    .isOne();
+                            "127.0.0.1:0")
+                    .exits(1);
             assertOneLine("already open");
         }
     }
 
     @Test
     void anUnknownHostIsToldInOneLine() {
-        assertThat(run("serve", "--data", directory.toString(), "--resp", "no.such.host.invalid:1"))
-                .isOne();
+        run("serve", "--data", directory.toString(), "--resp", "no.such.host.invalid:1")
+                .exits(1);
         assertOneLine("'no.such.host.invalid' is not known");
     }
 
@@ -252,12 +237,9 @@ class MainTest {
         assertThat(steps).hasSize(commands + 1);
         for (String step : List.of(steps).subList(1, steps.length)) {
             String[] lines = step.split("\n", 2);
-            out.getBuffer().setLength(0);
-            assertThat(run(inDirectory(lines[0].replaceFirst(" 2>.*", "")).split(" ")))
-                    .as(lines[0])
-                    .isZero();
+            run(inDirectory(lines[0].replaceFirst(" 2>.*", "")).split(" ")).exits(0);
             String pattern = Pattern.quote(inDirectory(lines[1])).replace("…", "\\E.*\\Q");
-            assertThat(out.toString()).as(lines[0]).matches(Pattern.compile(pattern, Pattern.DOTALL));
+            assertThat(last.out()).as(lines[0]).matches(Pattern.compile(pattern, Pattern.DOTALL));
         }
     }
 
@@ -270,10 +252,10 @@ class MainTest {
         Path data = directory.resolve("s");
         try (ListStore store = SmallFiles.open(data)) {
             store.append(1, new byte[1000]).join();
-            assertThat(run("verify", data.toString(), "--json")).isZero();
+            run("verify", data.toString(), "--json").exits(0);
         }
-        assertThat(out.toString()).startsWith("{\"directory\":").contains("\"clean\":true", "\"entries\":1");
-        assertThat(err.toString()).contains("is open");
+        assertThat(last.out()).startsWith("{\"directory\":").contains("\"clean\":true", "\"entries\":1");
+        assertThat(last.err()).contains("is open");
     }
 
     @Test
@@ -284,29 +266,27 @@ class MainTest {
             store.append(1, new byte[1000]).join();
             store.checkpoint();
         }
-        assertThat(run("salvage", data.toString(), salvaged.toString())).isZero();
-        assertThat(run("verify", salvaged.toString())).isZero();
+        run("salvage", data.toString(), salvaged.toString()).exits(0);
+        run("verify", salvaged.toString()).exits(0);
         try (var files = Files.list(data)) {
             for (Path file :
                     files.filter(any -> !any.toString().endsWith(".ckp")).toList()) {
                 Files.delete(file);
             }
         }
-        out.getBuffer().setLength(0);
-        assertThat(run("salvage", data.toString(), directory.resolve("more").toString(), "--json"))
-                .isEqualTo(3);
-        assertThat(out.toString()).contains("\"id\":1,\"first\":0,\"last\":0,\"reason\":", "\"lostEntries\":1");
-        assertThat(run("salvage", data.toString(), salvaged.toString())).isOne();
-        assertThat(err.toString()).contains("not empty");
+        run("salvage", data.toString(), directory.resolve("more").toString(), "--json")
+                .exits(3);
+        assertThat(last.out()).contains("\"id\":1,\"first\":0,\"last\":0,\"reason\":", "\"lostEntries\":1");
+        run("salvage", data.toString(), salvaged.toString()).exits(1, "not empty");
     }
 
     @Test
     void aDryRunOfARepairSaysWhatThereIsToDo() {
         Path data = directory.resolve("s");
         SmallFiles.open(data).close();
-        assertThat(run("repair", data.toString(), "--dry-run")).isZero();
-        assertThat(out.toString()).contains("opens as it is");
-        assertThat(run("repair", data.toString())).isEqualTo(2);
+        run("repair", data.toString(), "--dry-run").exits(0);
+        assertThat(last.out()).contains("opens as it is");
+        run("repair", data.toString()).exits(2);
     }
 
     @Test
@@ -315,12 +295,12 @@ class MainTest {
         try (ListStore store = SmallFiles.open(data)) {
             store.append(1, new byte[1000]).join();
         }
-        assertThat(run("verify", data.toString())).isZero();
-        assertThat(out.toString()).contains("is clean");
-        assertThat(err.toString()).contains("entries: ");
+        run("verify", data.toString()).exits(0);
+        assertThat(last.out()).contains("is clean");
+        assertThat(last.err()).contains("entries: ");
         damageHeap(data);
-        assertThat(run("verify", data.toString())).isOne();
-        assertThat(out.toString()).contains("FAULT: ");
+        run("verify", data.toString()).exits(1);
+        assertThat(last.out()).contains("FAULT: ");
     }
 
     private static void damageHeap(Path data) throws IOException {
@@ -339,7 +319,7 @@ class MainTest {
 
     @Test
     void verifyOfNothingIsToldInOneLine() {
-        assertThat(run("verify", directory.resolve("absent").toString())).isOne();
-        assertThat(err.toString()).startsWith("caravan: ");
+        run("verify", directory.resolve("absent").toString()).exits(1);
+        assertThat(last.err()).startsWith("caravan: ");
     }
 }

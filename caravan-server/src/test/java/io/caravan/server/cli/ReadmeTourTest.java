@@ -9,7 +9,6 @@ import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.codec.RespLimits;
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -25,8 +24,24 @@ class ReadmeTourTest {
     private static final int VALUE_BYTES = 1024 * 1024;
     private static final Pattern BLOCK = Pattern.compile("```\n(\\$ (?:redis-cli|curl) .*?)```", Pattern.DOTALL);
 
-    /** A command of the tour and its expected output. */
-    private record Step(String command, StringBuilder prints) {}
+    /** A command of a document and its expected output. */
+    record Step(String command, StringBuilder prints) {
+        /** Returns the commands in the blocks of a document. */
+        static List<Step> in(String text, Pattern block) {
+            List<Step> steps = new ArrayList<>();
+            block.matcher(text)
+                    .results()
+                    .flatMap(found -> found.group(1).lines())
+                    .forEach(line -> {
+                        if (line.startsWith("$ ")) {
+                            steps.add(new Step(line.substring(2), new StringBuilder()));
+                        } else {
+                            steps.get(steps.size() - 1).prints().append(line).append('\n');
+                        }
+                    });
+            return steps;
+        }
+    }
 
     @Test
     void everyCommandOfTheTourPrintsWhatTheReadmeSays() throws Exception {
@@ -34,7 +49,7 @@ class ReadmeTourTest {
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         ServerConfig config = new ServerConfig(any, new RespLimits(VALUE_BYTES, VALUE_BYTES), Durability.MEMORY)
                 .withHttp(HttpConfig.of(any, VALUE_BYTES, 4 * VALUE_BYTES));
-        List<Step> tour = tour();
+        List<Step> tour = Step.in(Files.readString(Path.of("..", "README.md")), BLOCK);
         assertThat(tour).hasSizeGreaterThan(6);
         try (ListStore store = ListStore.inMemory();
                 Server server = Server.start(store, config)) {
@@ -44,20 +59,6 @@ class ReadmeTourTest {
                         .isEqualTo(step.prints().toString());
             }
         }
-    }
-
-    private static List<Step> tour() throws IOException {
-        List<Step> steps = new ArrayList<>();
-        BLOCK.matcher(Files.readString(Path.of("..", "README.md"))).results().forEach(block -> {
-            for (String line : block.group(1).split("\n")) {
-                if (line.startsWith("$ ")) {
-                    steps.add(new Step(line.substring(2), new StringBuilder()));
-                } else {
-                    steps.get(steps.size() - 1).prints().append(line).append('\n');
-                }
-            }
-        });
-        return steps;
     }
 
     /** Returns the command for this server, with the output that redis-cli writes to a terminal. */

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.app.WarmUp;
+import io.caravan.server.cli.ReadmeTourTest.Step;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FreePorts;
 import java.io.BufferedReader;
@@ -13,7 +14,6 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -39,9 +39,6 @@ class RecipesIT {
 
     @TempDir
     private Path directory;
-
-    /** A command of a recipe and its expected output. */
-    private record Step(String command, StringBuilder prints) {}
 
     @Test
     void everyCommandOfTheRecipeForSpacesPrintsWhatTheDocumentSays() throws Exception {
@@ -114,7 +111,6 @@ class RecipesIT {
     /** Returns the steps of a section, or of an entire page if {@code section} is null. */
     private static List<Step> steps(String page, @Nullable String section, UnaryOperator<String> change)
             throws IOException {
-        List<Step> steps = new ArrayList<>();
         String text = Files.readString(Path.of("..", "docs", page));
         if (section != null) {
             Matcher found = Pattern.compile("\n## " + section + "\n(.*?)(?:\n## |$)", Pattern.DOTALL)
@@ -122,16 +118,7 @@ class RecipesIT {
             assertThat(found.find()).as(section).isTrue();
             text = found.group(1);
         }
-        BLOCK.matcher(change.apply(text)).results().forEach(block -> {
-            for (String line : block.group(1).split("\n")) {
-                if (line.startsWith("$ ")) {
-                    steps.add(new Step(line.substring(2), new StringBuilder()));
-                } else {
-                    steps.get(steps.size() - 1).prints().append(line).append('\n');
-                }
-            }
-        });
-        return steps;
+        return Step.in(change.apply(text), BLOCK);
     }
 
     private static Pattern pattern(CharSequence prints) {

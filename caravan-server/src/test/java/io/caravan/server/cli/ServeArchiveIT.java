@@ -10,17 +10,15 @@ import io.caravan.server.archive.Archiving;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.object.S3Options;
+import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.ServerProcess;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,9 +49,8 @@ class ServeArchiveIT {
         try (ObjectStore objects =
                 ObjectStores.place("file:" + directory.resolve("data-archive")).open(S3Options.DEFAULT)) {
             Archive archive = Archive.open(objects);
-            KeptManifest kept = Objects.requireNonNull(archive.manifest(name));
-            return Archiving.read(
-                    archive, name, Objects.requireNonNull(kept.manifest().latest()));
+            KeptManifest kept = archive.manifest(name);
+            return Archiving.read(archive, name, kept.manifest().latest());
         }
     }
 
@@ -110,20 +107,11 @@ class ServeArchiveIT {
     private void assertAnotherStoreDoesNotStart() {
         Path other = directory.resolve("other");
         SmallFiles.make(other, 1);
-        StringWriter errors = new StringWriter();
-        assertThat(Main.commandLine(Map.of())
-                        .setErr(new PrintWriter(errors))
-                        .execute(
-                                "serve",
-                                "--data",
-                                other.toString(),
-                                "--archive",
-                                "file:" + directory.resolve("data-archive"),
-                                "--resp",
-                                "127.0.0.1:0",
-                                "--http",
-                                "127.0.0.1:0"))
-                .isOne();
-        assertThat(errors.toString()).contains("caravan: the archive at ", "belongs to the store");
+        CommandRun.at(
+                        null,
+                        ("serve --resp 127.0.0.1:0 --http 127.0.0.1:0 --data " + other + " --archive file:"
+                                        + directory.resolve("data-archive"))
+                                .split(" "))
+                .exits(1, "caravan: the archive at ", "belongs to the store");
     }
 }

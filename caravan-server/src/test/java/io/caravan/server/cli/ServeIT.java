@@ -23,8 +23,7 @@ class ServeIT {
     private Path directory;
 
     /** Pushes numbers in a pipeline until the connection breaks, and returns the number of replies. */
-    static long pushUntilBroken(ServerProcess server, String name, CompletableFuture<Void> underLoad)
-            throws IOException {
+    static long pushUntilBroken(ServerProcess server, String name, CompletableFuture<Void> underLoad) {
         long answered = 0;
         try (RespClient client = new RespClient(server.awaitAddress())) {
             long sent = 0;
@@ -60,13 +59,8 @@ class ServeIT {
     private long loadAnd(Ending ending) throws Exception {
         try (ServerProcess server = ServerJvm.start(directory.resolve("data"))) {
             CompletableFuture<Void> underLoad = new CompletableFuture<>();
-            CompletableFuture<Long> pushed = CompletableFuture.supplyAsync(() -> {
-                try {
-                    return pushUntilBroken(server, "k", underLoad);
-                } catch (IOException impossible) {
-                    throw new AssertionError(impossible);
-                }
-            });
+            CompletableFuture<Long> pushed =
+                    CompletableFuture.supplyAsync(() -> pushUntilBroken(server, "k", underLoad));
             CompletableFuture.anyOf(underLoad, pushed).join();
             ending.end(server);
             return pushed.join();

@@ -70,18 +70,10 @@ class SupportIT {
     }
 
     private CommandRun support(ServerProcess server, Path data, Path out) {
+        String line =
+                "support --http-port " + server.httpPort() + " --store " + data + " --log " + log() + " --out " + out;
         return CommandRun.with(Map.of("CARAVAN_PASSWORD", SECRET, "APP_TOKEN", MARKER), new byte[0])
-                .run(
-                        "127.0.0.1:" + server.port(),
-                        "support",
-                        "--http-port",
-                        String.valueOf(server.httpPort()),
-                        "--store",
-                        data.toString(),
-                        "--log",
-                        log().toString(),
-                        "--out",
-                        out.toString());
+                .run("127.0.0.1:" + server.port(), line.split(" "));
     }
 
     @Test
@@ -90,8 +82,7 @@ class SupportIT {
         Path out = directory.resolve("out.zip");
         try (ServerProcess server = start(data)) {
             use(server);
-            CommandRun run = support(server, data, out);
-            assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+            support(server, data, out).exits(0);
             Told told = Told.in(out);
             told.hasNothingLike(out, MARKER);
             assertThat(Files.readString(log())).as("it was planted").contains("did not authenticate");

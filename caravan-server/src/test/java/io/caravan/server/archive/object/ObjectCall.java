@@ -8,10 +8,5 @@ public enum ObjectCall {
     PUT_IF,
     LIST,
     DELETE,
-    DELETE_IF;
-
-    /** Whether the call may change objects. */
-    public boolean writes() {
-        return this == PUT || this == PUT_IF || this == DELETE || this == DELETE_IF;
-    }
+    DELETE_IF
 }

@@ -48,7 +48,7 @@ class ArchiveSabotageTest {
 
     private void assertCaught(ArchiveSabotage sabotage) throws ReflectiveOperationException, IOException {
         Method check = SabotagedBuild.of(sabotage.edits(), folder)
-                .loadClass(CrashScenarios.class.getName())
+                .loadClass(CrashScenario.class.getName())
                 .getMethod("check", long.class);
         Throwable caught = null;
         long first = FIRST_SEEDS.getOrDefault(sabotage, 1L);

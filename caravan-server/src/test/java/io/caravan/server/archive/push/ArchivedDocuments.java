@@ -10,6 +10,7 @@ import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.Lease;
+import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.MemoryObjectStore;
@@ -17,6 +18,7 @@ import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Waiting;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.SpaceSetting;
@@ -24,7 +26,7 @@ import io.caravan.testing.Eventually;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Objects;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -66,6 +68,14 @@ final class ArchivedDocuments implements AutoCloseable {
     Archiver takeOver(Duration after) {
         MemoryObjectStore place = client;
         return archive(Claims.config("memory:", () -> place, true, false, true, after, 4, 0, false));
+    }
+
+    /** Archives to memory on demand, and keeps this number of generations of a document. */
+    Archiver archivePruning(int generations) {
+        PrunePolicy policy = new PrunePolicy(generations, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
+        ArchiveConfig.Pruning pruning = new ArchiveConfig.Pruning(policy, Duration.ofMillis(1));
+        return archive(new ArchiveConfig(
+                "memory:", () -> client, true, false, false, NEVER, 1, 0, false, pruning, leaseClock));
     }
 
     Archiver archive(ArchiveConfig config) {
@@ -110,21 +120,22 @@ final class ArchivedDocuments implements AutoCloseable {
     void push(String name, String... values) {
         List<byte[]> bytes =
                 Stream.of(values).map(value -> value.getBytes(UTF_8)).toList();
-        Waiting.<Long>to(outcome -> documents.write(name(name), document -> document.append(bytes), outcome));
+        write(name, document -> document.append(bytes));
     }
 
     void trim(String name, long to) {
-        Waiting.<Boolean>to(outcome -> documents.write(
-                name(name),
-                document -> {
-                    document.trimTo(to);
-                    return true;
-                },
-                outcome));
+        write(name, document -> {
+            document.trimTo(to);
+            return true;
+        });
     }
 
     void delete(String name) {
-        Waiting.<Boolean>to(outcome -> documents.write(name(name), document -> document.delete(), outcome));
+        write(name, EditedDocument::delete);
+    }
+
+    private <T> void write(String name, Function<EditedDocument, T> change) {
+        Waiting.<T>to(outcome -> documents.write(name(name), change, outcome));
     }
 
     /** Sets the maximum age of unarchived changes for a name prefix, or the default of the server if 0. */
@@ -141,7 +152,7 @@ final class ArchivedDocuments implements AutoCloseable {
     }
 
     DocumentInfo info(String name) {
-        return Objects.requireNonNull(documents.find(name(name)));
+        return documents.find(name(name));
     }
 
     boolean archived(String name) {
@@ -160,7 +171,7 @@ final class ArchivedDocuments implements AutoCloseable {
     }
 
     Generation latest(String name) {
-        return Objects.requireNonNull(Objects.requireNonNull(manifest(name)).latest());
+        return manifest(name).latest();
     }
 
     /** Returns the values of the latest generation as text. */

@@ -25,7 +25,6 @@ import io.caravan.testing.Eventually;
 import io.caravan.testing.ForwardingListStore;
 import io.caravan.testing.Seeds;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -34,6 +33,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
@@ -46,99 +46,89 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ArchiverFailureTest {
     private static final ObjectFaults DOWN = (number, call, key) -> ObjectFault.REFUSED;
 
+    @AutoClose
+    private final ArchivedDocuments server = new ArchivedDocuments();
+
     private static Archived get(CompletableFuture<Archived> request) throws Exception {
         return request.get(30, TimeUnit.SECONDS);
     }
 
-    private static void assertGenerations(ArchivedDocuments server, String document, int count) {
-        assertThat(Objects.requireNonNull(server.manifest(document)).generations())
-                .hasSize(count);
-    }
-
     @Test
     void anArchiveThatIsDownAtTheStartIsTakenOverLater() {
-        try (ArchivedDocuments server = new ArchivedDocuments()) {
-            server.client.faults(DOWN);
-            server.push("a", "1");
-            Archiver archiver = server.archive(SOON);
-            Eventually.await("two attempts", () -> archiver.status().failures().get("unavailable") >= 2);
-            assertThat(archiver.status().state()).isEqualTo(ArchiveState.CLAIMING);
-            assertThatThrownBy(() -> get(archiver.archiveNow(name("a"))))
-                    .isInstanceOf(ExecutionException.class)
-                    .hasMessageContaining("the archive cannot be reached yet");
-            Eventually.await("the backlog is told", () -> archiver.status().backlog() == 1);
-            server.client.faults(ObjectFaults.NONE);
-            server.awaitArchived("a");
-            assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
-        }
+        server.client.faults(DOWN);
+        server.push("a", "1");
+        Archiver archiver = server.archive(SOON);
+        Eventually.await("two attempts", () -> archiver.status().failures().get("unavailable") >= 2);
+        assertThat(archiver.status().state()).isEqualTo(ArchiveState.CLAIMING);
+        assertThatThrownBy(() -> get(archiver.archiveNow(name("a"))))
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("the archive cannot be reached yet");
+        Eventually.await("the backlog is told", () -> archiver.status().backlog() == 1);
+        server.client.faults(ObjectFaults.NONE);
+        server.awaitArchived("a");
+        assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
     }
 
     @Test
     void anArchiveThatIsDownCostsLagAndIsCaughtUpWith() {
-        try (ArchivedDocuments server = new ArchivedDocuments()) {
-            Archiver archiver = server.archive(SOON);
-            server.push("first", "1");
-            server.awaitArchived("first");
-            server.client.faults(DOWN);
-            for (int i = 0; i < 20; i++) {
-                server.push("document-" + i, "value");
-            }
-            Eventually.await(
-                    "lag is told",
-                    () -> archiver.status().backlog() == 20 && archiver.status().lagSeconds() > 0.5);
-            assertThat(archiver.status().lastError()).isNotNull();
-            assertThat(archiver.status().lastError().kind()).isEqualTo("unavailable");
-            assertThatThrownBy(() -> get(archiver.archiveNow(name("document-1"))))
-                    .cause()
-                    .isInstanceOf(ObjectStoreException.class);
-            server.client.faults(ObjectFaults.NONE);
-            for (int i = 0; i < 20; i++) {
-                server.awaitArchived("document-" + i);
-            }
-            Eventually.await("no lag", () -> archiver.status().backlog() == 0);
-            assertThat(archiver.status().lagSeconds()).isZero();
-            assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
+        Archiver archiver = server.archive(SOON);
+        server.push("first", "1");
+        server.awaitArchived("first");
+        server.client.faults(DOWN);
+        for (int i = 0; i < 20; i++) {
+            server.push("document-" + i, "value");
         }
+        Eventually.await(
+                "lag is told",
+                () -> archiver.status().backlog() == 20 && archiver.status().oldestUnarchivedSeconds() > 0.5);
+        assertThat(archiver.status().lastError()).isNotNull();
+        assertThat(archiver.status().lastError().kind()).isEqualTo("unavailable");
+        assertThatThrownBy(() -> get(archiver.archiveNow(name("document-1"))))
+                .cause()
+                .isInstanceOf(ObjectStoreException.class);
+        server.client.faults(ObjectFaults.NONE);
+        for (int i = 0; i < 20; i++) {
+            server.awaitArchived("document-" + i);
+        }
+        Eventually.await("no lag", () -> archiver.status().backlog() == 0);
+        assertThat(archiver.status().oldestUnarchivedSeconds()).isZero();
+        assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
     }
 
     @Test
     void whoIsToldOfAFailureFindsItInTheStatus() throws Exception {
-        try (ArchivedDocuments server = new ArchivedDocuments()) {
-            Archiver archiver = server.archive(NEVER);
-            assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
-            CompletableFuture<Void> listens = new CompletableFuture<>();
-            server.client.faults((number, call, key) -> {
-                listens.join();
-                return ObjectFault.REFUSED;
-            });
-            server.push("a", "1");
-            CompletableFuture<ArchiveStatus.@Nullable LastError> found = new CompletableFuture<>();
-            archiver.archiveNow(name("a"))
-                    .whenComplete((archived, problem) ->
-                            found.complete(archiver.status().lastError()));
-            listens.complete(null);
-            assertThat(found.get(30, TimeUnit.SECONDS)).isNotNull();
-        }
+        Archiver archiver = server.archive(NEVER);
+        assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
+        CompletableFuture<Void> listens = new CompletableFuture<>();
+        server.client.faults((number, call, key) -> {
+            listens.join();
+            return ObjectFault.REFUSED;
+        });
+        server.push("a", "1");
+        CompletableFuture<ArchiveStatus.@Nullable LastError> found = new CompletableFuture<>();
+        archiver.archiveNow(name("a"))
+                .whenComplete(
+                        (archived, problem) -> found.complete(archiver.status().lastError()));
+        listens.complete(null);
+        assertThat(found.get(30, TimeUnit.SECONDS)).isNotNull();
     }
 
     @Test
     void aDocumentThatCannotBeArchivedHoldsUpNoOther() {
-        try (ArchivedDocuments server = new ArchivedDocuments()) {
-            String key = ArchiveKeys.manifest(name("bad"));
-            Archiver archiver = server.archive(SOON);
-            server.push("bad", "1");
-            server.awaitArchived("bad");
-            server.objects.put(key, "no manifest".getBytes(UTF_8));
-            server.push("bad", "2");
-            Eventually.await("it fails", () -> archiver.status().failures().get("corrupt") >= 2);
-            server.push("good", "1");
-            server.awaitArchived("good");
-            assertThat(server.archived("bad")).isFalse();
-            Eventually.await("it alone waits", () -> archiver.status().backlog() == 1);
-            server.objects.delete(key);
-            server.awaitArchived("bad");
-            assertThat(server.latest("bad").number()).isEqualTo(2);
-        }
+        String key = ArchiveKeys.manifest(name("bad"));
+        Archiver archiver = server.archive(SOON);
+        server.push("bad", "1");
+        server.awaitArchived("bad");
+        server.objects.put(key, "no manifest".getBytes(UTF_8));
+        server.push("bad", "2");
+        Eventually.await("it fails", () -> archiver.status().failures().get("corrupt") >= 2);
+        server.push("good", "1");
+        server.awaitArchived("good");
+        assertThat(server.archived("bad")).isFalse();
+        Eventually.await("it alone waits", () -> archiver.status().backlog() == 1);
+        server.objects.delete(key);
+        server.awaitArchived("bad");
+        assertThat(server.latest("bad").number()).isEqualTo(2);
     }
 
     /**
@@ -147,24 +137,21 @@ class ArchiverFailureTest {
      */
     @Test
     void aDocumentThatFailsAgainAndAgainIsLeftForTheNextRound() {
-        try (ArchivedDocuments server = new ArchivedDocuments()) {
-            server.longestPutOff = Duration.ofNanos(1);
-            String folder = ArchiveKeys.snapshots(name("bad"));
-            server.client.faults(
-                    (number, call, key) -> key.startsWith(folder) ? ObjectFault.REFUSED : ObjectFault.NONE);
-            server.push("bad", "1");
-            Archiver archiver = server.archive(NEVER);
-            // If this document were the last one, no other upload would succeed after it, and {@code finish} would use
-            // all its time.
-            Eventually.await("it fails", () -> archiver.status().failures().get("unavailable") >= 1);
-            for (int i = 0; i < 50; i++) {
-                server.push("document-" + i, "value");
-            }
-            CompletableFuture.runAsync(() -> archiver.finish(Duration.ofSeconds(30)))
-                    .join();
-            assertThat(archiver.status().documents()).isEqualTo(50);
-            assertThat(archiver.status().backlog()).isOne();
+        server.longestPutOff = Duration.ofNanos(1);
+        String folder = ArchiveKeys.snapshots(name("bad"));
+        server.client.faults((number, call, key) -> key.startsWith(folder) ? ObjectFault.REFUSED : ObjectFault.NONE);
+        server.push("bad", "1");
+        Archiver archiver = server.archive(NEVER);
+        // If this document were the last one, no other upload would succeed after it, and {@code finish} would use
+        // all its time.
+        Eventually.await("it fails", () -> archiver.status().failures().get("unavailable") >= 1);
+        for (int i = 0; i < 50; i++) {
+            server.push("document-" + i, "value");
         }
+        CompletableFuture.runAsync(() -> archiver.finish(Duration.ofSeconds(30)))
+                .join();
+        assertThat(archiver.status().documents()).isEqualTo(50);
+        assertThat(archiver.status().backlog()).isOne();
     }
 
     @ParameterizedTest
@@ -215,8 +202,7 @@ class ArchiverFailureTest {
                 Eventually.await(
                         "a tombstone", () -> server.documents.pendingDeletions().isEmpty());
                 assertThat(server.values("a")).containsExactly("1", "2");
-                assertThat(Objects.requireNonNull(server.manifest("deleted")).tombstone())
-                        .isNotNull();
+                assertThat(server.manifest("deleted").tombstone()).isNotNull();
             }
         }
     }
@@ -282,7 +268,7 @@ class ArchiverFailureTest {
             assertThat(archiver.status().failures().get("store_full")).isPositive();
             store.full = false;
             server.awaitArchived("a");
-            assertGenerations(server, "a", 2);
+            assertThat(server.manifest("a").generations()).hasSize(2);
             assertThat(server.values("a")).containsExactly("1", "2");
         }
     }
@@ -307,16 +293,14 @@ class ArchiverFailureTest {
 
     @Test
     void aFullPlaceIsTriedAgain() {
-        try (ArchivedDocuments server = new ArchivedDocuments()) {
-            AtomicBoolean full = new AtomicBoolean(true);
-            MemoryObjectStore client = server.client;
-            Archiver archiver = server.archive(new FullPlace(client, full), SOON);
-            server.push("a", "1");
-            Eventually.await("full is told", () -> archiver.status().failures().get("full") >= 2);
-            full.set(false);
-            server.awaitArchived("a");
-            assertThat(archiver.status().failures().get("full")).isGreaterThanOrEqualTo(2);
-        }
+        AtomicBoolean full = new AtomicBoolean(true);
+        MemoryObjectStore client = server.client;
+        Archiver archiver = server.archive(new FullPlace(client, full), SOON);
+        server.push("a", "1");
+        Eventually.await("full is told", () -> archiver.status().failures().get("full") >= 2);
+        full.set(false);
+        server.awaitArchived("a");
+        assertThat(archiver.status().failures().get("full")).isGreaterThanOrEqualTo(2);
     }
 
     /** An object store that rejects snapshots while it is full. */
@@ -341,14 +325,12 @@ class ArchiverFailureTest {
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void closingGivesUpWhatIsUnderWay() {
-        try (ArchivedDocuments server = new ArchivedDocuments()) {
-            server.client.faults(DOWN);
-            server.push("a", "1");
-            Archiver archiver = server.archive(SOON);
-            archiver.close();
-            assertThat(archiver.status().state()).isEqualTo(ArchiveState.STOPPED);
-            CompletableFuture<Archived> late = archiver.archiveNow(name("a"));
-            assertThat(late).isCompletedExceptionally();
-        }
+        server.client.faults(DOWN);
+        server.push("a", "1");
+        Archiver archiver = server.archive(SOON);
+        archiver.close();
+        assertThat(archiver.status().state()).isEqualTo(ArchiveState.STOPPED);
+        CompletableFuture<Archived> late = archiver.archiveNow(name("a"));
+        assertThat(late).isCompletedExceptionally();
     }
 }

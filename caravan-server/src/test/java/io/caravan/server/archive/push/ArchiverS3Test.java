@@ -7,15 +7,15 @@ import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archiving;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.S3Server;
+import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStores;
-import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultProxy;
 import io.caravan.testing.HttpAnswer;
 import java.time.Duration;
-import java.util.Objects;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,7 +25,8 @@ class ArchiverS3Test {
     private static final String URL = "s3://" + S3Server.BUCKET + "/prefix";
     private static final Duration AFTER = Duration.ofSeconds(1);
     private static final int APPENDS = 500;
-    private static final int DOCUMENTS = 20;
+    private static final String[] NAMES =
+            IntStream.range(0, 20).mapToObj(i -> "document-" + i).toArray(String[]::new);
     private static final int ALWAYS = Integer.MAX_VALUE;
 
     private S3Server s3;
@@ -38,9 +39,16 @@ class ArchiverS3Test {
         s3 = S3Server.start();
         proxy = FaultProxy.before(s3.port());
         server = new ArchivedDocuments();
-        S3Options options = new S3Options(S3Server.at(proxy.port()), "us-east-1", true);
         archiver = server.archive(Claims.config(
-                URL, () -> ObjectStores.place(URL).open(options), false, false, false, AFTER, 4, 0, false));
+                URL,
+                () -> ObjectStores.place(URL).open(S3Server.through(proxy.port())),
+                false,
+                false,
+                false,
+                AFTER,
+                4,
+                0,
+                false));
     }
 
     @AfterEach
@@ -52,33 +60,20 @@ class ArchiverS3Test {
 
     private void append(int count) {
         for (int i = 0; i < count; i++) {
-            server.push("document-" + i % DOCUMENTS, "value " + i);
+            server.push(NAMES[i % NAMES.length], "value " + i);
         }
     }
 
     private void awaitAll() {
-        Eventually.await("all is archived", () -> {
-            for (int i = 0; i < DOCUMENTS; i++) {
-                if (!server.archived("document-" + i)) {
-                    return false;
-                }
-            }
-            return true;
-        });
+        server.awaitArchived(NAMES);
     }
 
     private void assertArchived() {
-        S3Options direct = new S3Options(s3.endpoint(), "us-east-1", true);
-        try (ObjectStore objects = ObjectStores.place(URL).open(direct)) {
+        try (ObjectStore objects = ObjectStores.place(URL).open(s3.options())) {
             Archive archive = Archive.open(objects);
-            for (int i = 0; i < DOCUMENTS; i++) {
-                String document = "document-" + i;
-                assertThat(Archiving.read(
-                                archive,
-                                name(document),
-                                Objects.requireNonNull(Objects.requireNonNull(archive.manifest(name(document)))
-                                        .manifest()
-                                        .latest())))
+            for (String document : NAMES) {
+                Generation latest = archive.manifest(name(document)).manifest().latest();
+                assertThat(Archiving.read(archive, name(document), latest))
                         .hasSize((int) server.info(document).count());
             }
         }
@@ -89,7 +84,7 @@ class ArchiverS3Test {
      * up.
      */
     private void survives(Runnable trouble, String kind) {
-        append(DOCUMENTS);
+        append(NAMES.length);
         awaitAll();
         trouble.run();
         // The appends do not wait for the archive. The fault lasts until after them.

@@ -2,13 +2,13 @@ package io.caravan.server.archive.push;
 
 import static io.caravan.server.archive.push.ArchivedDocuments.NEVER;
 import static io.caravan.server.archive.push.ArchivedDocuments.SOON;
+import static io.caravan.server.archive.push.ArchivedDocuments.name;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
-import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.object.ObjectCall;
@@ -19,7 +19,6 @@ import io.caravan.server.document.StoreIdentity;
 import io.caravan.testing.Eventually;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -58,11 +57,10 @@ class ArchiverTest {
         server.push("a", "1");
         Archiver archiver = server.archive(SOON);
         server.awaitArchived("a");
-        assertThat(get(archiver.archiveNow(ArchivedDocuments.name("a"))).uploaded())
-                .isFalse();
+        assertThat(get(archiver.archiveNow(name("a"))).uploaded()).isFalse();
         assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
         assertThat(archiver.status().documents()).isOne();
-        assertThat(Objects.requireNonNull(server.manifest("a")).generations()).hasSize(1);
+        assertThat(server.manifest("a").generations()).hasSize(1);
         server.restart();
         Archiver next = server.archive(SOON);
         assertThat(next.finish(Duration.ofSeconds(20))).isTrue();
@@ -75,20 +73,19 @@ class ArchiverTest {
         Archiver archiver = server.archive(NEVER);
         assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
         server.push("a", "1");
-        Archived archived = get(archiver.archiveNow(ArchivedDocuments.name("a")));
+        Archived archived = get(archiver.archiveNow(name("a")));
         assertThat(archived.uploaded()).isTrue();
         assertThat(archived.mark().generation()).isOne();
         assertThat(server.archived("a")).isTrue();
         server.push("a", "2");
-        assertThat(get(archiver.archiveNow(ArchivedDocuments.name("a"))).mark().nextSequence())
-                .isEqualTo(2);
+        assertThat(get(archiver.archiveNow(name("a"))).mark().nextSequence()).isEqualTo(2);
         assertThat(server.values("a")).containsExactly("1", "2");
     }
 
     @Test
     void onDemandADocumentThatDoesNotExistIsToldSo() {
         Archiver archiver = server.archive(NEVER);
-        assertThatThrownBy(() -> get(archiver.archiveNow(ArchivedDocuments.name("absent"))))
+        assertThatThrownBy(() -> get(archiver.archiveNow(name("absent"))))
                 .isInstanceOf(ExecutionException.class)
                 .cause()
                 .isInstanceOf(DocumentException.class)
@@ -122,7 +119,7 @@ class ArchiverTest {
     }
 
     private Tombstone tombstone(String name) {
-        return Objects.requireNonNull(server.manifest(name)).tombstone();
+        return server.manifest(name).tombstone();
     }
 
     @Test
@@ -144,7 +141,7 @@ class ArchiverTest {
         long before = server.latest("a").incarnation();
         server.delete("a");
         server.push("a", "new");
-        get(archiver.archiveNow(ArchivedDocuments.name("a")));
+        get(archiver.archiveNow(name("a")));
         assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
         assertThat(server.latest("a").incarnation()).isNotEqualTo(before);
         assertThat(server.latest("a").number()).isEqualTo(2);
@@ -226,7 +223,7 @@ class ArchiverTest {
         server.push("a", "1");
         Archiver archiver = server.archive(SOON);
         server.awaitArchived("a");
-        byte[] root = Objects.requireNonNull(server.objects.content("archive.json"));
+        byte[] root = server.objects.content("archive.json");
         server.objects.keys("").forEach(server.objects::delete);
         awaitRefusalToBegin(archiver);
         server.objects.put("archive.json", root);
@@ -292,8 +289,7 @@ class ArchiverTest {
                 server.objects.client(), StoreIdentity.of(server.store), "another", InstantSource.system());
         Eventually.await("fenced", () -> first.status().state() == ArchiveState.FENCED);
         server.push("a", "2");
-        assertThatThrownBy(() -> get(first.archiveNow(ArchivedDocuments.name("a"))))
-                .hasMessageContaining("another owner");
+        assertThatThrownBy(() -> get(first.archiveNow(name("a")))).hasMessageContaining("another owner");
         assertThat(server.values("a")).containsExactly("1");
         Eventually.await("the backlog is still told", () -> first.status().backlog() == 1);
         assertThat(second.root().epoch()).isEqualTo(2);
@@ -319,7 +315,7 @@ class ArchiverTest {
             }
         };
         Archiver second = server.archive(NEVER);
-        CompletableFuture<Archived> asked = second.archiveNow(ArchivedDocuments.name("a"));
+        CompletableFuture<Archived> asked = second.archiveNow(name("a"));
         CompletableFuture.anyOf(waiting, asked).get(30, TimeUnit.SECONDS);
         assertThat(asked).isNotDone();
         assertThat(server.client.calls(ObjectCall.PUT)).isZero();
@@ -332,24 +328,12 @@ class ArchiverTest {
     @Test
     void oldGenerationsAreRemovedByTheArchiver() throws Exception {
         server.push("a", "1");
-        Archiver archiver = server.archive(new ArchiveConfig(
-                "memory:",
-                () -> server.client,
-                true,
-                false,
-                false,
-                NEVER,
-                1,
-                0,
-                false,
-                new ArchiveConfig.Pruning(
-                        new PrunePolicy(2, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN), Duration.ofMillis(1)),
-                new Claims.SkippedTime()));
+        Archiver archiver = server.archivePruning(2);
         assertThat(archiver.finish(Duration.ofSeconds(20)))
                 .as("the first round is over, and archives no change of those to come")
                 .isTrue();
         for (int value = 2; value <= 5; value++) {
-            get(archiver.archiveNow(ArchivedDocuments.name("a")));
+            get(archiver.archiveNow(name("a")));
             server.push("a", String.valueOf(value));
         }
         Eventually.await(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Verification;
+import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.testing.CrashStorage;
 import java.io.IOException;
 import java.time.Instant;
@@ -15,6 +16,16 @@ import java.util.SplittableRandom;
 /** The checks after a crash, for the archive alone and for the host that restarts. */
 final class CrashCheck {
     private static final Instant LATER = Instant.parse("2026-03-01T00:00:00Z");
+
+    /**
+     * The state after a crash of the host at some step.
+     *
+     * @param disk the state of the disk after a power failure
+     * @param objects the archive
+     * @param model the states that clients know
+     * @param step the step before which the host crashed
+     */
+    record CrashImage(CrashStorage disk, MemoryObjects objects, CrashModel model, String step) {}
 
     private final CrashImage image;
 

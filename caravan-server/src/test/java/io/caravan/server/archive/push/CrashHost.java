@@ -10,8 +10,7 @@ import io.caravan.engine.Engine;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.PrunePolicy;
-import io.caravan.server.archive.Pruning.PruneListener;
-import io.caravan.server.archive.Pruning.Removal;
+import io.caravan.server.archive.PruneRecord;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.Deletion;
@@ -126,20 +125,9 @@ final class CrashHost implements AutoCloseable {
 
     /** Prunes as much of an archive as the policy allows, and returns the problems. */
     static List<String> prune(Archive archive, long nowMillis) {
-        List<String> problems = new ArrayList<>();
-        PruneListener listener = new PruneListener() {
-            @Override
-            public void removed(Removal removal) {
-                // The test checks the remaining objects, not the reports.
-            }
-
-            @Override
-            public void problem(String message) {
-                problems.add(message);
-            }
-        };
-        archive.prune(POLICY, false, 1, nowMillis, listener);
-        return problems;
+        PruneRecord record = new PruneRecord();
+        archive.prune(POLICY, false, 1, nowMillis, record);
+        return record.problems;
     }
 
     void append(String name, List<String> values) {

@@ -5,9 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.ListStore;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.Archiving;
 import io.caravan.server.archive.format.Generation;
-import io.caravan.server.archive.format.Manifest;
-import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.restore.RestoreProgress;
@@ -19,7 +18,6 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.testing.CrashStorage;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -36,21 +34,15 @@ final class CrashRestore {
             KeptManifest kept = archive.manifestAt(key);
             Generation latest = kept == null ? null : kept.manifest().latest();
             if (latest != null && kept.manifest().tombstone() == null) {
-                contents.put(kept.manifest().name().text(), read(archive, kept.manifest(), latest));
+                contents.put(
+                        kept.manifest().name().text(),
+                        new CrashState(
+                                latest.firstSequence(),
+                                Archiving.read(archive, kept.manifest().name(), latest)));
             }
             return true;
         });
         return contents;
-    }
-
-    private static CrashState read(Archive archive, Manifest manifest, Generation generation) {
-        List<String> values = new ArrayList<>();
-        try (SnapshotReader reader = archive.read(manifest.name(), generation)) {
-            while (reader.next()) {
-                values.add(StandardCharsets.UTF_8.decode(reader.value()).toString());
-            }
-        }
-        return new CrashState(generation.firstSequence(), values);
     }
 
     /** Returns the documents of a new store after a restore. */

@@ -1,10 +1,12 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.push.CrashCheck.CrashImage;
 import io.caravan.testing.CrashStorage;
 import io.caravan.testing.Rounds;
 import java.io.IOException;
@@ -25,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The scenario checks the state after a crash at each call of the object store and at some calls of the disk.
  */
-final class CrashScenario {
+public final class CrashScenario {
     private static final List<String> NAMES = List.of("a", "b/../c", "\u0000\u00ff", "d", "e", "x".repeat(200));
     private static final int ROUNDS = Rounds.of(2, 5);
     private static final int MAX_CHANGES = 10;
@@ -50,7 +52,7 @@ final class CrashScenario {
     private boolean pruning;
     private long stamps;
 
-    CrashScenario(long seed) {
+    private CrashScenario(long seed) {
         random = new SplittableRandom(seed);
         cuts = random.split();
         disk = new CrashStorage(seed);
@@ -59,11 +61,19 @@ final class CrashScenario {
     }
 
     /**
-     * Runs the scenario and checks all crash images.
+     * Runs the scenario of a seed, in this build or a sabotaged one, and checks all crash images.
      *
      * @throws AssertionError if a check fails; the message names the crash
      */
-    void run() throws IOException {
+    public static void check(long seed) throws IOException {
+        try {
+            new CrashScenario(seed).run();
+        } catch (ArchiveException damaged) {
+            throw new AssertionError("the host finds its archive damaged: " + damaged.getMessage(), damaged);
+        }
+    }
+
+    private void run() throws IOException {
         start();
         for (int round = 0; round < ROUNDS; round++) {
             change(1 + random.nextInt(MAX_CHANGES));

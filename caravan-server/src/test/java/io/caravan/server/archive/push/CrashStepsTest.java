@@ -28,7 +28,7 @@ class CrashStepsTest {
 
     @Test
     void aHostMayDieAtAnyStepOfArchivingAndPruning() {
-        Seeds.forEach(SEEDS, CrashScenarios::check);
+        Seeds.forEach(SEEDS, CrashScenario::check);
     }
 
     @Test

@@ -4,7 +4,6 @@ import static io.caravan.server.archive.push.ArchivedDocuments.NEVER;
 import static io.caravan.server.archive.push.ArchivedDocuments.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.SpaceSetting;
@@ -12,7 +11,6 @@ import io.caravan.testing.Eventually;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -131,24 +129,8 @@ class SpaceArchiveTest {
                 "a tombstone", () -> server.documents.pendingDeletions().isEmpty());
     }
 
-    private Archiver pruning(int generations) {
-        PrunePolicy policy = new PrunePolicy(generations, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
-        return server.archive(new ArchiveConfig(
-                "memory:",
-                () -> server.client,
-                true,
-                false,
-                false,
-                NEVER,
-                1,
-                0,
-                false,
-                new ArchiveConfig.Pruning(policy, Duration.ofMillis(1)),
-                new Claims.SkippedTime()));
-    }
-
     private int generations(String name) {
-        return Objects.requireNonNull(server.manifest(name)).generations().size();
+        return server.manifest(name).generations().size();
     }
 
     @Test
@@ -157,7 +139,7 @@ class SpaceArchiveTest {
         server.set("days/", SpaceSetting.ARCHIVE_KEEP_DAYS, 1);
         server.set("few/", SpaceSetting.ARCHIVE_KEEP, 1);
         server.set("other/", SpaceSetting.DOCUMENT_VALUES, 100);
-        Archiver archiver = pruning(2);
+        Archiver archiver = server.archivePruning(2);
         assertThat(archiver.finish(PATIENCE)).as("the first round is over").isTrue();
         List<String> names = List.of("more/a", "days/a", "few/a", "other/a", "a");
         for (int value = 1; value <= 6; value++) {
@@ -173,7 +155,7 @@ class SpaceArchiveTest {
         Eventually.await("a change holds for the next round", () -> generations("more/a") == 3);
         assertThat(generations("days/a")).isEqualTo(6);
         server.restart();
-        pruning(1);
+        server.archivePruning(1);
         Eventually.await("the server's own number", () -> generations("a") == 1);
         assertThat(generations("more/a")).isEqualTo(3);
         assertThat(generations("days/a")).isEqualTo(6);

@@ -23,7 +23,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AutoClose;
@@ -60,12 +59,6 @@ class RestoreServiceTest {
                         refused -> assertThat(refused.reason()).isEqualTo(reason));
     }
 
-    private static List<String> texts(long incarnation, long first, long next) {
-        return LongStream.range(first, next)
-                .mapToObj(sequence -> incarnation + ":" + sequence)
-                .toList();
-    }
-
     private @Nullable ArchiveMark mark(String name) {
         return here.find(name).attributes().archived();
     }
@@ -76,7 +69,7 @@ class RestoreServiceTest {
         Restored restored = restore("a");
         assertThat(restored).isEqualTo(Restored.created(DocumentName.of("a"), put));
         assertThat(restored.added()).isEqualTo(20);
-        assertThat(here.read("a")).isEqualTo(texts(7, 100, 120));
+        assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 100, 120));
         DocumentInfo info = here.find("a");
         assertThat(info.firstSequence()).isEqualTo(100);
         assertThat(info.nextSequence()).isEqualTo(120);
@@ -96,7 +89,7 @@ class RestoreServiceTest {
     void aLongDocumentIsRestoredInParts() {
         archive.put("a", 7, 3, 3 + LONG_COUNT);
         assertThat(restore("a").added()).isEqualTo(LONG_COUNT);
-        assertThat(here.read("a")).isEqualTo(texts(7, 3, 3 + LONG_COUNT));
+        assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 3, 3 + LONG_COUNT));
         assertThat(here.find("a").archived()).isTrue();
     }
 
@@ -122,11 +115,11 @@ class RestoreServiceTest {
         refused(Reason.DELETED, () -> restore("a"));
         assertThat(here.find("a")).isNull();
         assertThat(restoreAs("a", OptionalLong.empty(), "b").added()).isEqualTo(3);
-        assertThat(here.read("b")).isEqualTo(texts(7, 0, 3));
+        assertThat(here.read("b")).isEqualTo(TestArchive.texts(7, 0, 3));
         assertThat(here.push("a", "new")).isZero();
         here.delete("a");
         restore("a", 1);
-        assertThat(here.read("a")).isEqualTo(texts(7, 0, 3));
+        assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 3));
     }
 
     @Test
@@ -149,7 +142,7 @@ class RestoreServiceTest {
         assertThat(merged.added()).isEqualTo(15);
         assertThat(merged.firstSequence()).isZero();
         assertThat(merged.nextSequence()).isEqualTo(25);
-        assertThat(here.read("a")).isEqualTo(texts(7, 0, 25));
+        assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 25));
         assertThat(here.find("a").attributes().contentType()).isEqualTo("text/plain");
         assertThat(mark("a").generation()).isEqualTo(2);
         here.trimTo("a", 5);
@@ -163,7 +156,7 @@ class RestoreServiceTest {
         restore("a");
         archive.put("a", 7, 8, LONG_COUNT);
         assertThat(restore("a").added()).isEqualTo(LONG_COUNT - 10);
-        assertThat(here.read("a")).isEqualTo(texts(7, 0, LONG_COUNT));
+        assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, LONG_COUNT));
     }
 
     @Test
@@ -173,7 +166,7 @@ class RestoreServiceTest {
         here.push("a", "mine");
         archive.put("a", 7, 0, 20);
         List<String> before = here.read("a");
-        refused(Reason.DIVERGED, () -> restore("a"));
+        refused(Reason.BACK_IN_TIME, () -> restore("a"));
         assertThat(here.read("a")).isEqualTo(before);
     }
 
@@ -182,10 +175,10 @@ class RestoreServiceTest {
         archive.put("a", 7, 0, 10);
         archive.put("a", 7, 5, 20);
         restore("a");
-        refused(Reason.DIVERGED, () -> restore("a", 1));
+        refused(Reason.BACK_IN_TIME, () -> restore("a", 1));
         Restored other = restoreAs("a", OptionalLong.of(1), "b");
         assertThat(other.name()).isEqualTo(DocumentName.of("b"));
-        assertThat(here.read("b")).isEqualTo(texts(7, 0, 10));
+        assertThat(here.read("b")).isEqualTo(TestArchive.texts(7, 0, 10));
         assertThat(mark("b")).isNull();
         assertThatThrownBy(() -> restoreAs("a", OptionalLong.empty(), "b")).isInstanceOf(DocumentException.class);
     }
@@ -208,7 +201,7 @@ class RestoreServiceTest {
         refused(Reason.DELETED, () -> restore("a"));
         refused(Reason.DELETED, () -> restoreAs("a", OptionalLong.empty(), "b"));
         restore("a", 1);
-        assertThat(here.read("a")).isEqualTo(texts(7, 0, 10));
+        assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 10));
         assertThat(mark("a").generation()).isZero();
         assertThat(mark("a").incarnation()).isNotEqualTo(7);
         assertThat(here.find("a").archived()).isFalse();
@@ -246,7 +239,7 @@ class RestoreServiceTest {
         byte[] content = archive.objects().content(next.key());
         archive.cutOff(next.key(), content.length - 10);
         refused(Reason.CORRUPT, () -> restore("a"));
-        assertThat(here.read("a")).isEqualTo(texts(7, 0, 10));
+        assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 10));
     }
 
     @Test
@@ -276,8 +269,8 @@ class RestoreServiceTest {
         restore("a");
         archive.put("a", 7, 0, 20);
         atOpening(2, () -> here.push("a", "mine"));
-        refused(Reason.DIVERGED, () -> restore("a"));
-        List<String> expected = new ArrayList<>(texts(7, 0, 10));
+        refused(Reason.BACK_IN_TIME, () -> restore("a"));
+        List<String> expected = new ArrayList<>(TestArchive.texts(7, 0, 10));
         expected.add("mine");
         assertThat(here.read("a")).isEqualTo(expected);
     }
@@ -289,7 +282,7 @@ class RestoreServiceTest {
         archive.put("a", 7, 0, 20);
         atOpening(2, () -> here.trimTo("a", 8));
         assertThat(restore("a").added()).isEqualTo(10);
-        assertThat(here.read("a")).isEqualTo(texts(7, 8, 20));
+        assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 8, 20));
     }
 
     @Test
@@ -300,7 +293,7 @@ class RestoreServiceTest {
         }
         DocumentName name = DocumentName.of(every);
         TestArchive.put(
-                Claims.claim(archive.newClient(), TestArchive.STORE, "t", TestArchive.CLOCK),
+                Claims.claim(archive.objects().client(), TestArchive.STORE, "t", TestArchive.CLOCK),
                 name,
                 7,
                 0,

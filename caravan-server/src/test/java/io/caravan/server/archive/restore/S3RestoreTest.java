@@ -14,8 +14,7 @@ import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.archive.restore.RestoreProgress.Figures;
-import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
-import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
+import io.caravan.server.archive.restore.TestStore.Reports;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -59,15 +58,7 @@ class S3RestoreTest {
 
     private Figures restore(ObjectStore objects) {
         RestoreProgress progress = new RestoreProgress();
-        RestoreListener nobody = new RestoreListener() {
-            @Override
-            public void restored(Restored restored) {}
-
-            @Override
-            public void fault(RestoreFault fault) {
-                throw new AssertionError(fault.why());
-            }
-        };
+        Reports reports = new Reports();
         StoreRestore.run(
                 Archive.open(objects),
                 SmallFiles.config(directory.resolve("data")).build(),
@@ -75,8 +66,9 @@ class S3RestoreTest {
                 8,
                 false,
                 false,
-                nobody,
+                reports,
                 progress);
+        assertThat(reports.faults).isEmpty();
         return progress.figures();
     }
 

@@ -1,6 +1,5 @@
 package io.caravan.server.archive.restore;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -23,6 +22,7 @@ import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.restore.RestoreProgress.Figures;
+import io.caravan.server.archive.restore.TestStore.Reports;
 import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
 import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.document.ArchiveMark;
@@ -34,7 +34,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -55,8 +54,7 @@ class StoreRestoreTest {
     private Path directory;
 
     private final TestArchive archive = new TestArchive();
-    private final List<Restored> restored = new ArrayList<>();
-    private final List<RestoreFault> faults = new ArrayList<>();
+    private Reports reports = new Reports();
     private boolean allowOlder;
     private boolean allowMissing;
 
@@ -65,8 +63,11 @@ class StoreRestoreTest {
     }
 
     private Figures restore() {
-        restored.clear();
-        faults.clear();
+        reports = new Reports();
+        return restore(reports);
+    }
+
+    private Figures restore(RestoreListener listener) {
         RestoreProgress progress = new RestoreProgress();
         StoreRestore.run(
                 archive.open(),
@@ -75,29 +76,13 @@ class StoreRestoreTest {
                 JOBS,
                 allowOlder,
                 allowMissing,
-                new RestoreListener() {
-                    @Override
-                    public void restored(Restored document) {
-                        restored.add(document);
-                    }
-
-                    @Override
-                    public void fault(RestoreFault fault) {
-                        faults.add(fault);
-                    }
-                },
+                listener,
                 progress);
         return progress.figures();
     }
 
     private TestStore open() {
         return new TestStore(SmallFiles.open(data()));
-    }
-
-    private static List<String> texts(long incarnation, long first, long next) {
-        return TestArchive.values(incarnation, first, next).stream()
-                .map(value -> new String(value, UTF_8))
-                .toList();
     }
 
     private void fill(int documents) {
@@ -110,7 +95,7 @@ class StoreRestoreTest {
         try (TestStore here = open()) {
             assertThat(here.documents.documents()).isEqualTo(documents);
             for (int i = 0; i < documents; i++) {
-                assertThat(here.read("d" + i)).isEqualTo(texts(i, i, i + i % 7));
+                assertThat(here.read("d" + i)).isEqualTo(TestArchive.texts(i, i, i + i % 7));
                 assertThat(here.find("d" + i).archived()).isTrue();
                 assertThat(here.find("d" + i).nextSequence()).isEqualTo(i + i % 7);
             }
@@ -127,11 +112,11 @@ class StoreRestoreTest {
         assertThat(figures)
                 .isEqualTo(
                         new Figures(102, 101, 0, 1, 0, figures.values(), figures.valueBytes(), figures.valueBytes()));
-        assertThat(restored.stream().mapToLong(Restored::added).sum()).isEqualTo(figures.values());
-        assertThat(faults).isEmpty();
+        assertThat(reports.restored.stream().mapToLong(Restored::added).sum()).isEqualTo(figures.values());
+        assertThat(reports.faults).isEmpty();
         try (TestStore here = open()) {
             assertThat(StoreIdentity.find(here.store)).isEqualTo(TestArchive.STORE);
-            assertThat(here.read("long")).isEqualTo(texts(7, 3, LONG_COUNT));
+            assertThat(here.read("long")).isEqualTo(TestArchive.texts(7, 3, LONG_COUNT));
             assertThat(here.find("gone")).isNull();
             here.delete("long");
         }
@@ -151,7 +136,7 @@ class StoreRestoreTest {
         assertThat(again.restored()).isZero();
         assertThat(again.present()).isEqualTo(50);
         assertThat(archive.client.calls(ObjectCall.OPEN)).isEqualTo(opened);
-        assertThat(restored).hasSize(50).noneMatch(Restored::changed);
+        assertThat(reports.restored).hasSize(50).noneMatch(Restored::changed);
     }
 
     @Test
@@ -162,7 +147,7 @@ class StoreRestoreTest {
         archive.put("b", 8, 0, 1);
         assertThat(restore().values()).isEqualTo(11);
         try (TestStore here = open()) {
-            assertThat(here.read("a")).isEqualTo(texts(7, 0, 20));
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 20));
         }
     }
 
@@ -174,7 +159,7 @@ class StoreRestoreTest {
         Seeds.forEach(1, seed -> restoreInPieces(new Random(seed)));
         assertThat(restore().present()).isEqualTo(61);
         try (TestStore here = open()) {
-            assertThat(here.read("long")).isEqualTo(texts(7, 0, LONG_COUNT));
+            assertThat(here.read("long")).isEqualTo(TestArchive.texts(7, 0, LONG_COUNT));
         }
     }
 
@@ -207,10 +192,10 @@ class StoreRestoreTest {
         Figures figures = restore();
         assertThat(figures.faults()).isEqualTo(4);
         assertThat(figures.restored()).isEqualTo(20);
-        assertThat(faults.stream().map(RestoreFault::object).toList())
+        assertThat(reports.faults.stream().map(RestoreFault::object).toList())
                 .containsExactlyInAnyOrder(
                         small.key(), large.key(), missing.key(), TestArchive.manifestKey("unreadable"));
-        assertThat(faults)
+        assertThat(reports.faults)
                 .allMatch(fault -> fault.instead() == null && !fault.why().isEmpty());
         requireFilled(20);
     }
@@ -228,11 +213,11 @@ class StoreRestoreTest {
         Figures figures = restore();
         assertThat(figures.faults()).isEqualTo(1);
         assertThat(figures.values()).isEqualTo(10);
-        RestoreFault fault = faults.get(0);
+        RestoreFault fault = reports.faults.get(0);
         assertThat(fault.object()).isEqualTo(latest.key());
         assertThat(fault.instead().generation().number()).isEqualTo(2);
         try (TestStore here = open()) {
-            assertThat(here.read("a")).isEqualTo(texts(7, 0, 10));
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 10));
             ArchiveMark mark = here.find("a").attributes().archived();
             assertThat(mark.generation()).isZero();
             assertThat(mark.incarnation()).isNotEqualTo(7);
@@ -268,7 +253,7 @@ class StoreRestoreTest {
         fill(200);
         archive.client.faults((number, call, key) -> call == ObjectCall.OPEN ? ObjectFault.REFUSED : ObjectFault.NONE);
         assertThatThrownBy(this::restore).isInstanceOf(ObjectStoreException.class);
-        assertThat(faults).hasSizeBetween(20, 20 + JOBS);
+        assertThat(reports.faults).hasSizeBetween(20, 20 + JOBS);
     }
 
     @Test
@@ -283,16 +268,7 @@ class StoreRestoreTest {
             @Override
             public void fault(RestoreFault fault) {}
         };
-        assertThatThrownBy(() -> StoreRestore.run(
-                        archive.open(),
-                        SmallFiles.config(data()).build(),
-                        1,
-                        JOBS,
-                        false,
-                        false,
-                        broken,
-                        new RestoreProgress()))
-                .hasMessage("no more room to tell");
+        assertThatThrownBy(() -> restore(broken)).hasMessage("no more room to tell");
     }
 
     /** Opens a store with a limited heap. A later call can raise the limit. */
@@ -307,18 +283,11 @@ class StoreRestoreTest {
 
     private Figures restoreTo(ListStore store) {
         RestoreProgress progress = new RestoreProgress();
-        RestoreListener nobody = new RestoreListener() {
-            @Override
-            public void restored(Restored document) {}
-
-            @Override
-            public void fault(RestoreFault fault) {
-                throw new AssertionError(fault.why());
-            }
-        };
+        Reports told = new Reports();
         try (TestStore here = new TestStore(store)) {
-            new WholeRestore(archive.open(), here.documents, JOBS, false, nobody, progress).run();
+            new WholeRestore(archive.open(), here.documents, JOBS, false, told, progress).run();
         }
+        assertThat(told.faults).isEmpty();
         return progress.figures();
     }
 
@@ -341,7 +310,7 @@ class StoreRestoreTest {
         restore();
         archive.put("a", 7, 0, TestArchive.values(7, 0, 5), expired);
         assertThat(restore().values()).isEqualTo(2);
-        assertThat(faults).isEmpty();
+        assertThat(reports.faults).isEmpty();
     }
 
     @Test
@@ -356,7 +325,7 @@ class StoreRestoreTest {
         try (TestStore here = open()) {
             assertThat(here.find("a")).isNull();
             assertThat(here.documents.pendingDeletions()).isEmpty();
-            assertThat(here.read("b")).isEqualTo(texts(9, 0, 2));
+            assertThat(here.read("b")).isEqualTo(TestArchive.texts(9, 0, 2));
         }
     }
 
@@ -369,7 +338,7 @@ class StoreRestoreTest {
         }
         archive.delete("a");
         assertThat(restore().faults()).isOne();
-        assertThat(faults)
+        assertThat(reports.faults)
                 .singleElement()
                 .satisfies(fault -> assertThat(fault.why()).contains("has changes here"));
         try (TestStore here = open()) {
@@ -387,9 +356,7 @@ class StoreRestoreTest {
                         ? ObjectFault.NOT_THERE
                         : ObjectFault.NONE);
         assertThat(restore().faults()).isOne();
-        try (TestStore here = open()) {
-            assertThat(StoreIdentity.incomplete(here.store)).isTrue();
-        }
+        assertThat(isIncomplete()).isTrue();
         assertThat(restore().faults()).isZero();
         requireFilled(10);
     }
@@ -403,9 +370,7 @@ class StoreRestoreTest {
                 key.equals(ArchiveKeys.ROOT) && roots.incrementAndGet() > 1 ? ObjectFault.NOT_THERE : ObjectFault.NONE);
         assertThatThrownBy(this::restore).isInstanceOf(ArchiveException.class);
         archive.client.faults(ObjectFaults.NONE);
-        try (TestStore here = open()) {
-            assertThat(StoreIdentity.incomplete(here.store)).isTrue();
-        }
+        assertThat(isIncomplete()).isTrue();
     }
 
     @Test
@@ -417,7 +382,7 @@ class StoreRestoreTest {
         archive.put("a", 7, 0, TestArchive.values(7, 0, 3), other);
         assertThat(restore().restored()).isEqualTo(1);
         try (TestStore here = open()) {
-            assertThat(here.read("a")).isEqualTo(texts(7, 0, 3));
+            assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 3));
             assertThat(here.find("a").attributes().expiresAtMillis()).hasValue(Long.MAX_VALUE);
             assertThat(here.find("a").archived()).isTrue();
         }

@@ -6,23 +6,22 @@ import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.Archiving;
+import io.caravan.server.archive.Archiving.State;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
-import io.caravan.server.archive.format.Manifest;
-import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
-import io.caravan.server.archive.object.ObjectStore;
 import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.LongStream;
 
 /** An archive with documents, without a server. */
 final class TestArchive {
@@ -80,35 +79,15 @@ final class TestArchive {
                 writer.add(first + i, ByteBuffer.wrap(values.get(i)));
             }
         });
-        List<Generation> generations = new ArrayList<>();
-        if (before != null) {
-            generations.addAll(before.manifest().generations());
-        }
-        generations.add(put);
-        archive.commit(
-                before,
-                new Manifest(archive.root().store(), name, archive.root().epoch(), generation, generations, null));
+        archive.commit(before, Archiving.with(archive, before, name, put));
         return put;
     }
 
     /** Commits a tombstone for the document. */
     void delete(String name) {
-        KeptManifest before = manifest(name);
-        Manifest manifest = before.manifest();
-        Generation latest = manifest.generations().get(manifest.generations().size() - 1);
-        owned.commit(
-                before,
-                new Manifest(
-                        manifest.store(),
-                        manifest.name(),
-                        manifest.epoch(),
-                        manifest.lastGeneration(),
-                        manifest.generations(),
-                        new Tombstone(latest.incarnation(), latest.nextSequence(), CLOCK.millis())));
-    }
-
-    KeptManifest manifest(String name) {
-        return owned.manifest(DocumentName.of(name));
+        DocumentName document = DocumentName.of(name);
+        Generation latest = owned.manifest(document).manifest().latest();
+        Archiving.delete(owned, new State(document, latest.incarnation(), 0, latest.nextSequence(), CLOCK.millis()));
     }
 
     /** Changes a bit in the middle of an object. */
@@ -127,15 +106,16 @@ final class TestArchive {
         return ArchiveKeys.manifest(DocumentName.of(name));
     }
 
-    ObjectStore newClient() {
-        return objects.client();
+    /** Returns the values of {@link #put} as text. */
+    static List<String> texts(long incarnation, long first, long next) {
+        return LongStream.range(first, next)
+                .mapToObj(sequence -> incarnation + ":" + sequence)
+                .toList();
     }
 
     static List<byte[]> values(long incarnation, long first, long next) {
-        List<byte[]> values = new ArrayList<>();
-        for (long sequence = first; sequence < next; sequence++) {
-            values.add((incarnation + ":" + sequence).getBytes(UTF_8));
-        }
-        return values;
+        return texts(incarnation, first, next).stream()
+                .map(text -> text.getBytes(UTF_8))
+                .toList();
     }
 }

@@ -5,6 +5,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
+import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
@@ -16,6 +18,8 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** In-memory documents with calls that wait and use strings as values. */
@@ -38,35 +42,32 @@ final class TestStore implements AutoCloseable {
         return documents.find(DocumentName.of(name));
     }
 
+    private <T> T write(String name, Function<EditedDocument, T> change) {
+        return Waiting.<T>to(outcome -> documents.write(DocumentName.of(name), change, outcome));
+    }
+
     long push(String name, String... values) {
         List<byte[]> bytes =
-                List.of(values).stream().map(value -> value.getBytes(UTF_8)).toList();
-        return Waiting.<Long>to(
-                outcome -> documents.write(DocumentName.of(name), document -> document.append(bytes), outcome));
+                Stream.of(values).map(value -> value.getBytes(UTF_8)).toList();
+        return write(name, document -> document.append(bytes));
     }
 
     boolean delete(String name) {
-        return Waiting.<Boolean>to(outcome -> documents.write(DocumentName.of(name), EditedDocument::delete, outcome));
+        return write(name, EditedDocument::delete);
     }
 
     void trimTo(String name, long sequence) {
-        Waiting.<Boolean>to(outcome -> documents.write(
-                DocumentName.of(name),
-                document -> {
-                    document.trimTo(sequence);
-                    return true;
-                },
-                outcome));
+        write(name, document -> {
+            document.trimTo(sequence);
+            return true;
+        });
     }
 
     void attributes(String name, DocumentAttributes attributes) {
-        Waiting.<Boolean>to(outcome -> documents.write(
-                DocumentName.of(name),
-                document -> {
-                    document.attributes(attributes);
-                    return true;
-                },
-                outcome));
+        write(name, document -> {
+            document.attributes(attributes);
+            return true;
+        });
     }
 
     List<String> read(String name) {
@@ -90,6 +91,22 @@ final class TestStore implements AutoCloseable {
                     }
                 });
         return values;
+    }
+
+    /** The reports of a restore. */
+    static final class Reports implements RestoreListener {
+        final List<Restored> restored = new ArrayList<>();
+        final List<RestoreFault> faults = new ArrayList<>();
+
+        @Override
+        public void restored(Restored document) {
+            restored.add(document);
+        }
+
+        @Override
+        public void fault(RestoreFault fault) {
+            faults.add(fault);
+        }
     }
 
     @Override

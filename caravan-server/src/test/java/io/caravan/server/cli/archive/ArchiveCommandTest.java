@@ -21,8 +21,7 @@ class ArchiveCommandTest {
             Claims.config("memory:", () -> client, true, false, false, Duration.ofHours(10), 1, 0, false);
 
     private static void run(ServedStore served, int exitCode, String printed, String... words) {
-        CommandRun run = CommandRun.of(served, words);
-        assertThat(run.exitCode()).as(run.err()).isEqualTo(exitCode);
+        CommandRun run = CommandRun.of(served, words).exits(exitCode);
         assertThat(exitCode == 0 ? run.out() : run.err()).contains(printed);
     }
 

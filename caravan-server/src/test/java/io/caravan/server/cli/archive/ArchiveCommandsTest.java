@@ -1,6 +1,5 @@
 package io.caravan.server.cli.archive;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -14,14 +13,7 @@ import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.FileObjectStore;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.cli.client.CommandRun;
-import io.caravan.server.cli.common.Console;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,14 +21,12 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 /** The commands for an archive in a directory. */
 class ArchiveCommandsTest {
@@ -46,26 +36,21 @@ class ArchiveCommandsTest {
     private Path folder;
 
     private final long now = System.currentTimeMillis();
-    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
-    private final StringWriter err = new StringWriter();
+    private CommandRun last = CommandRun.with(Map.of(), new byte[0]);
 
-    private int run(String... words) {
-        out.reset();
-        err.getBuffer().setLength(0);
-        Console console = new Console(new ByteArrayInputStream(new byte[0]), out, Map.of(), false);
-        CommandLine archive = ArchiveCommand.commands(console).setCaseInsensitiveEnumValuesAllowed(true);
-        archive.setErr(CommandRun.withoutProgress(err));
-        archive.setOut(new PrintWriter(out, true));
-        archive.setExecutionExceptionHandler((problem, command, parsed) -> {
-            command.getErr().println(problem.getMessage());
-            return CommandLine.ExitCode.SOFTWARE;
-        });
-        return archive.execute(Stream.concat(Stream.of(words), Stream.of("--archive", "file:" + folder))
-                .toArray(String[]::new));
+    /** Runs a command, of words and the spaces between them, for the archive. */
+    private CommandRun run(String line) {
+        return run(line.split(" "));
+    }
+
+    private CommandRun run(String... words) {
+        String[] all = CommandRun.words(List.of(words), "--archive", "file:" + folder);
+        last = CommandRun.at(null, CommandRun.words(List.of("archive"), all));
+        return last;
     }
 
     private String out() {
-        return out.toString(UTF_8);
+        return last.out();
     }
 
     private List<JsonNode> json() throws IOException {
@@ -96,7 +81,7 @@ class ArchiveCommandsTest {
     @Test
     void lsPrintsDocumentsWithTheirFigures() {
         fill();
-        assertThat(run("ls")).as(err.toString()).isZero();
+        run("ls").exits(0);
         assertThat(out().lines()).hasSize(5);
         assertThat(out().lines().toList())
                 .anySatisfy(line -> assertThat(line).matches(" +4 +40-50 .*10d  letters/1"))
@@ -110,7 +95,7 @@ class ArchiveCommandsTest {
     @Test
     void lsAsJsonTellsTheLatestGenerationAndDeletions() throws IOException {
         fill();
-        assertThat(run("ls", "--output", "json")).isZero();
+        run("ls --output json").exits(0);
         assertThat(json()).hasSize(3).anySatisfy(line -> {
             assertThat(line.get("name").asText()).isEqualTo("letters/1");
             assertThat(line.get("generations").asInt()).isEqualTo(4);
@@ -126,29 +111,28 @@ class ArchiveCommandsTest {
     @Test
     void lsOfADocumentPrintsItsGenerations() throws IOException {
         fill();
-        assertThat(run("ls", "letters/1")).isZero();
+        run("ls letters/1").exits(0);
         assertThat(out().lines()).hasSize(5).element(4).asString().matches(" +4 +40-50 .*10d  20.*Z");
-        assertThat(run("ls", "gone")).isZero();
+        run("ls gone").exits(0);
         assertThat(out()).contains("deleted at ");
-        assertThat(run("ls", "letters/1", "--output", "json")).isZero();
+        run("ls letters/1 --output json").exits(0);
         assertThat(json()).extracting(line -> line.get("generation").asInt()).containsExactly(1, 2, 3, 4);
-        assertThat(run("ls", "absent")).isEqualTo(3);
-        assertThat(err.toString()).contains("'absent'");
+        run("ls absent").exits(3, "'absent'");
     }
 
     @Test
     void lsGoesOnBehindADamagedManifest() throws IOException {
         fill();
         Files.writeString(folder.resolve("manifests/gone"), "{}");
-        assertThat(run("ls")).isOne();
+        run("ls").exits(1);
         assertThat(out()).contains("letters/1", "2 documents and 0 deleted ones");
-        assertThat(err.toString()).contains("manifests/gone");
+        assertThat(last.err()).contains("manifests/gone");
     }
 
     @Test
     void verifyReadsEverything() {
         fill();
-        assertThat(run("verify")).isZero();
+        run("verify").exits(0);
         assertThat(out().lines())
                 .singleElement()
                 .asString()
@@ -167,7 +151,7 @@ class ArchiveCommandsTest {
                 snapshot("letters!2f1", 3),
                 flipped.resolveSibling("00000000000000f1-0000000000000001-0000000000000001-00000000"));
         Files.writeString(folder.resolve("snapshots/readme"), "mine");
-        assertThat(run("verify")).isOne();
+        run("verify").exits(1);
         assertThat(out().lines().filter(line -> line.startsWith("FAULT: ")))
                 .hasSize(2)
                 .allSatisfy(line -> assertThat(line).contains("letters/1", "snapshots/letters!2f1/"));
@@ -184,7 +168,7 @@ class ArchiveCommandsTest {
     void verifyAsJsonEndsWithTheSums() throws IOException {
         fill();
         Files.delete(snapshot("gone", 1));
-        assertThat(run("verify", "--output", "json")).isOne();
+        run("verify --output json").exits(1);
         assertThat(json()).hasSize(2);
         assertThat(json().get(0).get("fault").asText()).contains("'gone'");
         assertThat(json().get(1).get("faults").asInt()).isOne();
@@ -194,13 +178,11 @@ class ArchiveCommandsTest {
     void pruneInADryRunRemovesNothing() throws IOException {
         fill();
         List<Path> before = files();
-        assertThat(run("prune", "--keep", "2", "--keep-days", "7", "--keep-daily", "0", "--retain", "30", "--dry-run"))
-                .isZero();
+        run("prune --keep 2 --keep-days 7 --keep-daily 0 --retain 30 --dry-run").exits(0);
         assertThat(out()).contains("would remove 3 generations, 0 leftovers and 1 deleted document");
         String dry = out();
         assertThat(files()).isEqualTo(before);
-        assertThat(run("prune", "--keep", "2", "--keep-days", "7", "--keep-daily", "0", "--retain", "30"))
-                .isZero();
+        run("prune --keep 2 --keep-days 7 --keep-daily 0 --retain 30").exits(0);
         assertThat(out()).isEqualTo(dry.replace("would remove", "removed"));
     }
 
@@ -209,11 +191,11 @@ class ArchiveCommandsTest {
     void pruneWithoutOptionsRemovesNoGenerationAndForgetsNothing() throws IOException {
         fill();
         List<Path> before = files();
-        assertThat(run("prune")).isZero();
+        run("prune").exits(0);
         assertThat(out()).startsWith("removed 0 generations, 0 leftovers and 0 deleted documents");
-        assertThat(err.toString()).contains("only leftovers were to be removed: --keep");
-        assertThat(run("prune", "--retain", "36500")).isZero();
-        assertThat(run("prune", "--keep", "100")).isZero();
+        assertThat(last.err()).contains("only leftovers were to be removed: --keep");
+        run("prune --retain 36500").exits(0);
+        run("prune --keep 100").exits(0);
         assertThat(files()).isEqualTo(before);
     }
 
@@ -226,9 +208,9 @@ class ArchiveCommandsTest {
                 Archiving.archive(archive, new State("daily", 1, 0, 11 - day, now - day * DAY));
             }
         }
-        assertThat(run("prune", "--keep", "1")).isZero();
+        run("prune --keep 1").exits(0);
         assertThat(out()).startsWith("removed 0 generations");
-        assertThat(run("prune", "--keep", "1", "--keep-daily", "0")).isZero();
+        run("prune --keep 1 --keep-daily 0").exits(0);
         assertThat(out().lines().toList()).last().asString().startsWith("removed 9 generations");
     }
 
@@ -240,21 +222,14 @@ class ArchiveCommandsTest {
     void aClosedOutputEndsVerifyAndPruneWithAFailure() throws IOException {
         fill();
         List<Path> before = files();
-        OutputStream closed = new OutputStream() {
-            @Override
-            public void write(int b) throws IOException {
-                throw new IOException("Broken pipe");
-            }
-        };
-        CommandLine archive = ArchiveCommand.commands(
-                        new Console(InputStream.nullInputStream(), closed, Map.of(), false))
-                .setErr(new PrintWriter(err, true));
-        String url = "file:" + folder;
-        assertThat(archive.execute("ls", "--archive", url)).isZero();
-        assertThat(archive.execute("verify", "--archive", url)).isOne();
-        assertThat(err.toString()).contains("the output was closed before the command was done");
-        assertThat(archive.execute("prune", "--archive", url)).isOne();
+        runIntoClosed("ls").exits(0);
+        runIntoClosed("verify").exits(1, "the output was closed before the command was done");
+        runIntoClosed("prune").exits(1);
         assertThat(files()).isEqualTo(before);
+    }
+
+    private CommandRun runIntoClosed(String command) {
+        return CommandRun.withBrokenOutput("Broken pipe").run(null, "archive", command, "--archive", "file:" + folder);
     }
 
     private List<Path> files() throws IOException {
@@ -269,33 +244,19 @@ class ArchiveCommandsTest {
     @Test
     void pruneKeepsTheNewestAndTheYoungAndForgetsTheDeleted() {
         fill();
-        assertThat(run("prune", "--keep", "1", "--keep-days", "25", "--keep-daily", "0", "--retain", "30"))
-                .isZero();
+        run("prune --keep 1 --keep-days 25 --keep-daily 0 --retain 30").exits(0);
         assertThat(out().lines()).hasSize(5).last().asString().startsWith("removed 3 generations");
         try (ObjectStore objects = FileObjectStore.open(folder)) {
             Archive archive = Archive.open(objects);
-            assertThat(Objects.requireNonNull(archive.manifest(DocumentName.of("letters/1")))
-                            .manifest()
-                            .generations())
+            assertThat(archive.manifest(DocumentName.of("letters/1")).manifest().generations())
                     .extracting(Generation::number)
                     .containsExactly(3L, 4L);
             assertThat(archive.manifest(DocumentName.of("b\u00fccher"))).isNotNull();
             assertThat(archive.manifest(DocumentName.of("gone"))).isNull();
         }
-        assertThat(run("verify")).isZero();
-        assertThat(run(
-                        "prune",
-                        "--keep",
-                        "1",
-                        "--keep-days",
-                        "25",
-                        "--keep-daily",
-                        "0",
-                        "--retain",
-                        "30",
-                        "--output",
-                        "json"))
-                .isZero();
+        run("verify").exits(0);
+        run("prune --keep 1 --keep-days 25 --keep-daily 0 --retain 30 --output json")
+                .exits(0);
         assertThat(out().lines()).singleElement().asString().contains("\"generations\":0");
     }
 
@@ -303,8 +264,7 @@ class ArchiveCommandsTest {
     void pruneTellsOfDocumentsThatItCannotPrune() throws IOException {
         fill();
         Files.writeString(folder.resolve("manifests/gone"), "{}");
-        assertThat(run("prune", "--keep", "3", "--keep-daily", "0")).isOne();
-        assertThat(err.toString()).contains("manifests/gone");
+        run("prune --keep 3 --keep-daily 0").exits(1, "manifests/gone");
         assertThat(out()).contains("removed 1 generation,");
     }
 
@@ -318,26 +278,23 @@ class ArchiveCommandsTest {
                 Archiving.archive(archive, new State(name, 1, 0, 3 - day, now - day * DAY));
             }
         }
-        assertThat(run("ls", "no" + name)).isEqualTo(3);
-        assertThat(err.toString().lines()).singleElement().asString().contains("'no" + escaped + "'");
-        assertThat(run("prune", "--keep", "1", "--keep-days", "0", "--keep-daily", "0"))
-                .isZero();
+        run("ls", "no" + name).exits(3);
+        assertThat(last.err().lines()).singleElement().asString().contains("'no" + escaped + "'");
+        run("prune --keep 1 --keep-days 0 --keep-daily 0").exits(0);
         assertThat(out().lines()).hasSize(2).first().asString().contains(escaped);
     }
 
     @ParameterizedTest
     @CsvSource({"--keep,0", "--keep-days,-1", "--retain,0", "--jobs,0", "--jobs,257", "--output,xml"})
     void whatCannotBeIsUsage(String option, String value) {
-        assertThat(run("prune", option + "=" + value)).isEqualTo(2);
-        assertThat(err.toString()).contains(option);
+        run("prune", option + "=" + value).exits(2, option);
         assertThat(folder).isEmptyDirectory();
     }
 
     @Test
     void thereIsNoArchiveInAnEmptyFolder() {
         for (String command : List.of("ls", "verify", "prune")) {
-            assertThat(run(command)).isOne();
-            assertThat(err.toString()).contains("there is no archive at file:" + folder);
+            run(command).exits(1, "there is no archive at file:" + folder);
             assertThat(folder).isEmptyDirectory();
         }
     }
@@ -349,15 +306,11 @@ class ArchiveCommandsTest {
         "'', say where the archive is"
     })
     void aPlaceThatIsNoneIsUsage(String url, String message) {
-        CommandLine archive = ArchiveCommand.commands(Console.system()).setErr(new PrintWriter(err, true));
-        assertThat(archive.execute("ls", "--archive", url)).isEqualTo(2);
-        assertThat(err.toString()).contains(message);
+        CommandRun.at(null, "archive", "ls", "--archive", url).exits(2, message);
     }
 
     @Test
     void whereTheArchiveIsMustBeSaid() {
-        CommandLine archive = ArchiveCommand.commands(Console.system()).setErr(new PrintWriter(err, true));
-        assertThat(archive.execute("ls")).isEqualTo(2);
-        assertThat(err.toString()).contains("say where the archive is");
+        CommandRun.at(null, "archive", "ls").exits(2, "say where the archive is");
     }
 }

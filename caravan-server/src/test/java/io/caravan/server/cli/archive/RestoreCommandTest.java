@@ -17,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -62,21 +61,16 @@ class RestoreCommandTest {
             for (String[] words : new String[][] {
                 {"export"}, {"copy", "--to", other.address()}, {"move", "--prefix", "", "--to", other.address()}
             }) {
-                CommandRun run = CommandRun.of(second, words);
-                assertThat(run.exitCode()).as(run.err()).isEqualTo(3);
-                assertThat(run.err()).contains("lists only those of its documents that it has fetched");
+                CommandRun.of(second, words).exits(3, "lists only those of its documents that it has fetched");
             }
-            assertThat(CommandRun.of(second, "export", "b").exitCode()).isZero();
-            assertThat(CommandRun.of(second, "copy", "c", "--to", other.address())
-                            .exitCode())
-                    .isZero();
+            CommandRun.of(second, "export", "b").exits(0);
+            CommandRun.of(second, "copy", "c", "--to", other.address()).exits(0);
         }
     }
 
     /** Archives documents on the server. */
     private static void archive(ServedStore served, String... names) {
-        String[] address = served.address().split(":");
-        try (Jedis client = new Jedis(address[0], Integer.parseInt(address[1]))) {
+        try (Jedis client = served.jedis()) {
             for (String name : names) {
                 client.sendCommand(() -> "CARAVAN.ARCHIVE".getBytes(UTF_8), name);
             }
@@ -84,18 +78,8 @@ class RestoreCommandTest {
     }
 
     private CommandRun restoreAll(String... words) {
-        return CommandRun.with(Map.of(), new byte[0])
-                .run(
-                        null,
-                        Stream.concat(
-                                        Stream.of(
-                                                "restore",
-                                                "--archive",
-                                                url(),
-                                                "--data",
-                                                directory.resolve("restored").toString()),
-                                        Stream.of(words))
-                                .toArray(String[]::new));
+        String data = directory.resolve("restored").toString();
+        return CommandRun.at(null, CommandRun.words(List.of("restore", "--archive", url(), "--data", data), words));
     }
 
     @Test
@@ -105,26 +89,22 @@ class RestoreCommandTest {
             archive(served, "a");
             CommandRun none = CommandRun.of(served, "restore", "a");
             assertThat(none.out()).isEqualTo("first 0, next 2, added 0 from generation 1\n");
-            CommandRun back = CommandRun.of(served, "restore", "a", "--at", "1");
-            assertThat(back.exitCode()).isEqualTo(3);
-            assertThat(back.err()).contains("would go back in time; restore it under another name");
+            CommandRun.of(served, "restore", "a", "--at", "1")
+                    .exits(3, "would go back in time; restore it under another name");
             CommandRun other = CommandRun.of(served, "restore", "a", "--at", "1", "--as", "b", "--output", "json");
             assertThat(other.out()).isEqualTo("{\"first\":0,\"next\":2,\"added\":2,\"generation\":1}\n");
             assertThat(CommandRun.of(served, "get", "b").out()).isEqualTo("x\ny\n");
-            assertThat(CommandRun.of(served, "restore", "nothing").exitCode()).isEqualTo(3);
+            CommandRun.of(served, "restore", "nothing").exits(3);
             CommandRun.of(served, "rm", "a");
-            CommandRun gone = CommandRun.of(served, "restore", "a");
-            assertThat(gone.exitCode()).isEqualTo(3);
-            assertThat(gone.err()).contains("was deleted; the archive keeps generation 1 (sequences 0 to 2");
+            CommandRun.of(served, "restore", "a")
+                    .exits(3, "was deleted; the archive keeps generation 1 (sequences 0 to 2");
         }
     }
 
     @Test
     void aServerWithoutAnArchiveSaysSo() throws IOException {
         try (ServedStore served = new ServedStore()) {
-            CommandRun run = CommandRun.of(served, "restore", "a");
-            assertThat(run.exitCode()).isEqualTo(1);
-            assertThat(run.err()).contains("has no archive");
+            CommandRun.of(served, "restore", "a").exits(1, "has no archive");
         }
     }
 
@@ -135,8 +115,7 @@ class RestoreCommandTest {
             CommandRun.of(served, "append", "b", "z");
             archive(served, "a", "b");
         }
-        CommandRun run = restoreAll();
-        assertThat(run.exitCode()).isZero();
+        CommandRun run = restoreAll().exits(0);
         assertThat(run.out().lines())
                 .contains(
                         "restored 'a' generation 1: first 0, next 2, added 2",
@@ -163,8 +142,7 @@ class RestoreCommandTest {
             content[content.length / 2] ^= 1;
             Files.write(snapshot, content);
         }
-        CommandRun run = restoreAll();
-        assertThat(run.exitCode()).isEqualTo(1);
+        CommandRun run = restoreAll().exits(1);
         assertThat(run.err())
                 .contains(
                         "FAULT: document 'a', object snapshots/a/",
@@ -172,9 +150,7 @@ class RestoreCommandTest {
                         "the store lacks 1 of them, and is marked as incomplete")
                 .doesNotContain("to take over from the host that is lost");
         assertThat(run.out()).contains("restored 'b'");
-        CommandRun accepted = restoreAll("--allow-missing");
-        assertThat(accepted.exitCode()).isEqualTo(1);
-        assertThat(accepted.err()).contains("is marked as complete without them");
+        restoreAll("--allow-missing").exits(1, "is marked as complete without them");
     }
 
     @Test
@@ -186,11 +162,9 @@ class RestoreCommandTest {
                 List.of("restore", "--archive", "file:x", "--data", "y", "--at", "1"),
                 List.of("restore", "--archive", "nowhere", "--data", "y"),
                 List.of("restore", "--archive", "file:x", "--data", "y", "--jobs", "0"))) {
-            CommandRun run = CommandRun.with(Map.of(), new byte[0]).run(null, words.toArray(String[]::new));
-            assertThat(run.exitCode()).as(words.toString()).isEqualTo(2);
+            CommandRun.at(null, words.toArray(String[]::new)).exits(2);
         }
-        CommandRun nothing = restoreAll();
-        assertThat(nothing.exitCode()).isEqualTo(1);
+        restoreAll().exits(1);
         assertThat(directory.resolve("restored")).doesNotExist();
     }
 

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,8 +17,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -36,38 +37,19 @@ class ExportImportTest {
     @TempDir
     private Path directory;
 
-    private ServedStore from;
-    private ServedStore to;
+    @AutoClose
+    private final ServedStore from = new ServedStore();
 
-    @BeforeEach
-    void start() throws IOException {
-        from = new ServedStore();
-        to = new ServedStore();
-    }
-
-    @AfterEach
-    void stop() {
-        from.close();
-        to.close();
-    }
+    @AutoClose
+    private final ServedStore to = new ServedStore();
 
     private static CommandRun ok(ServedStore served, String... words) {
-        CommandRun run = CommandRun.of(served, words);
-        assertThat(run.err()).as(String.join(" ", words)).isEmpty();
-        assertThat(run.exitCode()).isZero();
-        return run;
-    }
-
-    private static void fails(int exitCode, String part, CommandRun run) {
-        assertThat(run.err()).contains(part);
-        assertThat(run.exitCode()).isEqualTo(exitCode);
+        return CommandRun.of(served, words).succeeds();
     }
 
     private static CommandRun importing(ServedStore served, String export, String... options) {
-        String[] words = new String[options.length + 1];
-        words[0] = "import";
-        System.arraycopy(options, 0, words, 1, options.length);
-        return CommandRun.with(Map.of(), export.getBytes(UTF_8)).run(served.address(), words);
+        return CommandRun.with(Map.of(), export.getBytes(UTF_8))
+                .run(served.address(), CommandRun.words(List.of("import"), options));
     }
 
     private String path(String file) {
@@ -83,10 +65,9 @@ class ExportImportTest {
         }
         ok(from, "append", "letters/empty", "gone");
         ok(from, "trim", "letters/empty", "--to", "1");
-        assertThat(CommandRun.with(Map.of(), new byte[] {0, (byte) 0xFF, 10})
-                        .run(from.address(), "append", "pictures")
-                        .exitCode())
-                .isZero();
+        CommandRun.with(Map.of(), new byte[] {0, (byte) 0xFF, 10})
+                .run(from.address(), "append", "pictures")
+                .exits(0);
     }
 
     private static String document(ServedStore served, String name) {
@@ -119,17 +100,17 @@ class ExportImportTest {
         ok(from, "append", "a", "one", "tw\"o");
         CommandRun.with(Map.of(), new byte[] {(byte) 0xFF}).run(from.address(), "append", "a");
         assertThat(document(from, "a")).matches("""
-                        \\{"type":"export","format":"caravan-export","version":1}
-                        \\{"type":"document","name":"a","first":0,"next":3,"attributes":\\{}}
-                        \\{"type":"value","sequence":0,"value":"one"}
-                        \\{"type":"value","sequence":1,"value":"tw\\\\"o"}
-                        \\{"type":"value","sequence":2,"valueBase64":"/w=="}
-                        \\{"type":"documentEnd","count":3,"bytes":8,"crc32c":"[0-9a-f]{8}"}
-                        \\{"type":"end","documents":1,"values":3,"bytes":8,"crc32c":"[0-9a-f]{8}"}
-                        """);
-        fails(3, "there is no document 'absent'", CommandRun.of(from, "export", "absent"));
-        fails(2, "exclude each other", CommandRun.of(from, "export", "a", "--prefix", "b"));
-        fails(2, "--resume needs --out", CommandRun.of(from, "export", "--resume"));
+            \\{"type":"export","format":"caravan-export","version":1}
+            \\{"type":"document","name":"a","first":0,"next":3,"attributes":\\{}}
+            \\{"type":"value","sequence":0,"value":"one"}
+            \\{"type":"value","sequence":1,"value":"tw\\\\"o"}
+            \\{"type":"value","sequence":2,"valueBase64":"/w=="}
+            \\{"type":"documentEnd","count":3,"bytes":8,"crc32c":"[0-9a-f]{8}"}
+            \\{"type":"end","documents":1,"values":3,"bytes":8,"crc32c":"[0-9a-f]{8}"}
+            """);
+        CommandRun.of(from, "export", "absent").exits(3, "there is no document 'absent'");
+        CommandRun.of(from, "export", "a", "--prefix", "b").exits(2, "exclude each other");
+        CommandRun.of(from, "export", "--resume").exits(2, "--resume needs --out");
     }
 
     @Test
@@ -142,6 +123,27 @@ class ExportImportTest {
                 .startsWith("{\"documents\":2,\"values\":2,\"bytes\":2,\"file\":");
     }
 
+    /** Returns the export of one document. */
+    private static String export(Map<String, Object> attributes, String name, long first, String... values) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        byte[] raw = name.getBytes(UTF_8);
+        Description document = new Description(0, first, first + values.length, -1, attributes);
+        DocumentSum sum = new DocumentSum(raw, document);
+        try {
+            ExportWriter writer = new ExportWriter(out);
+            writer.begin(raw, document);
+            for (String value : values) {
+                writer.value(first + sum.count(), value.getBytes(UTF_8));
+                sum.value(value.getBytes(UTF_8));
+            }
+            writer.end(sum);
+            writer.finish();
+        } catch (IOException impossible) {
+            throw new AssertionError(impossible);
+        }
+        return out.toString(UTF_8);
+    }
+
     @Test
     void whatADocumentIsBesideItsValuesComesWithIt() {
         Map<String, Object> attributes = new TreeMap<>(Map.of(
@@ -150,14 +152,14 @@ class ExportImportTest {
                 "producers", PRODUCERS,
                 "stream-seq", "x".getBytes(UTF_8),
                 "ttl", 600L));
-        String export = ExportText.of(attributes, "d", 5, "{}");
+        String export = export(attributes, "d", 5, "{}");
         assertThat(importing(to, export).err()).isEmpty();
         assertThat(document(to, "d"))
                 .isEqualTo(export)
                 .contains(
                         "\"attributes\":{\"closed\":\"p\",\"content-type\":\"application/json\",\"producersBase64\":\"AAAA")
                 .contains("\"stream-seq\":\"x\",\"ttl\":600}");
-        String past = ExportText.of(Map.of("expires", 1L), "past", 0, "v");
+        String past = export(Map.of("expires", 1L), "past", 0, "v");
         assertThat(importing(to, past).out()).isEqualTo("imported 0 documents, 0 values, 0 B; 1 had expired\n");
     }
 
@@ -168,15 +170,14 @@ class ExportImportTest {
         ok(to, "append", "letters/1", "other");
         ok(to, "append", "letters/long", "other");
         CommandRun refused = importing(to, export);
-        fails(3, "document 'letters/1' was not imported: document 'letters/1' exists", refused);
-        fails(3, "document 'letters/long' was not imported: document 'letters/long' exists", refused);
+        refused.exits(3, "document 'letters/1' was not imported: document 'letters/1' exists");
+        refused.exits(3, "document 'letters/long' was not imported: document 'letters/long' exists");
         assertThat(refused.out()).isEqualTo("imported 2 documents, 1 value, 3 B; 2 rejected\n");
         same("letters/empty", "pictures");
-        CommandRun skipped = importing(to, export, "--existing", "skip");
-        assertThat(skipped.exitCode()).isZero();
+        CommandRun skipped = importing(to, export, "--existing", "skip").exits(0);
         assertThat(skipped.out()).isEqualTo("imported 0 documents, 0 values, 0 B; 4 skipped\n");
         CommandRun resumed = importing(to, export, "--resume", "--json");
-        assertThat(resumed.out()).contains("\"documents\":0,", "\"already\":2,", "\"rejected\":2}");
+        assertThat(resumed.out()).contains("\"documents\":0,", "\"already\":2,", "\"refused\":2}");
         assertThat(ok(to, "get", "letters/1").out()).isEqualTo("other\n");
         CommandRun replaced = importing(to, export, "--existing", "replace");
         assertThat(replaced.out()).isEqualTo("imported 4 documents, 39 values, 2.5 MiB\n");
@@ -192,10 +193,10 @@ class ExportImportTest {
         String export = ok(from, "export", "letters/long").out();
         ok(to, "append", "letters/long", "other");
         CommandRun cut = importing(to, export.substring(0, export.length() * 3 / 4), "--existing", "replace");
-        fails(1, "cut off", cut);
+        cut.exits(1, "cut off");
         assertThat(ok(to, "get", "letters/long").out()).isEqualTo("other\n");
         ok(to, "append", "letters/long", "more");
-        assertThat(importing(to, export, "--existing", "replace").exitCode()).isZero();
+        importing(to, export, "--existing", "replace").exits(0);
         same("letters/long");
         ok(to, "append", "letters/long", "on");
         to.stop();
@@ -215,17 +216,17 @@ class ExportImportTest {
         try (Jedis client = to.jedis()) {
             ProtocolCommand space = () -> "CARAVAN.SPACE".getBytes(UTF_8);
             client.sendCommand(space, "SET", "letters/", "max-bytes", "1500000");
-            fails(3, "max-bytes", importing(to, export, "--existing", "replace"));
+            importing(to, export, "--existing", "replace").exits(3, "max-bytes");
             assertThat(ok(to, "get", "letters/long").out()).isEqualTo("other\n");
             // Both documents exist for a moment. Afterward, the quota must count only the new one.
             client.sendCommand(space, "SET", "letters/", "max-bytes", "15000000", "quota-bytes", "3000000");
             for (int i = 0; i < 2; i++) {
                 CommandRun replaced = importing(to, export, "--existing", "replace");
-                fails(i == 0 ? 0 : 3, i == 0 ? "" : "quota", replaced);
+                replaced.exits(i == 0 ? 0 : 3, i == 0 ? "" : "quota");
                 same("letters/long");
             }
             ok(to, "rm", "letters/long");
-            assertThat(importing(to, export).exitCode()).isZero();
+            importing(to, export).exits(0);
             same("letters/long");
         }
     }
@@ -238,12 +239,12 @@ class ExportImportTest {
         String export = ok(from, "export").out();
         List<String> lines = export.lines().toList();
         for (int i = 0; i < lines.size(); i++) {
-            fails(1, "export", importing(to, String.join("\n", lines.subList(0, i))));
+            importing(to, String.join("\n", lines.subList(0, i))).exits(1, "export");
             List<String> cut = new ArrayList<>(lines);
             cut.remove(i);
-            fails(1, "export", importing(to, String.join("\n", cut)));
+            importing(to, String.join("\n", cut)).exits(1, "export");
         }
-        fails(1, "cut off", importing(to, export.substring(0, export.length() / 2)));
+        importing(to, export.substring(0, export.length() / 2)).exits(1, "cut off");
         for (String[] change : new String[][] {
             {"\"one\"", "\"0ne\""},
             {"\"first\":0", "\"first\":1"},
@@ -252,12 +253,10 @@ class ExportImportTest {
             {"\"version\":1", "\"version\":2"},
             {"\"type\":\"end\"", "\"type\":\"x\""}
         }) {
-            fails(1, "export", importing(to, export.replaceFirst(change[0], change[1])));
+            importing(to, export.replaceFirst(change[0], change[1])).exits(1, "export");
         }
-        fails(1, "follows the last", importing(to, export + "{}"));
-        assertThat(importing(to, export.stripTrailing(), "--resume").exitCode())
-                .as("the end of the last line says nothing")
-                .isZero();
+        importing(to, export + "{}").exits(1, "follows the last");
+        importing(to, export.stripTrailing(), "--resume").exits(0);
         same("a", "b");
     }
 
@@ -271,10 +270,10 @@ class ExportImportTest {
         Files.delete(directory.resolve(file));
         for (int part : new int[] {0, whole.length / 2, whole.length - 1, whole.length}) {
             Files.write(directory.resolve(file + ".partial"), Arrays.copyOf(whole, part));
-            fails(1, "was ended: go on with it by --resume", CommandRun.of(from, "export", "--out", path(file)));
+            CommandRun.of(from, "export", "--out", path(file)).exits(1, "was ended: go on with it by --resume");
             assertThat(ok(from, "export", "--out", path(file), "--resume").out())
                     .startsWith("exported 4 documents, 39 ");
-            fails(1, "exists, and is not overwritten", CommandRun.of(from, "export", "--out", path(file)));
+            CommandRun.of(from, "export", "--out", path(file)).exits(1, "exists, and is not overwritten");
             CommandRun imported = CommandRun.of(to, "import", path(file), "--existing", "replace");
             assertThat(imported.out()).startsWith("imported 4 documents, 39 ");
             Files.delete(directory.resolve(file));
@@ -289,7 +288,7 @@ class ExportImportTest {
         String whole = Files.readString(directory.resolve("whole"));
         for (String other : List.of("my notes", whole.replace("\"version\":1", "\"version\":9"), whole + "{}")) {
             Files.writeString(directory.resolve("x.partial"), other);
-            fails(1, "stays as it is", CommandRun.of(from, "export", "--out", path("x"), "--resume"));
+            CommandRun.of(from, "export", "--out", path("x"), "--resume").exits(1, "stays as it is");
             assertThat(directory.resolve("x.resumed")).hasContent(other);
             assertThat(directory.resolve("x")).doesNotExist();
             Files.delete(directory.resolve("x.partial"));
@@ -326,11 +325,11 @@ class ExportImportTest {
         for (String other : List.of("{}", "hello", "[1]", "2026-11-27 12:00", "{\"type\":{\"a\":1}}", "\0\0\0\1")) {
             Files.writeString(directory.resolve("x"), other);
             CommandRun run = CommandRun.of(to, "import", path("x"));
-            fails(1, "this is no export of caravan: expected is a file that 'caravan export' has made", run);
+            run.exits(1, "this is no export of caravan: expected is a file that 'caravan export' has made");
             assertThat(run.err()).doesNotContain("oken", "ield");
         }
-        fails(1, "there is no file", CommandRun.of(to, "import", path("absent")));
-        fails(1, "the export is cut off", importing(to, ""));
+        CommandRun.of(to, "import", path("absent")).exits(1, "there is no file");
+        importing(to, "").exits(1, "the export is cut off");
     }
 
     @Test
@@ -340,22 +339,20 @@ class ExportImportTest {
         assertThat(ok(from, "copy", "letters/1", "--to", to.address()).out())
                 .isEqualTo("copied 1 document, 2 values, 24 B\n");
         CommandRun rest = CommandRun.of(from, all);
-        fails(3, "document 'letters/1' was not imported: document 'letters/1' exists", rest);
+        rest.exits(3, "document 'letters/1' was not imported: document 'letters/1' exists");
         assertThat(rest.out()).isEqualTo("copied 3 documents, 37 values, 2.5 MiB; 1 rejected\n");
         same("letters/1", "letters/long", "letters/empty", "pictures");
         assertThat(ok(from, "copy", "--to", to.address(), "--resume", "--json").out())
                 .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"already\":4,\"skipped\":0,\"expired\":0,"
-                        + "\"rejected\":0}\n");
+                        + "\"refused\":0}\n");
         ok(to, "append", "letters/1", "other");
         assertThat(ok(from, "copy", "--prefix", "letters/", "--to", to.address(), "--existing", "replace")
                         .out())
                 .startsWith("copied 3 documents, 38 values, 2.5 MiB");
         same("letters/1", "letters/long", "letters/empty");
-        fails(3, "there is no document 'absent'", CommandRun.of(from, "copy", "absent", "--to", to.address()));
-        fails(2, "exclude each other", CommandRun.of(from, "copy", "a", "--prefix", "b", "--to", to.address()));
-        fails(
-                2,
-                "--to-user needs a password: set CARAVAN_TO_PASSWORD, or give --to-password-file FILE",
-                CommandRun.of(from, "copy", "a", "--to", to.address(), "--to-user", "mover"));
+        CommandRun.of(from, "copy", "absent", "--to", to.address()).exits(3, "there is no document 'absent'");
+        CommandRun.of(from, "copy", "a", "--prefix", "b", "--to", to.address()).exits(2, "exclude each other");
+        CommandRun.of(from, "copy", "a", "--to", to.address(), "--to-user", "mover")
+                .exits(2, "--to-user needs a password: set CARAVAN_TO_PASSWORD, or give --to-password-file FILE");
     }
 }

@@ -7,23 +7,14 @@ import io.caravan.ListStore;
 import io.caravan.server.cli.carry.TrippedProxy.Trip;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
-import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -42,18 +33,19 @@ import redis.clients.jedis.exceptions.JedisDataException;
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(120)
 class FollowTest {
-    private static final int MEBIBYTE = 1024 * 1024;
-    private static final HttpConfig HTTP =
-            HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MEBIBYTE, 4 * MEBIBYTE);
-
     private static final ProtocolCommand TRIM = command("CARAVAN.TRIM");
     private static final ProtocolCommand SPACE = command("CARAVAN.SPACE");
     private static final ProtocolCommand MOVE = command("CARAVAN.MOVE");
     private static final ProtocolCommand IMPORT = command("CARAVAN.IMPORT");
 
     private final ListStore store = ListStore.inMemory();
-    private ServedStore from;
-    private ServedStore to;
+
+    @AutoClose
+    private final ServedStore from = new ServedStore(store, config -> config.withHttp(ServedStore.http()));
+
+    @AutoClose
+    private final ServedStore to = new ServedStore(config -> config.withHttp(ServedStore.http()));
+
     private Jedis here;
     private Jedis there;
     private final List<Run> runs = new ArrayList<>();
@@ -63,13 +55,7 @@ class FollowTest {
     }
 
     @BeforeEach
-    void start() throws IOException {
-        from = new ServedStore(store, config -> config.withHttp(HTTP));
-        to = new ServedStore(config -> config.withHttp(HTTP));
-        connect();
-    }
-
-    private void connect() {
+    void connect() {
         here = from.jedis();
         there = to.jedis();
     }
@@ -81,8 +67,6 @@ class FollowTest {
         }
         here.close();
         there.close();
-        from.close();
-        to.close();
     }
 
     /** A command that runs until the test ends it. */
@@ -110,39 +94,19 @@ class FollowTest {
     }
 
     private Run follow(String address, String... more) {
-        return new Run(Stream.concat(Stream.of("copy", "--follow", "--to", address), Arrays.stream(more))
-                .toArray(String[]::new));
+        return new Run(CommandRun.words(List.of("copy", "--follow", "--to", address), more));
     }
 
     private CommandRun move(ServedStore source, ServedStore target, String... more) {
-        return CommandRun.of(
-                source,
-                Stream.concat(Stream.of("move", "--to", target.address()), Arrays.stream(more))
-                        .toArray(String[]::new));
+        return CommandRun.of(source, CommandRun.words(List.of("move", "--to", target.address()), more));
     }
 
     private String address(String protocol) {
-        return protocol.equals("http") ? url(to) : to.address();
-    }
-
-    private static String url(ServedStore server) {
-        return "http://127.0.0.1:" + server.httpPort();
+        return protocol.equals("http") ? to.url() : to.address();
     }
 
     private void awaitSame() {
         Eventually.await("the same", () -> to.exported().equals(from.exported()));
-    }
-
-    private void send(String method, String path, String body, String... headers) throws Exception {
-        HttpRequest request = HttpRequest.newBuilder(
-                        URI.create("http://127.0.0.1:" + from.httpPort() + "/v1/stream/" + path))
-                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
-                .headers(headers)
-                .build();
-        assertThat(HttpClient.newHttpClient()
-                        .send(request, BodyHandlers.discarding())
-                        .statusCode())
-                .isBetween(200, 299);
     }
 
     @ParameterizedTest
@@ -156,7 +120,7 @@ class FollowTest {
             here.rpush("d/long".getBytes(UTF_8), new byte[60_000]);
         }
         Run run = source.equals("http")
-                ? follow(address(target), "--prefix", "d/", "--from", url(from))
+                ? follow(address(target), "--prefix", "d/", "--from", from.url())
                 : follow(address(target), "--prefix", "d/");
         Eventually.await("the first", () -> there.dbSize() == 21);
 
@@ -172,8 +136,8 @@ class FollowTest {
             here.rpush("d/long".getBytes(UTF_8), new byte[60_000], ("v" + i).getBytes(UTF_8));
         }
         here.sendCommand(TRIM, "d/long", "TO", "7");
-        send("PUT", "d/json", "[1]", "Content-Type", "application/json", "Stream-TTL", "1000");
-        send(
+        from.send("PUT", "d/json", "[1]", "Content-Type", "application/json", "Stream-TTL", "1000");
+        from.send(
                 "POST",
                 "d/json",
                 "[3]",
@@ -189,8 +153,7 @@ class FollowTest {
                 "true");
         here.del("other");
         awaitSame();
-        CommandRun ended = run.end();
-        assertThat(ended.exitCode()).as(ended.err()).isZero();
+        CommandRun ended = run.end().exits(0);
         assertThat(ended.out()).startsWith("followed 22 documents: brought ");
     }
 
@@ -210,16 +173,14 @@ class FollowTest {
         connect();
         here.rpush("a", "3");
         awaitSame();
-        CommandRun ended = run.end();
-        assertThat(ended.err()).contains("connected again, and going on");
-        assertThat(ended.exitCode()).isZero();
+        run.end().exits(0, "connected again, and going on");
     }
 
     @ParameterizedTest
     @CsvSource({"a, resp", "--prefix=, resp", "a, http", "--prefix=, http"})
     void anotherStoreInThePlaceOfTheServerDeletesNothing(String what, String source) throws Exception {
         here.rpush("a", "1");
-        Run run = source.equals("http") ? follow(to.address(), what, "--from", url(from)) : follow(to.address(), what);
+        Run run = source.equals("http") ? follow(to.address(), what, "--from", from.url()) : follow(to.address(), what);
         awaitSame();
         restartWithout(() -> store.delete(1).join());
         run.join();
@@ -231,7 +192,7 @@ class FollowTest {
 
     /** One of the documents was created after the backup, and one has grown. */
     @ParameterizedTest
-    @ValueSource(strings = {"reject", "replace"})
+    @ValueSource(strings = {"refuse", "replace"})
     void anOlderBackupInThePlaceOfTheServerDeletesNothing(String existing) throws Exception {
         here.rpush("a", "1");
         here.rpush("b", "1");
@@ -284,7 +245,7 @@ class FollowTest {
         run.end();
         Run again = follow(to.address(), "b");
         Eventually.await("told", () -> again.run.err().contains("there is another one of this name"));
-        assertThat(again.end().exitCode()).isEqualTo(3);
+        again.end().exits(3);
         follow(to.address(), "b", "--existing", "replace");
         Eventually.await("replaced", () -> there.lrange("b", 0, -1).equals(List.of("1")));
     }
@@ -304,10 +265,10 @@ class FollowTest {
         assertThat(run.run.exitCode()).isZero();
         assertThat(run.run.err()).contains("has been moved to third:1; it is not followed any more");
         assertThat(there.lrange("a", 0, -1)).containsExactly("1");
-        CommandRun absent = CommandRun.of(from, "copy", "--follow", "absent", "--to", to.address());
-        assertThat(absent.exitCode()).isEqualTo(3);
-        CommandRun nobody = CommandRun.of(from, "copy", "--follow", "absent", "--to", "127.0.0.1:1");
-        assertThat(nobody.exitCode()).isEqualTo(1);
+        CommandRun absent = CommandRun.of(from, "copy", "--follow", "absent", "--to", to.address())
+                .exits(3);
+        CommandRun nobody = CommandRun.of(from, "copy", "--follow", "absent", "--to", "127.0.0.1:1")
+                .exits(1);
         assertThat(nobody.err()).contains("no server answers at 127.0.0.1:1").doesNotContain("trying again");
     }
 
@@ -321,16 +282,16 @@ class FollowTest {
         assertThat(moved.out()).isEqualTo("moved 1 document to " + to.address() + "\n");
         assertThat(to.exported()).isEqualTo(before);
         elsewhere(here, "a", to);
-        assertThat(move(from, to, "a", "--json").out()).isEqualTo("{\"moved\":0,\"already\":1,\"rejected\":0}\n");
+        assertThat(move(from, to, "a", "--json").out()).isEqualTo("{\"moved\":0,\"already\":1,\"refused\":0}\n");
         there.rpush("a", "4");
 
-        assertThat(move(to, from, "a").exitCode()).isZero();
+        move(to, from, "a").exits(0);
         assertThat(here.lrange("a", 0, -1)).containsExactly("2", "3", "4");
         elsewhere(there, "a", from);
         CommandRun forgotten = move(to, from, "a", "--forget");
         assertThat(forgotten.out()).isEqualTo("removed 1 redirect\n");
         assertThat(there.exists("a")).isFalse();
-        assertThat(move(to, from, "a", "--forget").exitCode()).isEqualTo(3);
+        move(to, from, "a", "--forget").exits(3);
         assertThat(move(to, from, "a").err()).contains("there is no document 'a'");
     }
 
@@ -338,9 +299,7 @@ class FollowTest {
     @Test
     void aDocumentIsNotMovedToWhereItIs() {
         here.rpush("a", "1");
-        CommandRun moved = move(from, from, "a");
-        assertThat(moved.exitCode()).isEqualTo(3);
-        assertThat(moved.err()).contains("document 'a' is there already: it is the same server");
+        move(from, from, "a").exits(3, "document 'a' is there already: it is the same server");
         assertThat(here.rpush("a", "2")).isEqualTo(2);
     }
 
@@ -351,9 +310,7 @@ class FollowTest {
         }
         List<String> before = from.exported();
         move(from, to, "--prefix", "d/");
-        CommandRun back = move(to, from, "--prefix", "d/");
-        assertThat(back.err()).isEmpty();
-        assertThat(back.exitCode()).isZero();
+        move(to, from, "--prefix", "d/").succeeds();
         assertThat(from.exported()).isEqualTo(before);
         assertThat(there.keys("*")).isEmpty();
     }
@@ -368,11 +325,9 @@ class FollowTest {
         try (TrippedProxy source =
                 new TrippedProxy(Integer.parseInt(to.address().split(":", 2)[1]))) {
             source.arm(new Trip("FENCE", false, () -> found.set(found("a"))));
-            CommandRun back =
-                    CommandRun.with(Map.of(), new byte[0]).run(source.address(), "move", "a", "--to", from.address());
-            assertThat(back.exitCode()).as(back.err()).isZero();
+            CommandRun.at(source.address(), "move", "a", "--to", from.address()).exits(0);
         }
-        assertThat(found.get()).startsWith("RELOCATED ");
+        assertThat(found.get()).startsWith("ELSEWHERE ");
         assertThat(here.lrange("a", 0, -1)).containsExactly("1", "2", "3");
     }
 
@@ -392,9 +347,8 @@ class FollowTest {
         there.rpush("a", "1", "2");
         here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
         there.rpush("a", "3");
-        CommandRun moved = move(from, to, "a");
-        assertThat(moved.exitCode()).as(moved.err()).isZero();
-        assertThat(found("a")).startsWith("RELOCATED ");
+        move(from, to, "a").exits(0);
+        assertThat(found("a")).startsWith("ELSEWHERE ");
         assertThat(there.lrange("a", 0, -1)).containsExactly("1", "2", "3");
     }
 
@@ -404,30 +358,22 @@ class FollowTest {
         here.rpush("d/a b", "1", "2", "3");
         here.rpush("d/é", "1");
         List<String> before = from.exported();
-        String[] words = {"move", "--prefix", "d/", "--from", url(from), "--to", url(to)};
-        CommandRun moved = CommandRun.with(Map.of(), new byte[0]).run("127.0.0.1:1", words);
-        assertThat(moved.exitCode()).as(moved.err()).isZero();
-        assertThat(moved.out()).isEqualTo("moved 2 documents to " + url(to) + "\n");
+        String[] words = {"move", "--prefix", "d/", "--from", from.url(), "--to", to.url()};
+        CommandRun moved = CommandRun.at("127.0.0.1:1", words).exits(0);
+        assertThat(moved.out()).isEqualTo("moved 2 documents to " + to.url() + "\n");
         assertThat(to.exported()).isEqualTo(before);
-        assertThat(refusal(() -> here.llen("d/é"))).startsWith("RELOCATED " + url(to) + " ");
+        assertThat(refusal(() -> here.llen("d/é"))).startsWith("ELSEWHERE " + to.url() + " ");
         here.rpush("d/c", "1");
-        assertThat(CommandRun.with(Map.of(), new byte[0])
-                        .run(
-                                "127.0.0.1:1",
-                                Stream.concat(Stream.of(words), Stream.of("--abandon"))
-                                        .toArray(String[]::new))
+        assertThat(CommandRun.at("127.0.0.1:1", CommandRun.words(List.of(words), "--abandon"))
                         .out())
                 .isEqualTo("let 0 documents change again\n");
-        String[] one = {"move", "d/é", "--from", url(from), "--to", url(to), "--forget"};
-        assertThat(CommandRun.with(Map.of(), new byte[0])
-                        .run("127.0.0.1:1", one)
-                        .exitCode())
-                .isZero();
+        String[] one = {"move", "d/é", "--from", from.url(), "--to", to.url(), "--forget"};
+        CommandRun.at("127.0.0.1:1", one).exits(0);
         assertThat(here.exists("d/é")).isFalse();
     }
 
     private static void elsewhere(Jedis client, String name, ServedStore other) {
-        assertThat(refusal(() -> client.rpush(name, "x"))).startsWith("RELOCATED " + other.address() + " ");
+        assertThat(refusal(() -> client.rpush(name, "x"))).startsWith("ELSEWHERE " + other.address() + " ");
     }
 
     private static String refusal(Runnable request) {
@@ -445,14 +391,14 @@ class FollowTest {
             here.rpush("d/" + i, "a" + i);
         }
         here.rpush("other", "x");
-        send("PUT", "d/source", "one", "Content-Type", "text/plain");
-        send("PUT", "d/fork", "", "Stream-Forked-From", "/v1/stream/d/source");
-        CommandRun moved =
-                move(from, to, "--prefix", "d/", "--redirect-to", "a.example:1", "--redirect-to", "http://b:2");
-        assertThat(moved.exitCode()).as(moved.err()).isZero();
+        from.send("PUT", "d/source", "one", "Content-Type", "text/plain");
+        from.send("PUT", "d/fork", "", "Stream-Forked-From", "/v1/stream/d/source");
+        CommandRun moved = move(
+                        from, to, "--prefix", "d/", "--redirect-to", "a.example:1", "--redirect-to", "http://b:2")
+                .exits(0);
         assertThat(moved.out()).isEqualTo("moved 302 documents to a.example:1 (http://b:2)\n");
         assertThat(there.dbSize()).isEqualTo(302);
-        assertThat(refusal(() -> here.llen("d/7"))).startsWith("RELOCATED a.example:1 ");
+        assertThat(refusal(() -> here.llen("d/7"))).startsWith("ELSEWHERE a.example:1 ");
         assertThat(here.keys("*")).containsExactly("other");
     }
 
@@ -466,9 +412,7 @@ class FollowTest {
         there.sendCommand(TRIM, "a", "TO", "" + trimmedThere);
         List<String> before = here.lrange("a", 0, -1);
         List<String> beforeThere = there.lrange("a", 0, -1);
-        CommandRun moved = move(from, to, "a");
-        assertThat(moved.exitCode()).isEqualTo(3);
-        assertThat(moved.err()).contains("there is another one of this name");
+        move(from, to, "a").exits(3, "there is another one of this name");
         assertThat(here.lrange("a", 0, -1)).isEqualTo(before);
         assertThat(there.lrange("a", 0, -1)).isEqualTo(beforeThere);
         assertThat(here.rpush("a", "d")).isEqualTo(before.size() + 1);
@@ -482,7 +426,7 @@ class FollowTest {
         here.rpush("a", "1", "2", "same", "4");
         here.sendCommand(TRIM, "a", "TO", "2");
         there.rpush("a", "x", "y", "same");
-        assertThat(move(from, to, "a").exitCode()).isEqualTo(3);
+        move(from, to, "a").exits(3);
         assertThat(here.lrange("a", 0, -1)).containsExactly("same", "4");
         assertThat(there.lrange("a", 0, -1)).containsExactly("x", "y", "same");
     }
@@ -492,13 +436,11 @@ class FollowTest {
     @ValueSource(longs = {1, 2, 4, 5})
     void aCopyOfADocumentThatWasTrimmedSinceIsGoneOnWith(long trimmed) {
         here.rpush("a", "1", "2", "3");
-        assertThat(CommandRun.of(from, "copy", "a", "--to", to.address()).exitCode())
-                .isZero();
+        CommandRun.of(from, "copy", "a", "--to", to.address()).exits(0);
         here.rpush("a", "4", "5");
         here.sendCommand(TRIM, "a", "TO", "" + trimmed);
         List<String> before = from.exported();
-        CommandRun moved = move(from, to, "a");
-        assertThat(moved.exitCode()).as(moved.err()).isZero();
+        move(from, to, "a").exits(0);
         assertThat(to.exported()).isEqualTo(before);
     }
 
@@ -510,9 +452,8 @@ class FollowTest {
         here.rpush("c", "1");
         there.rpush("b", "foreign");
         there.sendCommand(SPACE, "SET", "a", "retain-values", "2");
-        CommandRun moved = move(from, to, "--prefix", "");
-        assertThat(moved.exitCode()).isEqualTo(3);
-        assertThat(moved.err()).contains("document 'a' is not what was sent", "document 'b' was not");
+        CommandRun moved =
+                move(from, to, "--prefix", "").exits(3, "document 'a' is not what was sent", "document 'b' was not");
         assertThat(moved.out()).isEqualTo("moved 1 document to " + to.address() + "; 2 rejected\n");
         assertThat(here.rpush("a", "4")).isEqualTo(4);
         assertThat(here.rpush("b", "2")).isEqualTo(2);
@@ -529,10 +470,10 @@ class FollowTest {
         assertThat(move(from, to, "--prefix", "a", "--abandon").out()).isEqualTo("let 1 document change again\n");
         here.rpush("a", "2");
         here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
-        assertThat(move(from, to, "a").exitCode()).isZero();
+        move(from, to, "a").exits(0);
         assertThat(there.lrange("a", 0, -1)).containsExactly("1", "2");
         for (String[] senseless : new String[][] {{}, {"a", "--prefix", "b"}, {"a", "--redirect-to", "nowhere"}}) {
-            assertThat(move(from, to, senseless).exitCode()).isEqualTo(2);
+            move(from, to, senseless).exits(2);
         }
     }
 
@@ -543,7 +484,7 @@ class FollowTest {
             here.rpush("a".getBytes(UTF_8), new byte[60_000]);
         }
         there.sendCommand(IMPORT, "a", "BEGIN", "0");
-        assertThat(move(from, to, "a").exitCode()).isZero();
+        move(from, to, "a").exits(0);
         assertThat(there.llen("a")).isEqualTo(40);
     }
 
@@ -557,8 +498,8 @@ class FollowTest {
             here.rpush("d/long".getBytes(UTF_8), new byte[60_000]);
         }
         there.sendCommand(SPACE, "SET", "d/", "writes-per-second", "5");
-        CommandRun copied = CommandRun.of(from, "copy", "--to", address(protocol));
-        assertThat(copied.exitCode()).as(copied.err()).isZero();
+        CommandRun copied =
+                CommandRun.of(from, "copy", "--to", address(protocol)).exits(0);
         assertThat(copied.out()).startsWith("copied 7 documents");
         assertThat(copied.err()).contains("is written to faster than it allows").contains("waiting for it");
         assertThat(to.exported()).isEqualTo(from.exported());

@@ -5,20 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
-import io.caravan.server.protocol.http.codec.HttpConfig;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,45 +27,16 @@ import redis.clients.jedis.commands.ProtocolCommand;
 @Timeout(120)
 class HttpCopyTest {
     private static final int MEBIBYTE = 1024 * 1024;
-    private static final HttpConfig HTTP =
-            HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MEBIBYTE, 4 * MEBIBYTE);
-
     private static final ProtocolCommand SPACE = () -> "CARAVAN.SPACE".getBytes(UTF_8);
 
-    private ServedStore from;
-    private ServedStore to;
+    @AutoClose
+    private final ServedStore from = new ServedStore(config -> config.withHttp(ServedStore.http()));
 
-    @BeforeEach
-    void start() throws IOException {
-        from = new ServedStore(config -> config.withHttp(HTTP));
-        to = new ServedStore(config -> config.withHttp(HTTP));
-    }
-
-    @AfterEach
-    void stop() {
-        from.close();
-        to.close();
-    }
-
-    private static String url(ServedStore server) {
-        return "http://127.0.0.1:" + server.httpPort();
-    }
+    @AutoClose
+    private final ServedStore to = new ServedStore(config -> config.withHttp(ServedStore.http()));
 
     private CommandRun copy(String... options) {
-        String[] words = Arrays.copyOf(new String[] {"copy", "--to", url(to)}, options.length + 3);
-        System.arraycopy(options, 0, words, 3, options.length);
-        return CommandRun.of(from, words);
-    }
-
-    private void send(String method, String path, String body, String... headers) throws Exception {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(url(from) + "/v1/stream/" + path))
-                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
-                .headers(headers)
-                .build();
-        assertThat(HttpClient.newHttpClient()
-                        .send(request, BodyHandlers.discarding())
-                        .statusCode())
-                .isBetween(200, 299);
+        return CommandRun.of(from, CommandRun.words(List.of("copy", "--to", to.url()), options));
     }
 
     /** Appends short, long, trimmed, and binary documents, a value of the maximum length, and all attributes. */
@@ -86,8 +51,8 @@ class HttpCopyTest {
             }
             client.ltrim("long", 7, -1);
         }
-        send("PUT", "json", "[1, {\"a\": 1.0}]", "Content-Type", "application/json", "Stream-TTL", "1000");
-        send(
+        from.send("PUT", "json", "[1, {\"a\": 1.0}]", "Content-Type", "application/json", "Stream-TTL", "1000");
+        from.send(
                 "POST",
                 "json",
                 "[3]",
@@ -103,21 +68,18 @@ class HttpCopyTest {
                 "s1",
                 "Stream-Closed",
                 "true");
-        send("PUT", "empty", "", "Content-Type", "text/a", "Stream-Expires-At", "2099-01-01T00:00:00Z");
+        from.send("PUT", "empty", "", "Content-Type", "text/a", "Stream-Expires-At", "2099-01-01T00:00:00Z");
     }
 
     @Test
     void documentsAreTheSameAtTheOtherServer() throws Exception {
         fill();
-        CommandRun first = copy();
-        assertThat(first.err()).isEmpty();
+        CommandRun first = copy().succeeds();
         assertThat(first.out()).startsWith("copied 304 documents, 998 values, ");
-        assertThat(first.exitCode()).isZero();
         assertThat(to.exported()).isEqualTo(from.exported());
 
-        CommandRun again = copy("--resume", "--json");
-        assertThat(again.out()).contains("\"documents\":0,", "\"already\":304,", "\"rejected\":0");
-        assertThat(again.exitCode()).isZero();
+        CommandRun again = copy("--resume", "--json").exits(0);
+        assertThat(again.out()).contains("\"documents\":0,", "\"already\":304,", "\"refused\":0");
     }
 
     /** Clients, proxies, and the protocol interpret these paths as other paths. */
@@ -127,8 +89,7 @@ class HttpCopyTest {
         try (Jedis client = from.jedis()) {
             names.forEach(name -> client.rpush(name, "in " + name));
         }
-        CommandRun copied =
-                CommandRun.with(Map.of(), new byte[0]).run("127.0.0.1:1", "copy", "--from", url(from), "--to", url(to));
+        CommandRun copied = CommandRun.at("127.0.0.1:1", "copy", "--from", from.url(), "--to", to.url());
         assertThat(copied.err()).isEmpty();
         assertThat(to.exported()).isEqualTo(from.exported());
     }
@@ -136,25 +97,20 @@ class HttpCopyTest {
     @Test
     void aServerOfWhichOnlyHttpIsReachedIsCopiedFrom() throws Exception {
         fill();
-        String[] words = {"copy", "--from", url(from), "--to", to.address()};
-        CommandRun copied = CommandRun.with(Map.of(), new byte[0]).run("127.0.0.1:1", words);
+        String[] words = {"copy", "--from", from.url(), "--to", to.address()};
+        CommandRun copied = CommandRun.at("127.0.0.1:1", words);
         assertThat(copied.err()).isEmpty();
         assertThat(copied.out()).startsWith("copied 304 documents, 998 values, ");
         assertThat(to.exported()).isEqualTo(from.exported());
-        String[] short1 = {"copy", "short/1", "--from", url(from), "--to", to.address(), "--resume"};
-        assertThat(CommandRun.with(Map.of(), new byte[0])
-                        .run("127.0.0.1:1", short1)
-                        .out())
-                .contains("1 were there already");
+        String[] short1 = {"copy", "short/1", "--from", from.url(), "--to", to.address(), "--resume"};
+        assertThat(CommandRun.at("127.0.0.1:1", short1).out()).contains("1 were there already");
         for (String unfit : List.of("127.0.0.1:1", "http://u:s3cret@127.0.0.1:1", "http://127.0.0.1:1/path")) {
-            CommandRun refused = copy("--from", unfit);
-            assertThat(refused.exitCode()).isEqualTo(2);
+            CommandRun refused = copy("--from", unfit).exits(2);
             assertThat(refused.err()).contains("--from is neither").doesNotContain("s3cret");
         }
         try (FakeStreams fake = new FakeStreams(request -> FakeStreams.Answer.of(401, "", ""))) {
-            CommandRun without = copy("--from", "http://127.0.0.1:" + fake.uri().getPort());
-            assertThat(without.err()).contains("CARAVAN_FROM_PASSWORD or with --from-password-file FILE");
-            assertThat(without.exitCode()).isEqualTo(1);
+            copy("--from", "http://127.0.0.1:" + fake.uri().getPort())
+                    .exits(1, "CARAVAN_FROM_PASSWORD or with --from-password-file FILE");
         }
     }
 
@@ -162,9 +118,9 @@ class HttpCopyTest {
     @Test
     void aCopyThatWasEndedGoesOn() throws Exception {
         fill();
-        assertThat(copy("short/1").exitCode()).isZero();
+        copy("short/1").exits(0);
         for (String step : List.of("begin&first=0", "begin&first=7")) {
-            HttpRequest part = HttpRequest.newBuilder(URI.create(url(to) + "/v1/import/long?step=" + step))
+            HttpRequest part = HttpRequest.newBuilder(URI.create(to.url() + "/v1/import/long?step=" + step))
                     .POST(BodyPublishers.ofString("{\"attributes\":{\"content-type\":\"text/a\"}}"))
                     .build();
             assertThat(HttpClient.newHttpClient()
@@ -203,12 +159,10 @@ class HttpCopyTest {
                 Jedis other = to.jedis()) {
             client.rpush("a", "1");
             other.rpush("a", "2", "3");
-            CommandRun refused = copy("a");
-            assertThat(refused.exitCode()).isEqualTo(3);
-            assertThat(refused.err()).contains("document 'a' was not imported: document 'a' exists");
+            copy("a").exits(3, "document 'a' was not imported: document 'a' exists");
             assertThat(copy("--existing", "skip").out()).contains("1 skipped");
             assertThat(other.lrange("a", 0, -1)).containsExactly("2", "3");
-            assertThat(copy("--existing", "replace").exitCode()).isZero();
+            copy("--existing", "replace").exits(0);
             assertThat(other.lrange("a", 0, -1)).containsExactly("1");
         }
     }
@@ -218,20 +172,16 @@ class HttpCopyTest {
         try (Jedis client = from.jedis()) {
             client.rpush("a", "1");
         }
-        CommandRun user = copy("--to-user", "mover");
-        assertThat(user.exitCode()).isEqualTo(2);
-        assertThat(user.err()).contains("over HTTP a token says who the user is");
+        copy("--to-user", "mover").exits(2, "over HTTP a token says who the user is");
         assertThat(copy("--to-tls-ca", "none").err()).contains("--to-tls-ca is for https://");
-        CommandRun secret = CommandRun.of(from, "copy", "--to", "http://u:s3cret@127.0.0.1:1");
-        assertThat(secret.exitCode()).isEqualTo(2);
+        CommandRun secret = CommandRun.of(from, "copy", "--to", "http://u:s3cret@127.0.0.1:1")
+                .exits(2);
         assertThat(secret.err()).doesNotContain("s3cret");
         try (FakeStreams fake = new FakeStreams(request -> request.endsWith("Authorization: Bearer t0ken")
                 ? FakeStreams.Answer.of(404, "", "<html>")
                 : FakeStreams.Answer.of(401, "", ""))) {
             String address = "http://127.0.0.1:" + fake.uri().getPort();
-            CommandRun without = CommandRun.of(from, "copy", "--to", address);
-            assertThat(without.err()).contains("requires another token");
-            assertThat(without.exitCode()).isEqualTo(1);
+            CommandRun.of(from, "copy", "--to", address).exits(1, "requires another token");
             CommandRun with = CommandRun.with(Map.of("CARAVAN_TO_PASSWORD", "t0ken"), new byte[0])
                     .run(from.address(), "copy", "--to", address);
             assertThat(with.err()).contains("with the status 404 is no Caravan server");

@@ -18,7 +18,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 /**
  * A few documents at two servers and some commands that migrate them from one to the other. After each command, every
@@ -105,8 +104,7 @@ final class MigrationRound {
     }
 
     private static void ok(String... words) {
-        CommandRun run = CommandRun.with(Map.of(), new byte[0]).run(null, words);
-        assertThat(run.exitCode()).as(run.err()).isZero();
+        CommandRun.at(null, words).exits(0);
     }
 
     private synchronized void append(MigrationSide side, String name, int count) {
@@ -266,14 +264,13 @@ final class MigrationRound {
     }
 
     private int carry(String command, List<String> options) {
-        String[] words = Stream.of(
-                        List.of(command, "--server", source.proxy.address(), "--to", target.proxy.address()), options)
-                .flatMap(List::stream)
-                .toArray(String[]::new);
-        List<String> more = command.equals("move") ? List.of("--redirect-to", target.address()) : List.of();
-        return ran(
-                CommandRun.with(Map.of(), new byte[0]),
-                Stream.concat(Arrays.stream(words), more.stream()).toArray(String[]::new));
+        List<String> words =
+                new ArrayList<>(List.of(command, "--server", source.proxy.address(), "--to", target.proxy.address()));
+        words.addAll(options);
+        if (command.equals("move")) {
+            words.addAll(List.of("--redirect-to", target.address()));
+        }
+        return ran(CommandRun.with(Map.of(), new byte[0]), words.toArray(String[]::new));
     }
 
     private int ran(CommandRun run, String... words) {

@@ -98,11 +98,7 @@ final class MigrationSide implements AutoCloseable {
         client.close();
         server.stop();
         ids.forEach(id -> store.delete(id).join());
-        try {
-            server.start();
-        } catch (IOException failed) {
-            throw new IllegalStateException(failed);
-        }
+        server.start();
         client = connected();
     }
 

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.cli.Main;
+import io.caravan.server.cli.ServerJvm;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
 import io.caravan.testing.FreePorts;
@@ -16,14 +16,12 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,21 +46,15 @@ class RedisImportTest {
     private Path directory;
 
     @AutoClose
-    private ServedStore to;
-
-    @BeforeEach
-    void start() throws IOException {
-        to = new ServedStore();
-    }
+    private final ServedStore to = new ServedStore();
 
     private CommandRun importing(String url, String... options) {
         return importing(Map.of(), url, options);
     }
 
     private CommandRun importing(Map<String, String> environment, String url, String... options) {
-        String[] words = Arrays.copyOf(new String[] {"import", "--from", url}, options.length + 3);
-        System.arraycopy(options, 0, words, 3, options.length);
-        return CommandRun.with(environment, new byte[0]).run(to.address(), words);
+        return CommandRun.with(environment, new byte[0])
+                .run(to.address(), CommandRun.words(List.of("import", "--from", url), options));
     }
 
     /** Pushes several short lists and a long one. */
@@ -92,11 +84,8 @@ class RedisImportTest {
             fill(redis.client, 1_000);
             redis.client.rpush("greatest".getBytes(UTF_8), new byte[MAX_VALUE_BYTES], new byte[] {0, -1, '\n'});
             redis.client.pexpire("list/7", 100_000);
-            CommandRun first = importing(redis.url());
-            assertThat(first.err()).isEmpty();
-            assertThat(first.out())
-                    .isEqualTo("imported 1,002 lists, 33,002 values, 1.3 MiB; in pass 2, 1,002 lists are the same\n");
-            assertThat(first.exitCode()).isZero();
+            importing(redis.url())
+                    .prints("imported 1,002 lists, 33,002 values, 1.3 MiB; in pass 2, 1,002 lists are the same\n");
             same(redis.client);
 
             redis.client.set("text\u001b", "x");
@@ -104,23 +93,22 @@ class RedisImportTest {
             redis.client.rpush("tooLarge".getBytes(UTF_8), "x".getBytes(UTF_8), new byte[MAX_VALUE_BYTES + 1]);
             redis.client.rpush("n".repeat(1_025), "x");
             redis.client.rpush("after", "x");
-            CommandRun second = importing(redis.url());
-            assertThat(second.exitCode()).isEqualTo(3);
+            CommandRun second = importing(redis.url()).exits(3);
             assertThat(second.err().lines())
                     .containsExactlyInAnyOrder(
-                            "caravan: the list 'tooLarge' has a value of 1048577 bytes, at index 1; the server takes values"
-                                    + " of at most 1048576 (--max-value)",
+                            "caravan: the list 'tooLarge' has a value of 1048577 bytes, at index 1; the server takes"
+                                    + " values of at most 1048576 (--max-value)",
                             "caravan: the list '" + "n".repeat(64)
                                     + "' has a name of 1025 bytes; a document's has 1 to 1024");
             assertThat(second.out())
-                    .isEqualTo(
-                            "imported 1 list, 1 value, 1 B; in pass 2, 1,003 lists are the same; 1002 were there already;"
-                                    + " 2 rejected; no list: 1 set, such as 'set'; no list: 1 string, such as 'text\\u001b'\n");
+                    .isEqualTo("imported 1 list, 1 value, 1 B; in pass 2, 1,003 lists are the same; 1002 were there"
+                            + " already; 2 rejected; no list: 1 set, such as 'set'; no list: 1 string, such as"
+                            + " 'text\\u001b'\n");
             redis.client.del("text\u001b", "set", "tooLarge", "n".repeat(1_025));
             same(redis.client);
             assertThat(importing(redis.url(), "--json").out())
                     .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"passes\":1,\"same\":1003,\"already\":1003,"
-                            + "\"skipped\":0,\"expired\":0,\"rejected\":0,\"others\":{}}\n");
+                            + "\"skipped\":0,\"expired\":0,\"refused\":0,\"others\":{}}\n");
         }
     }
 
@@ -172,11 +160,10 @@ class RedisImportTest {
         String before = ":-1\r\n*1\r\n$1\r\na\r\n";
         String after = ":-1\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n";
         CommandRun run = importing(claimingToBeRedis(
-                false, COUNTED, SCANNED, before, COUNTED, SCANNED, before, written, SCANNED, after, after, written,
-                SCANNED, after, written));
-        assertThat(run.exitCode()).as(run.err()).isZero();
+                        false, COUNTED, SCANNED, before, COUNTED, SCANNED, before, written, SCANNED, after, after,
+                        written, SCANNED, after, written))
+                .exits(0, "stop all clients that write there");
         assertThat(run.out()).isEqualTo("imported 2 lists, 3 values, 3 B; in pass 4, 1 list is the same\n");
-        assertThat(run.err()).contains("stop all clients that write there");
         try (Jedis caravan = to.jedis()) {
             assertThat(caravan.lrange("d", 0, -1)).containsExactly("a", "b");
         }
@@ -184,9 +171,8 @@ class RedisImportTest {
 
     @Test
     void aRedisThatDoesNotCountItsWritesIsRefused() throws IOException {
-        CommandRun run = importing(claimingToBeRedis(false, "$11\r\nloading:0\r\n\r\n"));
-        assertThat(run.exitCode()).isEqualTo(1);
-        assertThat(run.err()).contains("Redis does not say in INFO how many changes it has had");
+        importing(claimingToBeRedis(false, "$11\r\nloading:0\r\n\r\n"))
+                .exits(1, "Redis does not say in INFO how many changes it has had");
     }
 
     @Test
@@ -197,16 +183,14 @@ class RedisImportTest {
                 caravan.rpush("list/1", "other");
                 caravan.rpush("long", "other");
             }
-            CommandRun refused = importing(redis.url());
-            assertThat(refused.exitCode()).isEqualTo(3);
+            CommandRun refused = importing(redis.url()).exits(3);
             assertThat(refused.err())
                     .contains("the list 'list/1' was not imported: there is another document of this name")
                     .contains("the list 'long' was not imported");
-            CommandRun skipped = importing(redis.url(), "--existing", "skip");
-            assertThat(skipped.exitCode()).isZero();
+            CommandRun skipped = importing(redis.url(), "--existing", "skip").exits(0);
             assertThat(skipped.out()).contains("imported 0 lists,", "2 skipped");
-            CommandRun replaced = importing(redis.url(), "--existing", "replace");
-            assertThat(replaced.exitCode()).isZero();
+            CommandRun replaced =
+                    importing(redis.url(), "--existing", "replace").exits(0);
             assertThat(replaced.out()).startsWith("imported 2 lists, 30,003 values");
             same(redis.client);
         }
@@ -236,18 +220,7 @@ class RedisImportTest {
                 redis.client.rpush("list/1", "after the kill");
                 redis.client.rpush("new", "after the kill");
             });
-            process.set(new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java")
-                                    .toString(),
-                            "-XX:TieredStopAtLevel=1",
-                            "-cp",
-                            System.getProperty("java.class.path"),
-                            Main.class.getName(),
-                            "import",
-                            "--server",
-                            to.address(),
-                            "--from",
-                            proxy.url())
+            process.set(new ProcessBuilder(ServerJvm.command("import", "--server", to.address(), "--from", proxy.url()))
                     .redirectErrorStream(true)
                     .redirectOutput(directory.resolve("out").toFile())
                     .start());
@@ -255,9 +228,7 @@ class RedisImportTest {
             assertThat(process.get().exitValue())
                     .as(Files.readString(directory.resolve("out")))
                     .isEqualTo(137);
-            CommandRun again = importing(redis.url(), "--existing", "replace");
-            assertThat(again.err()).isEmpty();
-            assertThat(again.exitCode()).isZero();
+            importing(redis.url(), "--existing", "replace").succeeds();
             same(redis.client);
         }
     }
@@ -268,14 +239,11 @@ class RedisImportTest {
                 RedisProxy proxy = new RedisProxy(redis.port)) {
             fill(redis.client, 50);
             proxy.at("LRANGE", 60, redis::kill);
-            CommandRun run = importing(proxy.url());
-            assertThat(run.exitCode()).isEqualTo(1);
-            assertThat(run.err()).contains("Redis at 127.0.0.1:", "run the import again, which goes on");
+            importing(proxy.url()).exits(1, "Redis at 127.0.0.1:", "run the import again, which goes on");
         }
         try (RedisServer redis = RedisServer.start()) {
             fill(redis.client, 50);
-            CommandRun run = importing(redis.url());
-            assertThat(run.exitCode()).isZero();
+            importing(redis.url()).exits(0);
             same(redis.client);
         }
     }
@@ -296,14 +264,13 @@ class RedisImportTest {
                 assertThat(run.err()).isEmpty();
                 assertThat(run.out()).contains("1 list is the same");
             }
-            CommandRun wrong = importing("redis://u:s3cret-not@127.0.0.1:" + redis.port);
-            assertThat(wrong.exitCode()).isEqualTo(1);
+            CommandRun wrong =
+                    importing("redis://u:s3cret-not@127.0.0.1:" + redis.port).exits(1);
             assertThat(wrong.err())
                     .contains("refuses: WRONGPASS", "CARAVAN_FROM_PASSWORD")
                     .doesNotContain("s3cret");
             assertThat(importing(other).err()).contains("refuses: NOAUTH");
-            CommandRun url = importing("redis://u:s3cret@");
-            assertThat(url.exitCode()).isEqualTo(2);
+            CommandRun url = importing("redis://u:s3cret@").exits(2);
             assertThat(url.err()).contains("--from is not redis://").doesNotContain("s3cret");
             assertThat(importing(other, "file").err()).contains("FILE and --from exclude each other");
         }
@@ -398,8 +365,7 @@ class RedisImportTest {
             })
     void aHostileAnswerEndsTheImport(String answer) throws IOException {
         for (String url : List.of(claimingToBeRedis(false, answer), claimingToBeRedis(false, COUNTED, answer))) {
-            CommandRun run = importing(url, "--timeout", "5");
-            assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
+            CommandRun run = importing(url, "--timeout", "5").exits(1);
             assertThat(run.err()).startsWith("caravan: ").contains("Redis").doesNotContain("Exception");
         }
     }
@@ -416,8 +382,8 @@ class RedisImportTest {
             })
     void aHostileListEndsTheImport(String answer) throws IOException {
         String whole = answer.equals("+") ? ":" + "1".repeat(300_000) : answer;
-        CommandRun run = importing(claimingToBeRedis(false, COUNTED, SCANNED, whole), "--timeout", "5");
-        assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
+        CommandRun run = importing(claimingToBeRedis(false, COUNTED, SCANNED, whole), "--timeout", "5")
+                .exits(1);
         assertThat(run.err()).startsWith("caravan: Redis at 127.0.0.1:").doesNotContain("Exception");
         try (Jedis caravan = to.jedis()) {
             assertThat(caravan.dbSize()).isZero();
@@ -427,13 +393,10 @@ class RedisImportTest {
     /** The reply announces a value of 512 MiB, for which the client must not allocate memory. */
     @Test
     void aRedisThatIsDeadOrClosesIsTold() throws IOException {
-        CommandRun dead =
-                importing(claimingToBeRedis(false, COUNTED, SCANNED, ":-1\r\n*1\r\n$536870912\r\nx"), "--timeout", "1");
-        assertThat(dead.exitCode()).isEqualTo(1);
-        assertThat(dead.err()).contains("has not answered for 1 s; if it is just slow, raise --timeout");
-        CommandRun closed = importing(claimingToBeRedis(true, COUNTED, SCANNED, ":-1\r\n*1\r\n$100\r\nx"));
-        assertThat(closed.exitCode()).isEqualTo(1);
-        assertThat(closed.err()).contains("it closed the connection");
+        importing(claimingToBeRedis(false, COUNTED, SCANNED, ":-1\r\n*1\r\n$536870912\r\nx"), "--timeout", "1")
+                .exits(1, "has not answered for 1 s; if it is just slow, raise --timeout");
+        importing(claimingToBeRedis(true, COUNTED, SCANNED, ":-1\r\n*1\r\n$100\r\nx"))
+                .exits(1, "it closed the connection");
     }
 
     /** The document has expired when it is read back, or the list has expired before the second pass. */
@@ -442,9 +405,8 @@ class RedisImportTest {
         String none = "*2\r\n$1\r\n0\r\n*0\r\n";
         String list = "\r\n*1\r\n$1\r\nx\r\n";
         for (String left : List.of(":0", ":1", ":500")) {
-            CommandRun run = importing(claimingToBeRedis(false, COUNTED, SCANNED, left + list, COUNTED, none, COUNTED));
-            assertThat(run.err()).isEmpty();
-            assertThat(run.exitCode()).isZero();
+            importing(claimingToBeRedis(false, COUNTED, SCANNED, left + list, COUNTED, none, COUNTED))
+                    .succeeds();
         }
     }
 }

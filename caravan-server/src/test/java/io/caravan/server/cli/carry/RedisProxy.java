@@ -1,10 +1,6 @@
 package io.caravan.server.cli.carry;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -18,36 +14,18 @@ final class RedisProxy implements AutoCloseable {
     private static final Pattern COMMAND = Pattern.compile("\\*[0-9]+\r\n\\$[0-9]+\r\n([A-Z]+)\r\n");
 
     private final ServerSocket listener = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
-    private final int port;
     private final Map<String, Runnable> actions = new ConcurrentHashMap<>();
     private final Map<String, Integer> counts = new ConcurrentHashMap<>();
 
     RedisProxy(int port) throws IOException {
-        this.port = port;
-        daemon(() -> {
+        TrippedProxy.daemon(() -> {
             while (true) {
                 Socket client = listener.accept();
                 Socket redis = new Socket(InetAddress.getLoopbackAddress(), port);
-                daemon(() -> pump(redis, client, false));
-                daemon(() -> pump(client, redis, true));
+                TrippedProxy.daemon(() -> TrippedProxy.pump(redis, client, answer -> {}));
+                TrippedProxy.daemon(() -> TrippedProxy.pump(client, redis, this::look));
             }
         });
-    }
-
-    private interface Work {
-        void run() throws IOException;
-    }
-
-    private static void daemon(Work work) {
-        Thread thread = new Thread(() -> {
-            try {
-                work.run();
-            } catch (IOException closed) {
-                // The end of the connection or of the test.
-            }
-        });
-        thread.setDaemon(true);
-        thread.start();
     }
 
     /** Sets the action for the nth occurrence of the command, counted from 1. */
@@ -58,21 +36,6 @@ final class RedisProxy implements AutoCloseable {
 
     int count(String command) {
         return counts.getOrDefault(command, 0);
-    }
-
-    private void pump(Socket from, Socket to, boolean requests) throws IOException {
-        byte[] bytes = new byte[16 * 1024];
-        try (from;
-                to) {
-            InputStream in = from.getInputStream();
-            OutputStream out = to.getOutputStream();
-            for (int read = in.read(bytes); read > 0; read = in.read(bytes)) {
-                if (requests) {
-                    look(new String(bytes, 0, read, ISO_8859_1));
-                }
-                out.write(bytes, 0, read);
-            }
-        }
     }
 
     private void look(String requests) {

@@ -4,28 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
-import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.Tls;
-import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,43 +28,17 @@ class StreamImportTest {
     private static final int MEBIBYTE = 1024 * 1024;
     private static final int LONG_BYTES = 3 * MEBIBYTE;
 
-    private static final HttpConfig HTTP =
-            HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 4 * 1024 * 1024, 4 * 1024 * 1024);
-
-    private final HttpClient http =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-
     @TempDir
     private Path directory;
 
-    private ServedStore from;
-    private ServedStore to;
+    @AutoClose
+    private final ServedStore from = new ServedStore(config -> config.withHttp(ServedStore.http()));
 
-    @BeforeEach
-    void start() throws IOException {
-        from = new ServedStore(config -> config.withHttp(HTTP));
-        to = new ServedStore();
-    }
-
-    @AfterEach
-    void stop() {
-        from.close();
-        to.close();
-    }
-
-    private String url() {
-        return "http://127.0.0.1:" + from.httpPort() + "/v1/stream";
-    }
-
-    private void send(String method, String path, String body, String... headers) throws Exception {
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url() + "/" + path))
-                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
-        HttpResponse<String> answer = http.send(request.headers(headers).build(), BodyHandlers.ofString());
-        assertThat(answer.statusCode()).as(answer.body()).isBetween(200, 299);
-    }
+    @AutoClose
+    private final ServedStore to = new ServedStore();
 
     private CommandRun importing(String... options) {
-        return importingFrom(url(), options);
+        return importingFrom(from.url() + "/v1/stream", options);
     }
 
     private CommandRun importingFrom(String url, String... options) {
@@ -85,9 +46,8 @@ class StreamImportTest {
     }
 
     private CommandRun importingFrom(Map<String, String> environment, String url, String... options) {
-        String[] words = Arrays.copyOf(new String[] {"import", "--from", url}, options.length + 3);
-        System.arraycopy(options, 0, words, 3, options.length);
-        return CommandRun.with(environment, new byte[0]).run(to.address(), words);
+        return CommandRun.with(environment, new byte[0])
+                .run(to.address(), CommandRun.words(List.of("import", "--from", url), options));
     }
 
     private List<String> values(String name) {
@@ -102,20 +62,17 @@ class StreamImportTest {
 
     @Test
     void streamsComeWithTypeExpiryAndEnd() throws Exception {
-        send("PUT", "json", "[{\"a\": 1.0}, [2] ,\"x\"]", "Content-Type", JSON, "Stream-TTL", "1000");
-        send("PUT", "text%20%C3%A9", "ab", "Content-Type", "text/plain; charset=utf-8");
-        send("POST", "text%20%C3%A9", "cd", "Content-Type", "text/plain", "Stream-Closed", "true");
-        send("PUT", "long", "", "Content-Type", "text/plain");
+        from.send("PUT", "json", "[{\"a\": 1.0}, [2] ,\"x\"]", "Content-Type", JSON, "Stream-TTL", "1000");
+        from.send("PUT", "text%20%C3%A9", "ab", "Content-Type", "text/plain; charset=utf-8");
+        from.send("POST", "text%20%C3%A9", "cd", "Content-Type", "text/plain", "Stream-Closed", "true");
+        from.send("PUT", "long", "", "Content-Type", "text/plain");
         for (int i = 0; i < LONG_BYTES / MEBIBYTE; i++) {
-            send("POST", "long", "x".repeat(MEBIBYTE), "Content-Type", "text/plain");
+            from.send("POST", "long", "x".repeat(MEBIBYTE), "Content-Type", "text/plain");
         }
-        send("PUT", "empty", "", "Content-Type", "text/a", "Stream-Expires-At", "2099-01-01T00:00:00Z");
+        from.send("PUT", "empty", "", "Content-Type", "text/a", "Stream-Expires-At", "2099-01-01T00:00:00Z");
         Path names = Files.writeString(directory.resolve("names"), "text é\n\nlong\nempty\n");
 
-        CommandRun first = importing("--name", "json", "--names", names.toString());
-        assertThat(first.err()).isEmpty();
-        assertThat(first.out()).isEqualTo("imported 4 streams, 16 values, 3.0 MiB\n");
-        assertThat(first.exitCode()).isZero();
+        importing("--name", "json", "--names", names.toString()).prints("imported 4 streams, 16 values, 3.0 MiB\n");
         assertThat(values("json")).containsExactly("{\"a\": 1.0}", "[2]", "\"x\"");
         assertThat(values("text é")).containsExactly("abcd");
         assertThat(String.join("", values("long"))).isEqualTo("x".repeat(LONG_BYTES));
@@ -125,16 +82,16 @@ class StreamImportTest {
         assertThat(stat("empty")).contains("\"expires-at-ms\":4070908800000", "\"values\":0");
 
         // The second import must find the documents equal although their values have other boundaries.
-        CommandRun second = importing("--name", "json", "--names", names.toString(), "--json");
+        CommandRun second = importing("--name", "json", "--names", names.toString(), "--json")
+                .exits(0);
         assertThat(second.out())
                 .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"already\":4,\"skipped\":0,\"expired\":0,"
-                        + "\"rejected\":0}\n");
-        assertThat(second.exitCode()).isZero();
+                        + "\"refused\":0}\n");
     }
 
     @Test
     void whatCannotComeIsToldAndAllElseComes() throws Exception {
-        send("PUT", "a", "x", "Content-Type", "text/plain");
+        from.send("PUT", "a", "x", "Content-Type", "text/plain");
         CommandRun run = importing("--name", "missing", "--name", "n".repeat(1_025), "--name", "a");
         assertThat(run.err().lines())
                 .containsExactly(
@@ -146,15 +103,14 @@ class StreamImportTest {
 
     @Test
     void aNameThatIsTakenIsRefusedSkippedOrReplaced() throws Exception {
-        send("PUT", "a", "[1,2]", "Content-Type", JSON);
+        from.send("PUT", "a", "[1,2]", "Content-Type", JSON);
         try (Jedis client = to.jedis()) {
             client.rpush("a", "1", "2");
         }
-        CommandRun refused = importing("--name", "a");
+        CommandRun refused = importing("--name", "a").exits(3);
         assertThat(refused.err())
                 .isEqualTo("caravan: the stream 'a' was not imported: there is another document of this name, which"
                         + " --existing replace replaces\n");
-        assertThat(refused.exitCode()).isEqualTo(3);
         assertThat(importing("--name", "a", "--existing", "skip").out())
                 .isEqualTo("imported 0 streams, 0 values, 0 B; 1 skipped\n");
         assertThat(stat("a")).contains("octet-stream");
@@ -162,25 +118,25 @@ class StreamImportTest {
                 .isEqualTo("imported 1 stream, 2 values, 2 B\n");
         assertThat(stat("a")).contains(JSON);
         // The stream has grown since the import.
-        send("POST", "a", "3", "Content-Type", JSON);
-        assertThat(importing("--name", "a").exitCode()).isEqualTo(3);
-        assertThat(importing("--name", "a", "--existing", "replace").exitCode()).isZero();
+        from.send("POST", "a", "3", "Content-Type", JSON);
+        importing("--name", "a").exits(3);
+        importing("--name", "a", "--existing", "replace").exits(0);
         assertThat(values("a")).containsExactly("1", "2", "3");
     }
 
     @Test
     void bordersBetweenValuesMakeNoDifferenceButForJson() throws Exception {
         CommandRun.of(from, "append", "bytes", "ab", "c");
-        send("PUT", "json", "[12,3]", "Content-Type", JSON);
-        assertThat(importing("--name", "json").exitCode()).isZero();
+        from.send("PUT", "json", "[12,3]", "Content-Type", JSON);
+        importing("--name", "json").exits(0);
         try (Jedis client = to.jedis()) {
             client.rpush("bytes", "a", "bc");
         }
         assertThat(importing("--name", "bytes", "--name", "json").out())
                 .isEqualTo("imported 0 streams, 0 values, 0 B; 2 were there already\n");
-        send("DELETE", "json", "", "Accept", "*/*");
-        send("PUT", "json", "[1,23]", "Content-Type", JSON);
-        assertThat(importing("--name", "json").exitCode()).isEqualTo(3);
+        from.send("DELETE", "json", "", "Accept", "*/*");
+        from.send("PUT", "json", "[1,23]", "Content-Type", JSON);
+        importing("--name", "json").exits(3);
     }
 
     /** The server sends part of the stream and then fails. */
@@ -193,9 +149,8 @@ class StreamImportTest {
                 : gets.getAndIncrement() == 0
                         ? FakeStreams.Answer.of(head, "x".repeat(LONG_BYTES))
                         : FakeStreams.Answer.of(410, "", ""))) {
-            CommandRun run = importingFrom(fake.uri().toString(), "--name", "a");
-            assertThat(run.err()).contains("the stream 'a' is deleted there, or was trimmed while it was read (410)");
-            assertThat(run.exitCode()).isEqualTo(3);
+            importingFrom(fake.uri().toString(), "--name", "a")
+                    .exits(3, "the stream 'a' is deleted there, or was trimmed while it was read (410)");
         }
         assertThat(stat("a")).isEmpty();
         try (Jedis client = to.jedis()) {
@@ -208,9 +163,8 @@ class StreamImportTest {
         String head = "Content-Type: application/json\r\nStream-Next-Offset: 3\r\nStream-Up-To-Date: true\r\n";
         try (FakeStreams fake =
                 new FakeStreams(request -> FakeStreams.Answer.of(head, request.startsWith("HEAD") ? "" : "[1,{]]"))) {
-            CommandRun run = importingFrom(fake.uri().toString(), "--name", "a");
-            assertThat(run.err()).contains("the stream 'a' has a message that is not JSON");
-            assertThat(run.exitCode()).isEqualTo(3);
+            importingFrom(fake.uri().toString(), "--name", "a")
+                    .exits(3, "the stream 'a' has a message that is not JSON");
         }
         assertThat(stat("a")).isEmpty();
     }
@@ -223,15 +177,13 @@ class StreamImportTest {
                 : FakeStreams.Answer.of(401, "", ""))) {
             String url = fake.uri().toString();
             Path file = Files.writeString(directory.resolve("token"), "s3cret\n");
-            assertThat(importingFrom(url, "--name", "a", "--from-password-file", file.toString())
-                            .exitCode())
-                    .isZero();
-            assertThat(importingFrom(Map.of("CARAVAN_FROM_PASSWORD", "s3cret"), url, "--name", "b")
-                            .exitCode())
-                    .isZero();
-            CommandRun without = importingFrom(url, "--name", "c", "--name", "d");
+            importingFrom(url, "--name", "a", "--from-password-file", file.toString())
+                    .exits(0);
+            importingFrom(Map.of("CARAVAN_FROM_PASSWORD", "s3cret"), url, "--name", "b")
+                    .exits(0);
+            CommandRun without =
+                    importingFrom(url, "--name", "c", "--name", "d").exits(1);
             assertThat(without.err()).startsWith("caravan: the server at " + url + " requires another token");
-            assertThat(without.exitCode()).isEqualTo(1);
         }
     }
 
@@ -246,11 +198,8 @@ class StreamImportTest {
             Path own = Files.writeString(directory.resolve("cert.pem"), certificate.getCertificatePathPEM());
             Path key = Files.writeString(directory.resolve("key.pem"), certificate.getPrivateKeyPEM());
             Tls tls = new Tls(own, key, null);
-            try (ServedStore secure = new ServedStore(config -> config.withNetwork(new NetworkConfig(
-                            config.network().transport(), 1, config.network().limits(), tls))
-                    .withHttp(HTTP))) {
-                CommandRun.with(Map.of(), new byte[0])
-                        .run(secure.address(), "append", "a", "x", "--tls-ca", own.toString());
+            try (ServedStore secure = ServedStore.overTls(tls)) {
+                CommandRun.at(secure.address(), "append", "a", "x", "--tls-ca", own.toString());
                 String url = "https://127.0.0.1:" + secure.httpPort() + "/v1/stream";
                 CommandRun run = importingFrom(url, "--name", "a", "--from-tls-ca", own.toString());
                 if (address.equals("127.0.0.1")) {
@@ -269,9 +218,9 @@ class StreamImportTest {
         assertThat(importing().err()).contains("needs the names of streams: --name NAME or --names FILE");
         assertThat(importingFrom("redis://127.0.0.1:1", "--name", "a").err())
                 .contains("--name and --names are for --from http://");
-        CommandRun secret = importingFrom("http://user:s3cret@127.0.0.1:1/v1", "--name", "a");
-        assertThat(secret.exitCode()).isEqualTo(2);
+        CommandRun secret = importingFrom("http://user:s3cret@127.0.0.1:1/v1", "--name", "a")
+                .exits(2);
         assertThat(secret.err()).contains("--from is not http://HOST:PORT/PATH").doesNotContain("s3cret");
-        assertThat(importingFrom("ftp://127.0.0.1:1", "--name", "a").exitCode()).isEqualTo(2);
+        importingFrom("ftp://127.0.0.1:1", "--name", "a").exits(2);
     }
 }

@@ -39,11 +39,12 @@ final class TrippedProxy implements AutoCloseable {
         });
     }
 
-    private interface Work {
+    interface Work {
         void run() throws IOException;
     }
 
-    private static void daemon(Work work) {
+    /** Runs work that ends with its connection on another thread. */
+    static void daemon(Work work) {
         Thread thread = new Thread(() -> {
             try {
                 work.run();
@@ -66,11 +67,12 @@ final class TrippedProxy implements AutoCloseable {
         }
     }
 
-    private interface Passing {
+    interface Passing {
         void bytes(String bytes);
     }
 
-    private static void pump(Socket from, Socket to, Passing passing) throws IOException {
+    /** Forwards bytes after {@code passing} has seen them. */
+    static void pump(Socket from, Socket to, Passing passing) throws IOException {
         byte[] bytes = new byte[16 * 1024];
         try (from;
                 to) {

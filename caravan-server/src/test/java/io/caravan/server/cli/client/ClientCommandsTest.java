@@ -3,30 +3,23 @@ package io.caravan.server.cli.client;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
-import io.caravan.server.cli.Main;
-import io.caravan.server.cli.common.Console;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.caravan.testing.FreePorts;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,16 +28,14 @@ import redis.clients.jedis.Jedis;
 
 /** The output and the exit codes of the client commands with a server. */
 class ClientCommandsTest {
+    private static final ObjectMapper JSON = new ObjectMapper()
+            .enable(DeserializationFeature.USE_LONG_FOR_INTS, DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+
     @TempDir
     private Path directory;
 
     @AutoClose
-    private ServedStore served;
-
-    @BeforeEach
-    void start() throws IOException {
-        served = new ServedStore();
-    }
+    private final ServedStore served = new ServedStore();
 
     private CommandRun run(String... words) {
         return CommandRun.of(served, words);
@@ -55,10 +46,7 @@ class ClientCommandsTest {
     }
 
     private void prints(String expected, String... words) {
-        CommandRun run = run(words);
-        assertThat(run.err()).isEmpty();
-        assertThat(run.out()).isEqualTo(expected);
-        assertThat(run.exitCode()).isZero();
+        run(words).prints(expected);
     }
 
     private void fails(int exitCode, String part, String... words) {
@@ -68,54 +56,21 @@ class ClientCommandsTest {
         assertThat(run.exitCode()).isEqualTo(exitCode);
     }
 
-    /** Returns the fields of each line, which must be one JSON object. */
-    private static List<Map<String, Object>> objects(String lines) throws IOException {
+    /** Returns the fields of each line of the output, which must be one JSON object. */
+    private List<Map<String, Object>> json(String... words) throws IOException {
         List<Map<String, Object>> objects = new ArrayList<>();
-        for (String line : lines.split("\n")) {
-            try (JsonParser parser = new JsonFactory().createParser(line)) {
-                parser.nextToken();
-                objects.add(object(parser));
-                assertThat(parser.nextToken()).isNull();
-            }
+        for (String line : run(words).succeeds().out().split("\n")) {
+            objects.add(JSON.readValue(line, new TypeReference<>() {}));
         }
         return objects;
-    }
-
-    private static Map<String, Object> object(JsonParser parser) throws IOException {
-        assertThat(parser.currentToken()).isEqualTo(JsonToken.START_OBJECT);
-        Map<String, Object> fields = new LinkedHashMap<>();
-        while (parser.nextToken() != JsonToken.END_OBJECT) {
-            String name = parser.currentName();
-            parser.nextToken();
-            fields.put(name, value(parser));
-        }
-        return fields;
-    }
-
-    private static Object value(JsonParser parser) throws IOException {
-        return switch (parser.currentToken()) {
-            case START_OBJECT -> object(parser);
-            case VALUE_NUMBER_INT -> parser.getLongValue();
-            case VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
-            case VALUE_TRUE, VALUE_FALSE -> parser.getBooleanValue();
-            case VALUE_NULL -> "null";
-            default -> parser.getText();
-        };
-    }
-
-    private List<Map<String, Object>> json(String... words) throws IOException {
-        CommandRun run = run(words);
-        assertThat(run.err()).isEmpty();
-        assertThat(run.exitCode()).isZero();
-        return objects(run.out());
     }
 
     @Test
     void theAddressOfHttpIsNamedAsSuch() throws IOException {
         served.stop();
         served.start(FreePorts.next());
-        CommandRun run = CommandRun.with(Map.of(), new byte[0]).run("127.0.0.1:" + served.httpPort(), "stat", "d");
-        assertThat(run.exitCode()).isOne();
+        CommandRun run =
+                CommandRun.at("127.0.0.1:" + served.httpPort(), "stat", "d").exits(1);
         assertThat(run.err()).contains("speaks HTTP").contains("6380");
     }
 
@@ -150,10 +105,9 @@ class ClientCommandsTest {
 
     @Test
     void anEmptyInputAppendsNothingAndAnEmptyFileAnEmptyValue() throws IOException {
-        CommandRun empty = run("append", "d");
+        CommandRun empty = run("append", "d").exits(2);
         assertThat(empty.err())
                 .startsWith("caravan: the standard input is empty, so nothing is appended; give an empty value as ''");
-        assertThat(empty.exitCode()).isEqualTo(2);
         fails(3, "there is no document 'd'", "stat", "d");
         String file = Files.createFile(directory.resolve("empty")).toString();
         prints("first 0, next 1\n", "append", "d", "--file", file);
@@ -167,8 +121,7 @@ class ClientCommandsTest {
             String[] creation = {"j", "WHOLE", "0", "ATTRIBUTE", "content-type", "application/json"};
             client.sendCommand(() -> "CARAVAN.IMPORT".getBytes(UTF_8), creation);
         }
-        CommandRun refused = run("append", "j", "no JSON");
-        assertThat(refused.exitCode()).isOne();
+        CommandRun refused = run("append", "j", "no JSON").exits(1);
         assertThat(refused.err())
                 .startsWith("caravan: ")
                 .contains("takes only JSON")
@@ -193,8 +146,8 @@ class ClientCommandsTest {
         assertThat(runWithInput(lines, "append", "d", "--lines", "--if-sequence", "0")
                         .out())
                 .isEqualTo("first 0, next 10000\n");
-        CommandRun second = runWithInput(lines, "append", "d", "--lines", "--if-sequence", "0");
-        assertThat(second.exitCode()).isEqualTo(3);
+        CommandRun second = runWithInput(lines, "append", "d", "--lines", "--if-sequence", "0")
+                .exits(3);
         assertThat(second.out()).isEmpty();
     }
 
@@ -230,9 +183,8 @@ class ClientCommandsTest {
         ByteArrayOutputStream lines = new ByteArrayOutputStream();
         lines.writeBytes("x\n".repeat(5_000).getBytes(UTF_8));
         lines.writeBytes(new byte[2 * 1024 * 1024]);
-        CommandRun run = runWithInput(lines.toByteArray(), "append", "d", "--lines");
-        assertThat(run.exitCode()).isOne();
-        assertThat(run.err()).contains("5000 values were appended, the last one as sequence 4999");
+        CommandRun run = runWithInput(lines.toByteArray(), "append", "d", "--lines")
+                .exits(1, "5000 values were appended, the last one as sequence 4999");
         assertThat(run("stat", "d").out()).contains("next: 5000\n");
     }
 
@@ -272,10 +224,14 @@ class ClientCommandsTest {
     @Test
     void anOutputThatTakesNoMoreIsNoFailure() {
         run("append", "d", "x".repeat(100_000));
-        assertThat(runInto("Broken pipe", "get", "--server", served.address(), "d"))
-                .isEqualTo("0: ");
-        assertThat(runInto("No space left on device", "get", "--server", served.address(), "d"))
-                .startsWith("1: caravan: the output cannot be written: No space left on device");
+        assertThat(CommandRun.withBrokenOutput("Broken pipe")
+                        .run(served.address(), "get", "d")
+                        .exits(0)
+                        .err())
+                .isEmpty();
+        CommandRun.withBrokenOutput("No space left on device")
+                .run(served.address(), "get", "d")
+                .exits(1, "caravan: the output cannot be written: No space left on device");
     }
 
     @Test
@@ -284,23 +240,9 @@ class ClientCommandsTest {
         Path export = directory.resolve("export");
         run("export", "--out", export.toString());
         run("append", "d", "2");
-        assertThat(runInto("Broken pipe", "import", export.toString(), "--server", served.address()))
-                .startsWith("3: ");
-    }
-
-    /** Returns the exit code and the messages of a command whose output fails with this error. */
-    private static String runInto(String problem, String... words) {
-        OutputStream out = new OutputStream() {
-            @Override
-            public void write(int b) throws IOException {
-                throw new IOException(problem);
-            }
-        };
-        StringWriter err = new StringWriter();
-        int exitCode = Main.commandLine(Map.of(), new Console(InputStream.nullInputStream(), out, Map.of(), false))
-                .setErr(new PrintWriter(err, true))
-                .execute(words);
-        return exitCode + ": " + err;
+        CommandRun.withBrokenOutput("Broken pipe")
+                .run(served.address(), "import", export.toString())
+                .exits(3);
     }
 
     @Test
@@ -372,7 +314,7 @@ class ClientCommandsTest {
                 .containsEntry("name", "d")
                 .containsEntry("next", 2L)
                 .containsEntry("closed", false)
-                .containsEntry("ttl-seconds", "null");
+                .containsEntry("ttl-seconds", null);
     }
 
     @Test
@@ -426,27 +368,25 @@ class ClientCommandsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            append                      | NAME
-            append d v --file f         | VALUE and --file exclude each other
-            append d v --lines          | VALUE and --lines exclude each other
-            append d v --if-sequence -1 | --if-sequence must be 0 or more
-            get d --count 0             | --count must be 1 or more
-            get d --raw --output json   | --raw and --output json exclude each other
-            get d --output xml          | expected one of
-            tail d --from then          | is neither a sequence nor now
-            trim d                      | --to
-            stat d --all                | NAME and --all exclude each other
-            trim d --to 1 --keep 1      | mutually exclusive
-            rm                          | NAME
-            ls --limit 0                | --limit must be 1 or more
-            archive                     | give NAME for a running server to archive, or say what to do with an archive
-            stat --timeout 0            | --timeout must be from 1 to 3600 seconds
-            stat --user u               | --user needs a password
-            """)
+        append                      | NAME
+        append d v --file f         | VALUE and --file exclude each other
+        append d v --lines          | VALUE and --lines exclude each other
+        append d v --if-sequence -1 | --if-sequence must be 0 or more
+        get d --count 0             | --count must be 1 or more
+        get d --raw --output json   | --raw and --output json exclude each other
+        get d --output xml          | expected one of
+        tail d --from then          | is neither a sequence nor now
+        trim d                      | --to
+        stat d --all                | NAME and --all exclude each other
+        trim d --to 1 --keep 1      | mutually exclusive
+        rm                          | NAME
+        ls --limit 0                | --limit must be 1 or more
+        archive                     | give NAME for a running server to archive, or say what to do with an archive
+        stat --timeout 0            | --timeout must be from 1 to 3600 seconds
+        stat --user u               | --user needs a password
+        """)
     void wrongCallsAreUsage(String words, String part) {
-        CommandRun run = run(words.split(" "));
-        assertThat(run.exitCode()).isEqualTo(2);
-        assertThat(run.err()).contains(part);
+        CommandRun run = run(words.split(" ")).exits(2, part);
         assertThat(run.out()).isEmpty();
     }
 }

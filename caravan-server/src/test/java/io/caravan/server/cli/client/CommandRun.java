@@ -1,16 +1,20 @@
 package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cli.Main;
 import io.caravan.server.cli.common.Console;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.Writer;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -21,19 +25,23 @@ public final class CommandRun {
     private final Console console;
     private final ByteArrayOutputStream out = new ByteArrayOutputStream();
     private final StringWriter err = new StringWriter();
+    private final boolean broken;
+    private String command = "";
     private int exitCode = -1;
-
-    private CommandRun(Map<String, String> environment, byte[] in) {
-        this(environment, new ByteArrayInputStream(in), false);
-    }
 
     private CommandRun(Map<String, String> environment, InputStream in, boolean terminal) {
         console = new Console(in, out, environment, terminal);
+        broken = false;
+    }
+
+    private CommandRun(OutputStream brokenOut) {
+        console = new Console(InputStream.nullInputStream(), brokenOut, Map.of(), false);
+        broken = true;
     }
 
     /** Returns a run that has not started. */
     public static CommandRun with(Map<String, String> environment, byte[] in) {
-        return new CommandRun(environment, in);
+        return new CommandRun(environment, new ByteArrayInputStream(in), false);
     }
 
     /** Returns a run that has not started and whose input may block. */
@@ -46,8 +54,29 @@ public final class CommandRun {
         return new CommandRun(Map.of(), InputStream.nullInputStream(), true);
     }
 
+    /** Returns a run that has not started, and whose output fails with this problem, like a full disk. */
+    public static CommandRun withBrokenOutput(String problem) {
+        return new CommandRun(new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                throw new IOException(problem);
+            }
+        });
+    }
+
+    /** Returns these words, followed by more words. */
+    public static String[] words(List<String> words, String... more) {
+        return Stream.concat(words.stream(), Stream.of(more)).toArray(String[]::new);
+    }
+
+    /** Runs a command for this server. */
     public static CommandRun of(ServedStore served, String... words) {
-        return with(Map.of(), new byte[0]).run(served.address(), words);
+        return at(served.address(), words);
+    }
+
+    /** Runs a command for the server at this address, or without {@code --server} if it is null. */
+    public static CommandRun at(@Nullable String address, String... words) {
+        return with(Map.of(), new byte[0]).run(address, words);
     }
 
     /**
@@ -69,14 +98,36 @@ public final class CommandRun {
      * Runs the command in the first word with the {@code --server} option, or without it if {@code address} is null.
      */
     public CommandRun run(@Nullable String address, String... words) {
-        String[] server = address == null ? new String[0] : new String[] {"--server", address};
+        List<String> first = address == null ? List.of(words[0]) : List.of(words[0], "--server", address);
+        command = String.join(" ", words);
         CommandLine caravan = Main.commandLine(console.environment(), console);
-        caravan.setOut(new PrintWriter(out, true, UTF_8));
+        if (!broken) {
+            caravan.setOut(new PrintWriter(out, true, UTF_8));
+        }
         caravan.setErr(withoutProgress(err));
-        exitCode =
-                caravan.execute(Stream.of(new String[] {words[0]}, server, Arrays.copyOfRange(words, 1, words.length))
-                        .flatMap(Stream::of)
-                        .toArray(String[]::new));
+        exitCode = caravan.execute(words(first, Arrays.copyOfRange(words, 1, words.length)));
+        return this;
+    }
+
+    /** Checks the exit code, and that the messages contain these parts. */
+    public CommandRun exits(int expected, String... messages) {
+        assertThat(exitCode).as(command + ": " + out() + err()).isEqualTo(expected);
+        assertThat(List.of(messages))
+                .as(command)
+                .allSatisfy(message -> assertThat(err()).contains(message));
+        return this;
+    }
+
+    /** Checks that the command succeeded without a message. */
+    public CommandRun succeeds() {
+        assertThat(err()).as(command).isEmpty();
+        return exits(0);
+    }
+
+    /** Checks that the command succeeded with this output and without a message. */
+    public CommandRun prints(String expected) {
+        succeeds();
+        assertThat(out()).as(command).isEqualTo(expected);
         return this;
     }
 

@@ -3,16 +3,13 @@ package io.caravan.server.cli.client;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.Tls;
-import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.security.Authenticator;
 import io.caravan.testing.FreePorts;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,10 +33,7 @@ class ConnectionOptionsTest {
     }
 
     private static CommandRun stat(String address, Map<String, String> environment, String... options) {
-        String[] words = new String[options.length + 1];
-        words[0] = "stat";
-        System.arraycopy(options, 0, words, 1, options.length);
-        return CommandRun.with(environment, new byte[0]).run(address, words);
+        return CommandRun.with(environment, new byte[0]).run(address, CommandRun.words(List.of("stat"), options));
     }
 
     private static void assertFailed(CommandRun run, String part) {
@@ -52,21 +46,16 @@ class ConnectionOptionsTest {
     void thePasswordComesFromTheEnvironmentOrAFile() throws IOException {
         Path file = Files.writeString(directory.resolve("password"), SECRET + "\n");
         try (ServedStore served = withPassword()) {
-            assertThat(stat(served.address(), Map.of("CARAVAN_PASSWORD", SECRET))
-                            .exitCode())
-                    .isZero();
-            assertThat(stat(served.address(), Map.of(), "--password-file", file.toString())
-                            .exitCode())
-                    .isZero();
-            assertThat(stat(
-                                    served.address(),
-                                    Map.of("CARAVAN_PASSWORD", "wrong"),
-                                    "--user",
-                                    "default",
-                                    "--password-file",
-                                    file.toString())
-                            .exitCode())
-                    .isZero();
+            stat(served.address(), Map.of("CARAVAN_PASSWORD", SECRET)).exits(0);
+            stat(served.address(), Map.of(), "--password-file", file.toString()).exits(0);
+            stat(
+                            served.address(),
+                            Map.of("CARAVAN_PASSWORD", "wrong"),
+                            "--user",
+                            "default",
+                            "--password-file",
+                            file.toString())
+                    .exits(0);
         }
     }
 
@@ -85,9 +74,8 @@ class ConnectionOptionsTest {
     void passwordFilesAreLookedAt() throws IOException {
         Path empty = Files.writeString(directory.resolve("empty"), "\n");
         Path tooLong = Files.write(directory.resolve("long"), new byte[5000]);
-        CommandRun run = stat("127.0.0.1:1", Map.of(), "--password-file", empty.toString());
-        assertThat(run.exitCode()).isEqualTo(2);
-        assertThat(run.err()).contains("is empty");
+        CommandRun run = stat("127.0.0.1:1", Map.of(), "--password-file", empty.toString())
+                .exits(2, "is empty");
         run = stat("127.0.0.1:1", Map.of(), "--password-file", tooLong.toString());
         assertThat(run.exitCode()).isEqualTo(2);
         assertThat(run.err()).contains("longer than a password");
@@ -120,25 +108,19 @@ class ConnectionOptionsTest {
                     Map.of("CARAVAN_RESP", everywhere),
                     Map.of("CARAVAN_SERVER", served.address(), "CARAVAN_RESP", "127.0.0.1:1"),
                     Map.of("CARAVAN_SERVER", "", "CARAVAN_RESP", served.address()))) {
-                CommandRun run = anywhere(environment, "stat");
-                assertThat(run.exitCode()).as(environment + run.err()).isZero();
+                anywhere(environment, "stat").exits(0);
             }
-            assertThat(stat(served.address(), Map.of("CARAVAN_SERVER", "127.0.0.1:1"))
-                            .exitCode())
-                    .isZero();
+            stat(served.address(), Map.of("CARAVAN_SERVER", "127.0.0.1:1")).exits(0);
         }
         assertFailed(anywhere(Map.of("CARAVAN_RESP", "0.0.0.0:1"), "stat"), "no server answers at 127.0.0.1:1;");
         assertFailed(anywhere(Map.of("CARAVAN_RESP", "[::]:1"), "stat"), " at [::1]:1;");
-        CommandRun wrong = anywhere(Map.of("CARAVAN_RESP", "nowhere"), "stat");
-        assertThat(wrong.exitCode()).isEqualTo(2);
-        assertThat(wrong.err()).contains("'nowhere' is not HOST:PORT", "from environment CARAVAN_RESP");
+        anywhere(Map.of("CARAVAN_RESP", "nowhere"), "stat")
+                .exits(2, "'nowhere' is not HOST:PORT", "from environment CARAVAN_RESP");
     }
 
     @Test
     void anHttpPortIsToldFromThatOfResp() throws IOException {
-        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        try (ServedStore served =
-                new ServedStore(config -> config.withHttp(HttpConfig.of(any, 1024 * 1024, 4 * 1024 * 1024)))) {
+        try (ServedStore served = new ServedStore(config -> config.withHttp(ServedStore.http()))) {
             String http = "127.0.0.1:" + served.httpPort();
             assertFailed(
                     stat(http, Map.of()),
@@ -169,10 +151,8 @@ class ConnectionOptionsTest {
         Path other = Files.writeString(
                 directory.resolve("other.pem"), certificate("127.0.0.1").getCertificatePathPEM());
         Tls tls = new Tls(own, key, null);
-        try (ServedStore served = new ServedStore(config -> config.withNetwork(network(config.network(), tls)))) {
-            CommandRun run = stat(served.address(), Map.of(), "--tls-ca", own.toString());
-            assertThat(run.err()).isEmpty();
-            assertThat(run.exitCode()).isZero();
+        try (ServedStore served = ServedStore.overTls(tls)) {
+            stat(served.address(), Map.of(), "--tls-ca", own.toString()).succeeds();
             assertFailed(stat(served.address(), Map.of(), "--tls-ca", other.toString()), "TLS with");
             assertFailed(stat(served.address(), Map.of(), "--tls"), "--tls-ca");
             assertFailed(stat(served.address(), Map.of(), "--tls-ca", key.toString()), "--tls-ca " + key);
@@ -185,7 +165,7 @@ class ConnectionOptionsTest {
         Path certificate = Files.writeString(directory.resolve("cert.pem"), elsewhere.getCertificatePathPEM());
         Path key = Files.writeString(directory.resolve("key.pem"), elsewhere.getPrivateKeyPEM());
         Tls tls = new Tls(certificate, key, null);
-        try (ServedStore served = new ServedStore(config -> config.withNetwork(network(config.network(), tls)))) {
+        try (ServedStore served = ServedStore.overTls(tls)) {
             assertFailed(stat(served.address(), Map.of(), "--tls-ca", certificate.toString()), "127.0.0.1");
         }
     }
@@ -197,39 +177,23 @@ class ConnectionOptionsTest {
         Path key = Files.writeString(directory.resolve("key.pem"), mine.getPrivateKeyPEM());
         Path other = Files.writeString(
                 directory.resolve("other.pem"), certificate("127.0.0.1").getCertificatePathPEM());
-        try (ServedStore served = overTls(new Tls(own, key, null))) {
-            CommandRun run = support(served, own, "own.zip");
-            assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+        try (ServedStore served = ServedStore.overTls(new Tls(own, key, null))) {
+            CommandRun run = support(served, own, "own.zip").exits(0);
             assertThat(run.out()).contains("server/metrics.txt");
             assertThat(support(served, other, "other.zip").out()).contains("could not be had: server over HTTP");
         }
         X509Bundle elsewhere = certificate("192.0.2.1");
         Files.writeString(own, elsewhere.getCertificatePathPEM());
         Files.writeString(key, elsewhere.getPrivateKeyPEM());
-        try (ServedStore served = overTls(new Tls(own, key, null))) {
+        try (ServedStore served = ServedStore.overTls(new Tls(own, key, null))) {
             assertThat(support(served, own, "elsewhere.zip").out()).contains("could not be had: server over HTTP");
         }
     }
 
-    private static ServedStore overTls(Tls tls) throws IOException {
-        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        return new ServedStore(config -> config.withNetwork(network(config.network(), tls))
-                .withHttp(HttpConfig.of(any, 1024 * 1024, 4 * 1024 * 1024)));
-    }
-
     /** Runs the command without an HTTP port, because the server reports it. */
     private CommandRun support(ServedStore served, Path authorities, String out) {
-        return CommandRun.of(
-                served,
-                "support",
-                "--tls-ca",
-                authorities.toString(),
-                "--out",
-                directory.resolve(out).toString());
-    }
-
-    private static NetworkConfig network(NetworkConfig usual, Tls tls) {
-        return new NetworkConfig(usual.transport(), 1, usual.limits(), tls);
+        String line = "support --tls-ca " + authorities + " --out " + directory.resolve(out);
+        return CommandRun.of(served, line.split(" "));
     }
 
     private static X509Bundle certificate(String address) throws Exception {

@@ -4,11 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cli.Main;
 import io.caravan.server.cli.common.Console;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -32,6 +28,8 @@ class HelpTest {
             "append", "get", "tail", "trim", "rm", "ls", "stat", "check", "top", "support", "backup", "export",
             "import", "copy", "move", "archive", "restore");
 
+    static final List<String> ARCHIVE_COMMANDS = List.of("archive ls", "archive verify", "archive prune");
+
     /** Commands without a server, which have their own documents and tests. */
     private static final List<String> OTHERS = List.of(
             "serve",
@@ -50,13 +48,15 @@ class HelpTest {
     private static final Pattern EXAMPLE = Pattern.compile("caravan ([a-z-]+)(.*)");
 
     private static CommandLine caravan() {
-        return Main.commandLine(
-                Map.of(),
-                new Console(new ByteArrayInputStream(new byte[0]), new ByteArrayOutputStream(), Map.of(), false));
+        return Main.commandLine(Map.of(), Console.system());
     }
 
     private static CommandSpec command(String name) {
-        return caravan().getSubcommands().get(name).getCommandSpec();
+        CommandLine command = caravan();
+        for (String word : name.split(" ")) {
+            command = command.getSubcommands().get(word);
+        }
+        return command.getCommandSpec();
     }
 
     private static Set<String> options(CommandSpec command) {
@@ -68,10 +68,13 @@ class HelpTest {
         assertThat(caravan().getSubcommands().keySet())
                 .filteredOn(name -> !OTHERS.contains(name))
                 .containsExactlyElementsOf(COMMANDS);
+        assertThat(command("archive").subcommands().keySet())
+                .extracting("archive "::concat)
+                .containsExactlyElementsOf(ARCHIVE_COMMANDS);
     }
 
     @ParameterizedTest
-    @FieldSource("COMMANDS")
+    @FieldSource({"COMMANDS", "ARCHIVE_COMMANDS"})
     void everyCommandHasExamplesThatCanBeCalled(String name) {
         List<String> examples = List.of(command(name).usageMessage().footer());
         assertThat(examples).hasSizeGreaterThanOrEqualTo(2).anyMatch(line -> line.contains("caravan " + name));
@@ -98,14 +101,19 @@ class HelpTest {
     }
 
     @ParameterizedTest
-    @FieldSource("COMMANDS")
+    @FieldSource({"COMMANDS", "ARCHIVE_COMMANDS"})
     void helpTellsOptionsExitCodesAndExamples(String name) {
-        StringWriter out = new StringWriter();
-        CommandLine caravan = caravan().setOut(new PrintWriter(out, true));
-        assertThat(caravan.execute("help", name)).isZero();
-        assertThat(out.toString())
-                .contains("Usage: caravan " + name, "Exit codes:", "Examples:", "--password-file", "CARAVAN_PASSWORD")
+        String help = CommandRun.at(null, CommandRun.words(List.of(name.split(" ")), "--help"))
+                .succeeds()
+                .out();
+        assertThat(help)
+                .contains("Usage: caravan " + name, "Exit codes:", "Examples:")
                 .doesNotContain("--password=");
+        assertThat(help)
+                .contains(
+                        name.startsWith("archive ")
+                                ? List.of("CARAVAN_ARCHIVE")
+                                : List.of("--password-file", "CARAVAN_PASSWORD"));
     }
 
     /** The document needs a section for each command, with exactly the options of that command. */
@@ -127,6 +135,27 @@ class HelpTest {
         }
     }
 
+    @Test
+    void theDocumentListsTheArchiveCommandsAndTheirOptions() throws IOException {
+        String document = Files.readString(Path.of("../docs/reference/cli.md"));
+        Set<String> common = options(command("archive ls"));
+        ARCHIVE_COMMANDS.forEach(name -> common.retainAll(options(command(name))));
+        assertThat(named(section(document, start(document, "### Options of all archive commands"))))
+                .containsExactlyElementsOf(common);
+        for (String name : ARCHIVE_COMMANDS) {
+            Set<String> own = options(command(name));
+            own.removeAll(common);
+            assertThat(named(section(document, start(document, "### `" + name))))
+                    .as(name)
+                    .containsExactlyElementsOf(own);
+        }
+    }
+
+    private static int start(String document, String heading) {
+        assertThat(document).contains(heading);
+        return document.indexOf(heading) + heading.length();
+    }
+
     private static String section(String document, int start) {
         int end = document.indexOf("\n##", start);
         return end < 0 ? document.substring(start) : document.substring(start, end);
@@ -141,9 +170,7 @@ class HelpTest {
 
     @Test
     void aShellCanCompleteTheCommands() {
-        StringWriter out = new StringWriter();
-        CommandLine caravan = caravan().setOut(new PrintWriter(out, true));
-        assertThat(caravan.execute("generate-completion")).isZero();
-        assertThat(out.toString()).contains("complete -F", "append", "--if-sequence");
+        assertThat(CommandRun.at(null, "generate-completion").succeeds().out())
+                .contains("complete -F", "append", "--if-sequence");
     }
 }

@@ -6,12 +6,21 @@ import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.Tls;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.testing.FreePorts;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import redis.clients.jedis.Jedis;
@@ -30,39 +39,71 @@ public final class ServedStore implements AutoCloseable {
     /** A port that stays free while the server is stopped. */
     private final int port = FreePorts.next();
 
-    public ServedStore() throws IOException {
+    public ServedStore() {
         this(config -> config);
     }
 
-    public ServedStore(UnaryOperator<ServerConfig> change) throws IOException {
+    public ServedStore(UnaryOperator<ServerConfig> change) {
         this(ListStore.inMemory(), change);
     }
 
     /** Serves this store, which is closed with the server. */
-    public ServedStore(ListStore store, UnaryOperator<ServerConfig> change) throws IOException {
+    public ServedStore(ListStore store, UnaryOperator<ServerConfig> change) {
         this.store = store;
         this.change = change;
         start();
     }
 
-    public void start() throws IOException {
+    /** Serves RESP and HTTP over TLS. */
+    public static ServedStore overTls(Tls tls) {
+        return new ServedStore(config -> config.withNetwork(new NetworkConfig(
+                        config.network().transport(), 1, config.network().limits(), tls))
+                .withHttp(http()));
+    }
+
+    public void start() {
         start(change);
     }
 
-    private void start(UnaryOperator<ServerConfig> change) throws IOException {
+    private void start(UnaryOperator<ServerConfig> change) {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
-        server = Server.start(
-                store,
-                change.apply(new ServerConfig(
-                        address, new RespLimits(MAX_VALUE_BYTES, MAX_REQUEST_BYTES), Durability.MEMORY)));
+        ServerConfig config =
+                new ServerConfig(address, new RespLimits(MAX_VALUE_BYTES, MAX_REQUEST_BYTES), Durability.NONE);
+        try {
+            server = Server.start(store, change.apply(config));
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
     }
 
     /** Restarts the server with HTTP at this port. */
-    public void start(int httpPort) throws IOException {
-        start(config -> config.withHttp(HttpConfig.of(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), httpPort),
-                MAX_VALUE_BYTES,
-                4 * MAX_VALUE_BYTES)));
+    public void start(int httpPort) {
+        start(config -> config.withHttp(http(httpPort)));
+    }
+
+    /** Returns a configuration of HTTP with any port. */
+    public static HttpConfig http() {
+        return http(0);
+    }
+
+    private static HttpConfig http(int port) {
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        return HttpConfig.of(address, MAX_VALUE_BYTES, 4 * MAX_VALUE_BYTES);
+    }
+
+    /** Returns the URL of the server over HTTP. */
+    public String url() {
+        return "http://127.0.0.1:" + httpPort();
+    }
+
+    /** Sends a request for a document over HTTP, which must succeed. */
+    public void send(String method, String document, String body, String... headers) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(url() + "/v1/stream/" + document))
+                .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
+                .headers(headers)
+                .build();
+        HttpResponse<String> answer = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+        assertThat(answer.statusCode()).as(answer.body()).isBetween(200, 299);
     }
 
     public void stop() {

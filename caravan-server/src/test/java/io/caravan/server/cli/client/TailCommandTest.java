@@ -16,7 +16,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,12 +28,7 @@ import redis.clients.jedis.Transaction;
 @Timeout(120)
 class TailCommandTest {
     @AutoClose
-    private ServedStore served;
-
-    @BeforeEach
-    void start() throws IOException {
-        served = new ServedStore();
-    }
+    private final ServedStore served = new ServedStore();
 
     private final CommandRun tail = CommandRun.with(Map.of(), new byte[0]);
 
@@ -43,11 +37,7 @@ class TailCommandTest {
     }
 
     private void append(String... values) {
-        String[] words = new String[values.length + 2];
-        words[0] = "append";
-        words[1] = "d";
-        System.arraycopy(values, 0, words, 2, values.length);
-        assertThat(CommandRun.of(served, words).exitCode()).isZero();
+        CommandRun.of(served, CommandRun.words(List.of("append", "d"), values)).exits(0);
     }
 
     @Test
@@ -58,7 +48,7 @@ class TailCommandTest {
         append("d");
         Eventually.await("it is printed", () -> tail.out().equals("b\nc\nd\n"));
         append("e", "f");
-        assertThat(run.join().exitCode()).isZero();
+        run.join().exits(0);
         assertThat(tail.out()).isEqualTo("b\nc\nd\ne\n");
         assertThat(tail.err()).isEmpty();
     }
@@ -73,7 +63,7 @@ class TailCommandTest {
                         .toList()
                         .equals(List.of("caravan: there is no document 'd' yet; waiting until it is created")));
         append(IntStream.range(0, 100).mapToObj(Integer::toString).toArray(String[]::new));
-        assertThat(run.join().exitCode()).isZero();
+        run.join().exits(0);
         assertThat(tail.out().lines())
                 .hasSize(100)
                 .startsWith("{\"sequence\":0,\"value\":\"0\"}")
@@ -104,7 +94,7 @@ class TailCommandTest {
         served.stop();
         served.start();
         append("e", "f");
-        assertThat(run.join().exitCode()).isZero();
+        run.join().exits(0);
         assertThat(tail.out()).isEqualTo("a\nb\nc\nd\ne\nf\n");
         assertThat(tail.err()).contains("connected again, continuing with sequence 2");
     }
@@ -112,8 +102,7 @@ class TailCommandTest {
     @Test
     void withoutAFirstConnectionItFails() {
         served.stop();
-        CommandRun run = tail("tail", "d").join();
-        assertThat(run.exitCode()).isOne();
+        CommandRun run = tail("tail", "d").join().exits(1);
         assertThat(run.err())
                 .contains("no server answers at " + served.address())
                 .hasLineCount(1);
@@ -128,10 +117,8 @@ class TailCommandTest {
             close(documents);
         }
         served.start();
-        CommandRun run = tail("tail", "d", "--from", "0").join();
-        assertThat(run.exitCode()).isZero();
+        CommandRun run = tail("tail", "d", "--from", "0").join().exits(0, "the document is closed");
         assertThat(run.out()).isEqualTo("a\nb\n");
-        assertThat(run.err()).contains("the document is closed");
     }
 
     private static void close(DocumentService documents) {
@@ -144,8 +131,8 @@ class TailCommandTest {
         append("a", "b");
         CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0");
         Eventually.await("it is printed", () -> tail.out().equals("a\nb\n"));
-        assertThat(CommandRun.of(served, "rm", "d").exitCode()).isZero();
-        assertThat(run.join().exitCode()).isEqualTo(3);
+        CommandRun.of(served, "rm", "d").exits(0);
+        run.join().exits(3);
         assertThat(tail.err()).contains("the document was deleted");
     }
 
@@ -169,7 +156,7 @@ class TailCommandTest {
         } else {
             replaceAtOnce();
         }
-        assertThat(run.join().exitCode()).isEqualTo(3);
+        run.join().exits(3);
         assertThat(tail.out()).isEqualTo("a\nb\n");
         assertThat(tail.err()).contains("the document was deleted");
     }
@@ -203,9 +190,7 @@ class TailCommandTest {
     void whatWasTrimmedIsNotPassedOverInSilence() {
         append("a", "b", "c");
         CommandRun.of(served, "trim", "d", "--to", "2");
-        CommandRun run = tail("tail", "d", "--from", "1").join();
-        assertThat(run.exitCode()).isEqualTo(3);
+        CommandRun run = tail("tail", "d", "--from", "1").join().exits(3, "the first retained one is 2");
         assertThat(run.out()).isEmpty();
-        assertThat(run.err()).contains("the first retained one is 2");
     }
 }

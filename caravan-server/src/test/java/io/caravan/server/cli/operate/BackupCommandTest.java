@@ -66,7 +66,7 @@ class BackupCommandTest {
     }
 
     private static CommandRun run(String address, String... words) {
-        return CommandRun.with(Map.of(), new byte[0]).run(address, words);
+        return CommandRun.at(address, words);
     }
 
     @Test
@@ -74,9 +74,7 @@ class BackupCommandTest {
         Path backup = directory.resolve("monday");
         serve(config -> config, address -> {
             run(address, "append", "letters/1", "Dear Ada,");
-            CommandRun made = run(address, "backup", "monday");
-            assertThat(made.err()).isEmpty();
-            assertThat(made.exitCode()).isZero();
+            CommandRun made = run(address, "backup", "monday").succeeds();
             assertThat(made.out())
                     .matches("\\Q" + backup + "\\E has the store as it was at log position [0-9]+:"
                             + " [0-9]+ files, [0-9.]+ .iB, in [0-9.]+ s\n");

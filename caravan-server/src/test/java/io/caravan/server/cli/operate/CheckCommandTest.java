@@ -74,11 +74,10 @@ class CheckCommandTest {
                     "CARAVAN OK - serves 1 document for [0-9]+s, [0-9.]+ .iB free"
                             + " \\| answer=[0-9.]+s;30;60 space=[0-9.]+%;; replay=[0-9]+B;1073741824;8589934592"
                             + " ack_p99=[0-9.]+s;30;60 connections=1;;");
-            CommandRun json = check(served, "--json");
+            CommandRun json = check(served, "--json").exits(0);
             assertThat(json.out())
                     .startsWith("{\"status\":\"ok\",\"text\":\"serves 1 document for ")
                     .contains("\"replay\":{\"status\":\"ok\",\"value\":");
-            assertThat(json.exitCode()).isZero();
         }
     }
 
@@ -130,9 +129,7 @@ class CheckCommandTest {
     void wrongUsageIsUnknownAndNotCritical() throws IOException {
         try (ServedStore served = new ServedStore()) {
             for (String wrong : new String[] {"10", "10%,x", "200%,5%", ""}) {
-                assertThat(CommandRun.of(served, "check", "--space", wrong).exitCode())
-                        .as(wrong)
-                        .isEqualTo(3);
+                CommandRun.of(served, "check", "--space", wrong).exits(3);
             }
         }
     }

@@ -220,9 +220,7 @@ class LiveScreenTest {
     void theCommandDrawsOnATerminal() throws IOException {
         VirtualTerminal terminal = terminal(80, 24);
         terminal.terminal().processInputBytes("q".getBytes());
-        CommandRun top = run(terminal.terminal(), "top", "--interval", "5m");
-        assertThat(top.err()).isEmpty();
-        assertThat(top.exitCode()).isZero();
+        CommandRun top = run(terminal.terminal(), "top", "--interval", "5m").succeeds();
         assertThat(top.out()).isEmpty();
         assertThat(text(terminal)).isEqualTo("q quits, p pauses, s sorts, now by commands/s");
     }

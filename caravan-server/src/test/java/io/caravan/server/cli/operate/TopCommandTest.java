@@ -55,9 +55,8 @@ class TopCommandTest {
     void onePictureOfARealServerIsPrinted() throws IOException {
         try (ServedStore served = new ServedStore()) {
             CommandRun.of(served, "append", "a", "x", "y", "z");
-            CommandRun top = CommandRun.of(served, "top", "--once", "--interval", "100ms");
-            assertThat(top.err()).isEmpty();
-            assertThat(top.exitCode()).isZero();
+            CommandRun top = CommandRun.of(served, "top", "--once", "--interval", "100ms")
+                    .succeeds();
             assertThat(top.out())
                     .contains("1 document", "each second", "acknowledged", "checkpoints", "disk ")
                     .containsPattern("appends +0\\.0 +3\n")
@@ -82,9 +81,7 @@ class TopCommandTest {
     void aServerThatIsNotThereAtTheStartIsAFailure() throws IOException {
         try (ServedStore served = new ServedStore()) {
             served.stop();
-            CommandRun top = CommandRun.of(served, "top", "--once");
-            assertThat(top.exitCode()).isOne();
-            assertThat(top.err()).contains("no server answers at");
+            CommandRun.of(served, "top", "--once").exits(1, "no server answers at");
             served.start();
         }
     }
@@ -92,10 +89,8 @@ class TopCommandTest {
     @Test
     void optionsThatCannotBeAreRefused() throws IOException {
         try (ServedStore served = new ServedStore()) {
-            assertThat(CommandRun.of(served, "top", "--interval", "1ms").exitCode())
-                    .isEqualTo(2);
-            assertThat(CommandRun.of(served, "top", "--once", "--count", "2").exitCode())
-                    .isEqualTo(2);
+            CommandRun.of(served, "top", "--interval", "1ms").exits(2);
+            CommandRun.of(served, "top", "--once", "--count", "2").exits(2);
         }
     }
 }

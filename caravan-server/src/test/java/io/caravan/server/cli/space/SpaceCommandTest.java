@@ -1,23 +1,18 @@
 package io.caravan.server.cli.space;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.app.ServerFixture;
 import io.caravan.server.cli.Main;
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.document.space.SpaceSetting;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
@@ -25,80 +20,60 @@ import picocli.CommandLine.Model.OptionSpec;
 /** The {@code caravan space} command with a server. */
 class SpaceCommandTest {
     @AutoClose
-    private ServerFixture server;
+    private final ServedStore served = new ServedStore();
 
     private String out = "";
     private String err = "";
 
-    @BeforeEach
-    void start() throws IOException {
-        server = new ServerFixture();
-    }
-
-    private static CommandLine caravan(ByteArrayOutputStream printed) {
-        return Main.commandLine(Map.of(), new Console(new ByteArrayInputStream(new byte[0]), printed, Map.of(), false));
-    }
-
-    private int run(String subcommand, String... words) {
-        ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        StringWriter errors = new StringWriter();
-        CommandLine command = caravan(printed);
-        command.setErr(new PrintWriter(errors, true));
-        String address = "127.0.0.1:" + server.server.respAddress().getPort();
-        int code = command.execute(Stream.concat(Stream.of("space", subcommand, "--server", address), Stream.of(words))
-                .toArray(String[]::new));
-        out = printed.toString(UTF_8);
-        err = errors.toString();
-        return code;
+    private CommandRun run(String subcommand, String... words) {
+        List<String> first = List.of("space", subcommand, "--server", served.address());
+        CommandRun run = CommandRun.at(null, CommandRun.words(first, words));
+        out = run.out();
+        err = run.err();
+        return run;
     }
 
     @Test
     void aSpaceIsSetShownListedAndRemoved() {
-        assertThat(run("set", "chat/", "retain-values=1000", "max-value-bytes=64KiB"))
-                .as(err)
-                .isZero();
+        run("set", "chat/", "retain-values=1000", "max-value-bytes=64KiB").exits(0);
         assertThat(out)
                 .startsWith("space chat/: 0 documents, 0 B\n")
                 .contains("  max-value-bytes    65536  (64.0 KiB)\n", "  retain-values      1000\n");
-        assertThat(run("set", "chat/", "retain-values=0")).isZero();
+        run("set", "chat/", "retain-values=0").exits(0);
         assertThat(out).doesNotContain("retain-values ");
-        assertThat(run("set", "a", "quota-bytes=1GiB", "--json")).isZero();
+        run("set", "a", "quota-bytes=1GiB", "--json").exits(0);
         assertThat(out).startsWith("{\"prefix\":\"a\",\"quota-bytes\":1073741824,\"documents\":0,");
-        assertThat(run("ls")).isZero();
+        run("ls").exits(0);
         assertThat(out.lines())
                 .containsExactly(
                         "prefix  documents       size  refused  settings",
                         "a               0        0 B        0  quota-bytes=1073741824",
                         "chat/           0        0 B        0  max-value-bytes=65536");
-        assertThat(run("ls", "--json")).isZero();
+        run("ls", "--json").exits(0);
         assertThat(out.lines()).hasSize(2).allMatch(line -> line.startsWith("{\"prefix\":\""));
-        assertThat(run("show", "a")).isZero();
+        run("show", "a").exits(0);
         assertThat(out).startsWith("space a: ").contains("(1.0 GiB)");
-        assertThat(run("rm", "a")).isZero();
+        run("rm", "a").exits(0);
         assertThat(out).isEqualTo("space a is removed\n");
-        assertThat(run("rm", "a")).isEqualTo(3);
+        run("rm", "a").exits(3);
         assertThat(err).isEqualTo("caravan: there is no space 'a'\n");
-        assertThat(run("show", "a")).isEqualTo(3);
+        run("show", "a").exits(3);
     }
 
     @Test
     void whatIsNoSettingIsAMistakeInTheUsage() {
-        assertThat(run("set", "a", "no-such=1")).isEqualTo(2);
+        run("set", "a", "no-such=1").exits(2);
         assertThat(err).contains("no-such: a space has no such setting; it has max-value-bytes, ");
-        assertThat(run("set", "a", "max-values=many")).isEqualTo(2);
-        assertThat(err).contains("max-values: 'many' is not a number");
-        assertThat(run("set", "a", "max-bytes=1 hour")).isEqualTo(2);
-        assertThat(err).contains("max-bytes: '1 hour' is not a size");
-        assertThat(run("set", "a", "retain-age=1500ms")).isEqualTo(2);
-        assertThat(err).contains("retain-age: '1500ms' is not in whole seconds");
-        assertThat(run("set", "a")).isEqualTo(2);
-        assertThat(run("set", "", "max-values=1")).isEqualTo(1);
-        assertThat(err).contains("a space's prefix must have 1 to 256 bytes");
+        run("set", "a", "max-values=many").exits(2, "max-values: 'many' is not a number");
+        run("set", "a", "max-bytes=1 hour").exits(2, "max-bytes: '1 hour' is not a size");
+        run("set", "a", "retain-age=1500ms").exits(2, "retain-age: '1500ms' is not in whole seconds");
+        run("set", "a").exits(2);
+        run("set", "", "max-values=1").exits(1, "a space's prefix must have 1 to 256 bytes");
     }
 
     @Test
     void eachSettingIsInTheHelpAndTheDocuments() throws IOException {
-        String help = caravan(new ByteArrayOutputStream())
+        String help = Main.commandLine(Map.of(), Console.system())
                 .getSubcommands()
                 .get("space")
                 .getSubcommands()
@@ -119,7 +94,7 @@ class SpaceCommandTest {
     void helpAndTheDocumentTellOfEachCommand() throws IOException {
         String document = Files.readString(Path.of("../docs/reference/cli.md"));
         CommandLine command =
-                caravan(new ByteArrayOutputStream()).getSubcommands().get("space");
+                Main.commandLine(Map.of(), Console.system()).getSubcommands().get("space");
         for (String name : new String[] {"set", "ls", "show", "rm"}) {
             CommandLine sub = command.getSubcommands().get(name);
             assertThat(sub.getUsageMessage())

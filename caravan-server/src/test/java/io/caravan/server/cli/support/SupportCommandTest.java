@@ -13,7 +13,6 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,8 +35,7 @@ class SupportCommandTest {
         if (!all.contains("--http-port")) {
             all.addAll(List.of("--http-port", "1"));
         }
-        return CommandRun.with(Map.of(), new byte[0])
-                .run(all.contains("--server") ? null : "127.0.0.1:1", all.toArray(String[]::new));
+        return CommandRun.at(all.contains("--server") ? null : "127.0.0.1:1", all.toArray(String[]::new));
     }
 
     private String put(String name, String text) throws IOException {
@@ -46,11 +44,9 @@ class SupportCommandTest {
 
     @Test
     void aServerThatIsDownAndNoStoreStillMakeAFile() throws IOException {
-        CommandRun run = run();
-        assertThat(run.exitCode()).isEqualTo(3);
+        CommandRun run = run().exits(3, "no server answers at 127.0.0.1:1");
         assertThat(run.out())
                 .contains("machine/doctor.json  ", "could not be had: server over RESP: no server answers", "made ");
-        assertThat(run.err()).contains("no server answers at 127.0.0.1:1");
         Told told = Told.in(out());
         assertThat(told.parts())
                 .containsOnlyKeys(
@@ -69,29 +65,27 @@ class SupportCommandTest {
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(out())))
                 .isEqualTo("rw-------");
         Files.writeString(out(), "mine");
-        CommandRun again = run();
-        assertThat(again.exitCode()).isOne();
-        assertThat(again.err()).contains("is there already, and is not overwritten");
+        run().exits(1, "is there already, and is not overwritten");
         assertThat(out()).hasContent("mine");
         Path link = Files.createSymbolicLink(directory.resolve("link"), directory.resolve("elsewhere"));
         Files.delete(out());
         Files.move(link, out());
-        assertThat(run().exitCode()).isOne();
+        run().exits(1);
         assertThat(directory.resolve("elsewhere")).doesNotExist();
     }
 
     @Test
     void aFileThatIsNotMadeToTheEndIsDeleted() {
-        assertThat(run("--user", "somebody").exitCode()).isEqualTo(2);
-        assertThat(run("--http-port", "0").exitCode()).isEqualTo(2);
+        run("--user", "somebody").exits(2);
+        run("--http-port", "0").exits(2);
         assertThat(out()).doesNotExist();
     }
 
     @Test
     void whatAServerTellsIsLetThroughByNameAndForm() throws IOException {
         try (TellTaleServer server = new TellTaleServer(MARKER)) {
-            CommandRun run = run("--server", server.address(), "--http-port", server.httpPort(), "--json");
-            assertThat(run.exitCode()).as(run.err()).isZero();
+            CommandRun run = run("--server", server.address(), "--http-port", server.httpPort(), "--json")
+                    .exits(0);
             assertThat(run.out())
                     .startsWith("{\"file\":\"")
                     .contains("\"missing\":[]")
@@ -172,8 +166,8 @@ class SupportCommandTest {
 
     @Test
     void aStoreAndALogThatAreNotThereAreTold() throws IOException {
-        CommandRun run = run("--store", directory.resolve("no").toString(), "--log", "no", "--config", "no");
-        assertThat(run.exitCode()).isEqualTo(3);
+        CommandRun run = run("--store", directory.resolve("no").toString(), "--log", "no", "--config", "no")
+                .exits(3);
         assertThat(run.out())
                 .contains(
                         "could not be had: store: ", "could not be had: log.txt: ", "could not be had: settings.json");
@@ -216,8 +210,8 @@ class SupportCommandTest {
                         "com.example." + MARKER + ".XException: no",
                         "{\"timestamp\":0,\"level\":\"WARN\",\"loggerName\":\"io.caravan.x.Archiver\",\"threadName\":\""
                                 + MARKER
-                                + "\",\"formattedMessage\":\"the archive lacks 5 changes, which are archived after the next"
-                                + " start: " + MARKER + "\",\"throwable\":{\"className\":\"java.io.IOException\","
+                                + "\",\"formattedMessage\":\"the archive lacks 5 changes, which are archived after the"
+                                + " next start: " + MARKER + "\",\"throwable\":{\"className\":\"java.io.IOException\","
                                 + "\"message\":\"" + MARKER + "\",\"stepArray\":[{\"className\":\"java.lang.Thread\","
                                 + "\"methodName\":\"" + MARKER + "\",\"lineNumber\":7}]}}",
                         "{\"timestamp\":0,\"level\":\"" + MARKER + "\"}",
@@ -226,24 +220,24 @@ class SupportCommandTest {
         Told told = Told.in(out());
         told.hasNothingLike(out(), MARKER);
         assertThat(told.part("log.txt")).isEqualTo("""
-                (1 hidden)
-                2026-01-02T03:04:05.678Z WARN ExpirySweeper: document '…' has expired and could not be deleted: …
-                2026-01-02T03:04:05.678Z INFO StoreComponents: … is open: 12 lists, 345 entries, 6 frames replayed, …
-                2026-01-02T03:04:05.678Z INFO StoreComponents: (hidden)
-                2026-01-02T03:04:05.678Z INFO (hidden): (hidden)
-                2026-01-02T03:04:05.678+01:00 INFO Shutdown: stopping
-                2026-01-02T03:04:05.678Z ERROR Flusher: … has failed and must be reopened
-                java.io.IOException
-                    at io.caravan.server.cli.support.LogTail:12
-                    at java.lang.Thread:840
-                (1 hidden)
-                Caused by: java.io.UncheckedIOException
-                (1 hidden)
-                1970-01-01T00:00:00Z WARN Archiver: the archive lacks 5 changes, which are archived after the next start: …
-                java.io.IOException
-                    at java.lang.Thread:7
-                (1 hidden)
-                """);
+            (1 hidden)
+            2026-01-02T03:04:05.678Z WARN ExpirySweeper: document '…' has expired and could not be deleted: …
+            2026-01-02T03:04:05.678Z INFO StoreComponents: … is open: 12 lists, 345 entries, 6 frames replayed, …
+            2026-01-02T03:04:05.678Z INFO StoreComponents: (hidden)
+            2026-01-02T03:04:05.678Z INFO (hidden): (hidden)
+            2026-01-02T03:04:05.678+01:00 INFO Shutdown: stopping
+            2026-01-02T03:04:05.678Z ERROR Flusher: … has failed and must be reopened
+            java.io.IOException
+                at io.caravan.server.cli.support.LogTail:12
+                at java.lang.Thread:840
+            (1 hidden)
+            Caused by: java.io.UncheckedIOException
+            (1 hidden)
+            1970-01-01T00:00:00Z WARN Archiver: the archive lacks 5 changes, which are archived after the next start: …
+            java.io.IOException
+                at java.lang.Thread:7
+            (1 hidden)
+            """);
     }
 
     @Test
