@@ -166,7 +166,7 @@ class RestoreServiceTest {
         here.push("a", "mine");
         archive.put("a", 7, 0, 20);
         List<String> before = here.read("a");
-        refused(Reason.BACK_IN_TIME, () -> restore("a"));
+        refused(Reason.DIVERGED, () -> restore("a"));
         assertThat(here.read("a")).isEqualTo(before);
     }
 
@@ -175,7 +175,7 @@ class RestoreServiceTest {
         archive.put("a", 7, 0, 10);
         archive.put("a", 7, 5, 20);
         restore("a");
-        refused(Reason.BACK_IN_TIME, () -> restore("a", 1));
+        refused(Reason.DIVERGED, () -> restore("a", 1));
         Restored other = restoreAs("a", OptionalLong.of(1), "b");
         assertThat(other.name()).isEqualTo(DocumentName.of("b"));
         assertThat(here.read("b")).isEqualTo(TestArchive.texts(7, 0, 10));
@@ -269,7 +269,7 @@ class RestoreServiceTest {
         restore("a");
         archive.put("a", 7, 0, 20);
         atOpening(2, () -> here.push("a", "mine"));
-        refused(Reason.BACK_IN_TIME, () -> restore("a"));
+        refused(Reason.DIVERGED, () -> restore("a"));
         List<String> expected = new ArrayList<>(TestArchive.texts(7, 0, 10));
         expected.add("mine");
         assertThat(here.read("a")).isEqualTo(expected);

@@ -177,7 +177,7 @@ class ExportImportTest {
         CommandRun skipped = importing(to, export, "--existing", "skip").exits(0);
         assertThat(skipped.out()).isEqualTo("imported 0 documents, 0 values, 0 B; 4 skipped\n");
         CommandRun resumed = importing(to, export, "--resume", "--json");
-        assertThat(resumed.out()).contains("\"documents\":0,", "\"already\":2,", "\"refused\":2}");
+        assertThat(resumed.out()).contains("\"documents\":0,", "\"already\":2,", "\"rejected\":2}");
         assertThat(ok(to, "get", "letters/1").out()).isEqualTo("other\n");
         CommandRun replaced = importing(to, export, "--existing", "replace");
         assertThat(replaced.out()).isEqualTo("imported 4 documents, 39 values, 2.5 MiB\n");
@@ -344,7 +344,7 @@ class ExportImportTest {
         same("letters/1", "letters/long", "letters/empty", "pictures");
         assertThat(ok(from, "copy", "--to", to.address(), "--resume", "--json").out())
                 .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"already\":4,\"skipped\":0,\"expired\":0,"
-                        + "\"refused\":0}\n");
+                        + "\"rejected\":0}\n");
         ok(to, "append", "letters/1", "other");
         assertThat(ok(from, "copy", "--prefix", "letters/", "--to", to.address(), "--existing", "replace")
                         .out())

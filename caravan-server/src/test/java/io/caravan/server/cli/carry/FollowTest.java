@@ -192,7 +192,7 @@ class FollowTest {
 
     /** One of the documents was created after the backup, and one has grown. */
     @ParameterizedTest
-    @ValueSource(strings = {"refuse", "replace"})
+    @ValueSource(strings = {"reject", "replace"})
     void anOlderBackupInThePlaceOfTheServerDeletesNothing(String existing) throws Exception {
         here.rpush("a", "1");
         here.rpush("b", "1");
@@ -282,7 +282,7 @@ class FollowTest {
         assertThat(moved.out()).isEqualTo("moved 1 document to " + to.address() + "\n");
         assertThat(to.exported()).isEqualTo(before);
         elsewhere(here, "a", to);
-        assertThat(move(from, to, "a", "--json").out()).isEqualTo("{\"moved\":0,\"already\":1,\"refused\":0}\n");
+        assertThat(move(from, to, "a", "--json").out()).isEqualTo("{\"moved\":0,\"already\":1,\"rejected\":0}\n");
         there.rpush("a", "4");
 
         move(to, from, "a").exits(0);
@@ -327,7 +327,7 @@ class FollowTest {
             source.arm(new Trip("FENCE", false, () -> found.set(found("a"))));
             CommandRun.at(source.address(), "move", "a", "--to", from.address()).exits(0);
         }
-        assertThat(found.get()).startsWith("ELSEWHERE ");
+        assertThat(found.get()).startsWith("RELOCATED ");
         assertThat(here.lrange("a", 0, -1)).containsExactly("1", "2", "3");
     }
 
@@ -348,7 +348,7 @@ class FollowTest {
         here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
         there.rpush("a", "3");
         move(from, to, "a").exits(0);
-        assertThat(found("a")).startsWith("ELSEWHERE ");
+        assertThat(found("a")).startsWith("RELOCATED ");
         assertThat(there.lrange("a", 0, -1)).containsExactly("1", "2", "3");
     }
 
@@ -362,7 +362,7 @@ class FollowTest {
         CommandRun moved = CommandRun.at("127.0.0.1:1", words).exits(0);
         assertThat(moved.out()).isEqualTo("moved 2 documents to " + to.url() + "\n");
         assertThat(to.exported()).isEqualTo(before);
-        assertThat(refusal(() -> here.llen("d/é"))).startsWith("ELSEWHERE " + to.url() + " ");
+        assertThat(refusal(() -> here.llen("d/é"))).startsWith("RELOCATED " + to.url() + " ");
         here.rpush("d/c", "1");
         assertThat(CommandRun.at("127.0.0.1:1", CommandRun.words(List.of(words), "--abandon"))
                         .out())
@@ -373,7 +373,7 @@ class FollowTest {
     }
 
     private static void elsewhere(Jedis client, String name, ServedStore other) {
-        assertThat(refusal(() -> client.rpush(name, "x"))).startsWith("ELSEWHERE " + other.address() + " ");
+        assertThat(refusal(() -> client.rpush(name, "x"))).startsWith("RELOCATED " + other.address() + " ");
     }
 
     private static String refusal(Runnable request) {
@@ -398,7 +398,7 @@ class FollowTest {
                 .exits(0);
         assertThat(moved.out()).isEqualTo("moved 302 documents to a.example:1 (http://b:2)\n");
         assertThat(there.dbSize()).isEqualTo(302);
-        assertThat(refusal(() -> here.llen("d/7"))).startsWith("ELSEWHERE a.example:1 ");
+        assertThat(refusal(() -> here.llen("d/7"))).startsWith("RELOCATED a.example:1 ");
         assertThat(here.keys("*")).containsExactly("other");
     }
 

@@ -79,7 +79,7 @@ class HttpCopyTest {
         assertThat(to.exported()).isEqualTo(from.exported());
 
         CommandRun again = copy("--resume", "--json").exits(0);
-        assertThat(again.out()).contains("\"documents\":0,", "\"already\":304,", "\"refused\":0");
+        assertThat(again.out()).contains("\"documents\":0,", "\"already\":304,", "\"rejected\":0");
     }
 
     /** Clients, proxies, and the protocol interpret these paths as other paths. */

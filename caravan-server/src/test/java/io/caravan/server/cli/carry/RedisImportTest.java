@@ -108,7 +108,7 @@ class RedisImportTest {
             same(redis.client);
             assertThat(importing(redis.url(), "--json").out())
                     .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"passes\":1,\"same\":1003,\"already\":1003,"
-                            + "\"skipped\":0,\"expired\":0,\"refused\":0,\"others\":{}}\n");
+                            + "\"skipped\":0,\"expired\":0,\"rejected\":0,\"others\":{}}\n");
         }
     }
 

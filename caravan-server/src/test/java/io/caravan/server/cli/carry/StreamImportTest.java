@@ -86,7 +86,7 @@ class StreamImportTest {
                 .exits(0);
         assertThat(second.out())
                 .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"already\":4,\"skipped\":0,\"expired\":0,"
-                        + "\"refused\":0}\n");
+                        + "\"rejected\":0}\n");
     }
 
     @Test

@@ -68,7 +68,7 @@ public final class ServedStore implements AutoCloseable {
     private void start(UnaryOperator<ServerConfig> change) {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
         ServerConfig config =
-                new ServerConfig(address, new RespLimits(MAX_VALUE_BYTES, MAX_REQUEST_BYTES), Durability.NONE);
+                new ServerConfig(address, new RespLimits(MAX_VALUE_BYTES, MAX_REQUEST_BYTES), Durability.MEMORY);
         try {
             server = Server.start(store, change.apply(config));
         } catch (IOException failed) {
