@@ -88,7 +88,8 @@ class SpaceDurabilityTest {
         assertThat(client.call("CARAVAN.INFO", "m/a")).contains("$durability, $memory");
         assertThat(client.call("INFO", "spaces")).contains("spaces_less_durable:1");
         assertThat(server.get("/v1/documents?prefix=m/")).contains("\"durability\":\"memory\"");
-        assertThat(server.get("/v1/spaces/m/")).contains("\"durability\":\"memory\"", "\"effectiveDurability\":\"memory\"");
+        assertThat(server.get("/v1/spaces/m/"))
+                .contains("\"durability\":\"memory\"", "\"effectiveDurability\":\"memory\"");
         assertThat(server.get("/metrics")).contains("caravan_space_durability{prefix=\"m/\"} 1.0");
     }
 
@@ -211,7 +212,8 @@ class SpaceDurabilityTest {
         client.call("CARAVAN.SPACE", "SET", "a/", "durability", "sync");
         stop();
         start(Durability.PROCESS);
-        assertThat(client.call("CARAVAN.SPACE", "GET", "a/")).contains("$durability, $sync", "$effective-durability, $process");
+        assertThat(client.call("CARAVAN.SPACE", "GET", "a/"))
+                .contains("$durability, $sync", "$effective-durability, $process");
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "max-values", "3")).contains("$durability, $sync");
         assertThat(forcesOf("RPUSH", "a/a", "value")).isZero();
         assertThat(client.call("CARAVAN.INFO", "a/a")).contains("$durability, $process");

@@ -74,7 +74,8 @@ class HttpLimitsTest {
         Eventually.await(
                 "their places are free",
                 () -> fixture.server.network().connections().isEmpty());
-        assertThat(figure("caravan_connections_rejected_total{limit=\"total\"}")).isEqualTo(1);
+        assertThat(figure("caravan_connections_rejected_total{limit=\"total\"}"))
+                .isEqualTo(1);
     }
 
     @Test
