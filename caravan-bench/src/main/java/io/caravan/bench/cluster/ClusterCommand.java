@@ -1,13 +1,11 @@
 package io.caravan.bench.cluster;
 
 import io.caravan.bench.report.Course;
-import io.caravan.bench.report.MachineLimits;
 import io.caravan.bench.report.Measure;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -90,10 +88,7 @@ public final class ClusterCommand implements Callable<Integer> {
         course.check(kills == null || kills >= 1, "--kills must be 1 or more");
         course.check(rejoin == null || rejoin >= 1, "--rejoin must be 1 or more");
         List<Part> parts = only == null ? List.of(Part.values()) : only;
-        course.run(Stream.concat(
-                        Stream.of(new MachineLimits(course.quick())),
-                        parts.stream().map(this::measure))
-                .toList());
+        course.runAfterLimits(parts.stream().map(this::measure).toList());
         return 0;
     }
 

@@ -3,7 +3,6 @@ package io.caravan.bench.cluster;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
-import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import java.io.IOException;
@@ -31,7 +30,9 @@ final class Takeovers implements Measure {
             }
         }
         results.add(
-                new Row("RPUSH after kill -9 of the leader", ThreeHosts.NAME, ThreeHosts.DURABILITY),
+                "RPUSH after kill -9 of the leader",
+                ThreeHosts.NAME,
+                ThreeHosts.DURABILITY,
                 new Measurement().latencies(nanos, TimeUnit.NANOSECONDS));
     }
 

@@ -103,7 +103,4 @@ final class LayerProbe implements Probe {
     public double round() {
         return Costs.cpuNanos(BATCHES, BATCH, layer) / copy.nanos();
     }
-
-    @Override
-    public void close() {}
 }

@@ -97,7 +97,7 @@ final class ServicePictures {
     private Picture distribution(double echoMillis) {
         String title = "How long appends wait: " + load;
         XYChart chart = Charts.lines(title, "of all appends, so many wait at most", "ms");
-        Charts.logX(chart);
+        chart.getStyler().setXAxisLogarithmic(true);
         Charts.logY(chart);
         chart.getStyler().setXAxisTickLabelsFormattingFunction(Nines::label);
         List<Double> ends = new ArrayList<>(List.of(1.0));

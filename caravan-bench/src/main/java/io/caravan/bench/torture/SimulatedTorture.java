@@ -9,25 +9,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Simulates power failures of stores, thousands per second and reproducible, instead of killing processes. */
-final class SimulatedTorture {
-    private final long seed;
-    private final long cuts;
-    private final Duration time;
-    private final PrintStream out;
-
-    /**
-     * Creates a run without starting it.
-     *
-     * @param time time limit after which the run ends even with fewer cuts
-     */
-    SimulatedTorture(long seed, long cuts, Duration time, PrintStream out) {
-        this.seed = seed;
-        this.cuts = cuts;
-        this.time = time;
-        this.out = out;
-    }
-
+/**
+ * Simulates power failures of stores, thousands per second and reproducible, instead of killing processes.
+ *
+ * @param time time limit after which the run ends even with fewer cuts
+ */
+record SimulatedTorture(long seed, long cuts, Duration time, PrintStream out) {
     /** Runs the simulations; returns whether nothing was lost. */
     boolean run() throws InterruptedException, IOException {
         int threads = Runtime.getRuntime().availableProcessors();

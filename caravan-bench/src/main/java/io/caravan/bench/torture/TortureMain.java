@@ -197,52 +197,35 @@ public final class TortureMain implements Callable<Integer> {
         if (target.simulate) {
             return new SimulatedTorture(evidence.seed(), course.cuts(), course.time(), System.out).run() ? 0 : 1;
         }
-        return evidence.run(
-                work -> target.cluster ? runGroup(work) : target.fullDisk ? runOnSmallVolume(work) : run(work, null));
+        return evidence.run(work -> target.fullDisk ? runOnSmallVolumes(work) : run(work, null));
     }
 
-    private boolean runGroup(Path work) throws IOException, InterruptedException {
-        System.out.println("seed " + evidence.seed() + ", " + course.words() + " in " + work);
-        GroupSummary summary = GroupTorture.run(
-                GroupHost.class.getName(),
-                work,
-                List.of(GroupFault.values()),
-                course.rounds(),
-                course.time(),
-                evidence.seed(),
-                System.out);
-        System.out.println(summary);
-        return summary.clean();
+    private boolean runOnSmallVolumes(Path work) throws IOException, InterruptedException {
+        try {
+            return target.volumes > 0 ? fillVolumes(work) : runOnSmallVolume(work);
+        } catch (SmallVolume.NotPossibleException reason) {
+            System.out.println("--full-disk is skipped: " + reason.getMessage());
+            return true;
+        }
     }
 
     private boolean runOnSmallVolume(Path work) throws IOException, InterruptedException {
-        if (target.volumes > 0) {
-            return fillVolumes(work);
-        }
         try (SmallVolume volume = SmallVolume.mount(work)) {
             boolean clean = run(work, volume);
             if (!clean) {
                 Directories.copy(volume.directory(), work.resolve("as-it-was-in-the-end"));
             }
             return clean;
-        } catch (SmallVolume.NotPossibleException reason) {
-            System.out.println("--full-disk is skipped: " + reason.getMessage());
-            return true;
         }
     }
 
     private boolean fillVolumes(Path work) throws IOException {
         System.out.println("seed " + evidence.seed() + ", " + target.volumes + " volumes in " + work);
         SplittableRandom random = new SplittableRandom(evidence.seed());
-        try {
-            return new FilledVolumes(work, System.out)
-                    .run(Stream.generate(() -> FilledVolumes.Case.random(random))
-                            .limit(target.volumes)
-                            .toList());
-        } catch (SmallVolume.NotPossibleException reason) {
-            System.out.println("--full-disk is skipped: " + reason.getMessage());
-            return true;
-        }
+        return new FilledVolumes(work, System.out)
+                .run(Stream.generate(() -> FilledVolumes.Case.random(random))
+                        .limit(target.volumes)
+                        .toList());
     }
 
     private boolean run(Path work, @Nullable SmallVolume volume) throws IOException, InterruptedException {
@@ -256,10 +239,16 @@ public final class TortureMain implements Callable<Integer> {
                 target.lists,
                 volume);
         System.out.println("seed " + evidence.seed() + ", " + course.words() + " in " + work);
+        Summary summary = target.cluster
+                ? GroupTorture.run(GroupHost.class.getName(), options, List.of(GroupFault.values()), System.out)
+                : run(options);
+        System.out.println(summary);
+        return summary.clean();
+    }
+
+    private Summary run(TortureOptions options) throws IOException, InterruptedException {
         try (Subject subject = subject(options)) {
-            TortureSummary summary = new Torture(options, subject, TortureMain::verify, System.out).run();
-            System.out.println(summary);
-            return summary.clean();
+            return new Torture(options, subject, TortureMain::verify, System.out).run();
         }
     }
 
