@@ -53,7 +53,7 @@ record Contestant(
 
     /** Returns a Caravan cluster of three nodes. */
     static Contestant threeHosts() {
-        return new Contestant(ThreeHosts.NAME, ThreeHosts.DURABILITY, null, List.of(), ThreeHosts::start);
+        return new Contestant(ThreeHosts.NAME, ThreeHosts.DURABILITY, null, List.of(), work -> ThreeHosts.start(work));
     }
 
     /** Returns all systems, or only the Caravan systems. */

@@ -84,7 +84,7 @@ final class Rejoins implements Measure {
 
     private ThreeHosts.Return rejoin(Path work, List<String> some) throws IOException, InterruptedException {
         Duration patience = PATIENCE.plusSeconds(bytes / MB);
-        try (ThreeHosts hosts = ThreeHosts.start(work, some)) {
+        try (ThreeHosts hosts = ThreeHosts.start(work, some.toArray(String[]::new))) {
             String killed = hosts.killFollower();
             append(hosts, patience);
             return hosts.startAgain(killed, patience);

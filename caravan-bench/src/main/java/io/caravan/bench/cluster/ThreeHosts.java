@@ -55,14 +55,13 @@ final class ThreeHosts implements RunningSystem {
         this.file = directory.resolve("cluster.properties");
     }
 
-    /** Starts the nodes, and waits until all follow one leader. */
-    static ThreeHosts start(Path work) throws IOException, InterruptedException {
-        return start(work, List.of());
-    }
-
-    /** Starts the nodes like {@link #start(Path)}, with additional options of {@code serve}. */
-    static ThreeHosts start(Path work, List<String> settings) throws IOException, InterruptedException {
-        ThreeHosts hosts = new ThreeHosts(Files.createTempDirectory(work, "cluster"), settings);
+    /**
+     * Starts the nodes, and waits until all follow one leader.
+     *
+     * @param settings additional options of {@code serve}
+     */
+    static ThreeHosts start(Path work, String... settings) throws IOException, InterruptedException {
+        ThreeHosts hosts = new ThreeHosts(Files.createTempDirectory(work, "cluster"), List.of(settings));
         try {
             hosts.writeFile();
             for (String id : IDS) {

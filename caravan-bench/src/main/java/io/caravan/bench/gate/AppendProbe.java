@@ -27,7 +27,7 @@ final class AppendProbe implements Probe {
      * same value.
      */
     static AppendProbe cpu(Path directory) throws IOException {
-        MemoryCopy copy = new MemoryCopy(WORKLOAD);
+        LayerProbe.MemoryCopy copy = new LayerProbe.MemoryCopy(WORKLOAD);
         return new AppendProbe(directory, append -> Costs.cpuNanos(30, 1_000, append) / copy.nanos());
     }
 

@@ -1,6 +1,6 @@
 package io.caravan.bench.service;
 
-import io.caravan.bench.load.Second;
+import io.caravan.bench.load.Timeline.Second;
 import io.caravan.bench.network.Subject;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Picture;
