@@ -1,5 +1,7 @@
 package io.caravan.bench;
 
+import io.caravan.bench.report.Course;
+import io.caravan.bench.report.ReportPage;
 import io.caravan.testing.ChildJvm;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -7,13 +9,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code scripts/bench all}: runs every suite in its own JVM, so that the suites do not affect each other. */
 @Command(
@@ -25,37 +23,17 @@ import picocli.CommandLine.Spec;
         })
 final class AllCommand implements Callable<Integer> {
     @Parameters(paramLabel = "NAME", description = "only these suites; default: all of them")
-    private List<String> names = new ArrayList<>(Suites.NAMES);
+    private List<String> names = new ArrayList<>(ReportPage.SUITES);
 
-    @Option(names = "--quick", description = "tiny counts and one run: shows that it works, but not how fast it is")
-    private boolean quick;
-
-    @Option(names = "--runs", paramLabel = "N", description = "number of runs of each suite; default 5, with --quick 1")
-    private @Nullable Integer runs;
-
-    @Option(
-            names = "--out",
-            paramLabel = "DIR",
-            description = "where the report goes; default: ${DEFAULT-VALUE}",
-            defaultValue = "bench-report")
-    private Path out = Path.of("bench-report");
-
-    @Option(
-            names = "--dir",
-            paramLabel = "DIR",
-            description = "working directory on the disk to measure; must be" + " missing or empty")
-    private @Nullable Path directory;
-
-    @Spec
-    private @Nullable CommandSpec spec;
+    @Mixin
+    private final Course course = new Course();
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         for (String name : names) {
-            if (!Suites.NAMES.contains(name) && spec != null) {
-                throw new ParameterException(
-                        spec.commandLine(), "no suite is called " + name + "; the suites are " + Suites.NAMES);
-            }
+            course.check(
+                    ReportPage.SUITES.contains(name),
+                    "no suite is called " + name + "; the suites are " + ReportPage.SUITES);
         }
         List<String> failed = new ArrayList<>();
         for (int i = 0; i < names.size(); i++) {
@@ -68,7 +46,7 @@ final class AllCommand implements Callable<Integer> {
             System.err.println("these suites failed; see above: " + String.join(", ", failed));
             return 1;
         }
-        System.err.println("the report is " + out.resolve("report.html").toAbsolutePath());
+        System.err.println("the report is " + out().resolve("report.html").toAbsolutePath());
         return 0;
     }
 
@@ -86,16 +64,12 @@ final class AllCommand implements Callable<Integer> {
         command.add(ChildJvm.java());
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName(), name));
-        command.addAll(List.of("--out", out.toString()));
-        if (quick) {
-            command.add("--quick");
-        }
-        if (runs != null) {
-            command.addAll(List.of("--runs", runs.toString()));
-        }
-        if (directory != null) {
-            command.addAll(List.of("--dir", directory.toString()));
-        }
+        command.addAll(course.arguments());
+        command.addAll(List.of("--out", out().toString()));
         return command;
+    }
+
+    private Path out() {
+        return course.out() == null ? Path.of("bench-report") : course.out();
     }
 }

@@ -1,11 +1,13 @@
 package io.caravan.bench;
 
 import io.caravan.testing.ChildProcess;
+import java.io.File;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -68,5 +70,14 @@ public final class Installer {
         }
         Files.writeString(mark, version);
         return null;
+    }
+
+    /** Returns a message if the program is not on the PATH, or null if it is. */
+    public static @Nullable String missing(String program) {
+        String path = System.getenv().getOrDefault("PATH", "");
+        boolean found = Arrays.stream(path.split(File.pathSeparator))
+                .map(directory -> Path.of(directory, program))
+                .anyMatch(Files::isExecutable);
+        return found ? null : "no " + program + " on the PATH";
     }
 }

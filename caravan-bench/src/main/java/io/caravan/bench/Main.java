@@ -7,6 +7,7 @@ import io.caravan.bench.engine.GroupsCommand;
 import io.caravan.bench.gate.GateCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
+import io.caravan.bench.report.ReportPage;
 import io.caravan.bench.seeds.SeedsCommand;
 import io.caravan.bench.service.ServiceCommand;
 import java.util.Locale;
@@ -64,7 +65,7 @@ public final class Main {
     void list() {
         CommandLine line = Objects.requireNonNull(spec).commandLine();
         line.getSubcommands().forEach((name, suite) -> {
-            if (Suites.NAMES.contains(name)) {
+            if (ReportPage.SUITES.contains(name)) {
                 String[] description = suite.getCommandSpec().usageMessage().description();
                 line.getOut().printf(Locale.ROOT, "%-16s %s%n", name, description[0]);
             }

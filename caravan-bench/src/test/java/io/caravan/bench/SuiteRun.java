@@ -6,18 +6,33 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Runs of a benchmark suite with tiny counts, and checks of their reports. */
 public final class SuiteRun {
 
     private SuiteRun() {}
 
+    /**
+     * Runs a suite with tiny counts, checks that it deletes its working directory, and returns the report.
+     *
+     * @param directory contains the report in {@code out}
+     */
+    public static JsonNode report(String suite, Path directory, String... options) throws IOException {
+        Path out = directory.resolve("out");
+        Path work = directory.resolve("work");
+        List<String> arguments = new ArrayList<>(List.of(suite, "--quick"));
+        arguments.addAll(List.of("--out", out.toString(), "--dir", work.toString()));
+        arguments.addAll(List.of(options));
+        assertThat(Main.run(arguments.toArray(String[]::new))).isZero();
+        assertThat(work).doesNotExist();
+        return new ObjectMapper().readTree(out.resolve(suite + ".json").toFile());
+    }
+
     /** Runs a suite, checks that no figure of its report is negative, and returns the rows. */
-    public static JsonNode quickly(String suite, Path out) throws IOException {
-        assertThat(Main.run(suite, "--quick", "--out", out.toString())).isZero();
-        JsonNode rows = new ObjectMapper()
-                .readTree(out.resolve(suite + ".json").toFile())
-                .path("rows");
+    public static JsonNode quickly(String suite, Path directory) throws IOException {
+        JsonNode rows = report(suite, directory).path("rows");
         for (JsonNode row : rows) {
             assertThat(row.path("durability").asText()).isNotEmpty();
             assertThat(row.path("figures").isEmpty()).as("%s", row).isFalse();
@@ -42,7 +57,8 @@ public final class SuiteRun {
     }
 
     /** Checks that each picture exists for screens and for print. */
-    public static void assertPictures(Path out, String suite, String... names) {
+    public static void assertPictures(Path directory, String suite, String... names) {
+        Path out = directory.resolve("out");
         for (String name : names) {
             assertThat(out.resolve(suite + "-" + name + ".png")).isNotEmptyFile();
             assertThat(out.resolve(suite + "-" + name + ".svg")).isNotEmptyFile();

@@ -6,7 +6,6 @@ import io.caravan.bench.load.RespAppends;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
-import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import io.caravan.bench.s3.S3Software;
@@ -85,7 +84,9 @@ final class AppendRates implements Measure {
             appends.run(server.address(), warmUp);
             ClosedLoop.Outcome outcome = appends.run(server.address(), time).withoutErrors();
             results.add(
-                    new Row(workload(what), "Caravan", "sync: forced before the answer"),
+                    workload(what),
+                    "Caravan",
+                    "sync: forced before the answer",
                     new Measurement()
                             .appendsPerSecond(outcome.waits().getTotalCount(), outcome.nanos())
                             .latencies(outcome.waits(), TimeUnit.NANOSECONDS));

@@ -40,27 +40,19 @@ final class ArchivingServer implements AutoCloseable {
 
     /** Starts a server that archives to a directory. */
     static ArchivingServer toFolder(Path work, Path archive, String after) throws IOException {
-        return new ArchivingServer(work, options("file:" + archive, after));
+        return archiving(work, List.of("--archive", "file:" + archive), after);
     }
 
     /** Starts a server that archives to a bucket, under this prefix. */
     static ArchivingServer toBucket(Path work, URI endpoint, String prefix, String after) throws IOException {
-        List<String> options = new ArrayList<>(options("s3://" + BUCKET + "/" + prefix, after));
-        options.addAll(
-                List.of("--s3-endpoint", endpoint.toString(), "--s3-region", S3Account.REGION, "--s3-path-style"));
-        return new ArchivingServer(work, options);
+        return archiving(work, S3Account.archive(BUCKET + "/" + prefix, endpoint), after);
     }
 
-    private static List<String> options(String url, String after) {
-        return List.of(
-                "--archive",
-                url,
-                "--archive-after",
-                after,
-                "--archive-bandwidth",
-                "0",
-                "--archive-concurrency",
-                Integer.toString(CONCURRENCY));
+    private static ArchivingServer archiving(Path work, List<String> place, String after) throws IOException {
+        List<String> options = new ArrayList<>(place);
+        options.addAll(List.of("--archive-after", after, "--archive-bandwidth", "0"));
+        options.addAll(List.of("--archive-concurrency", Integer.toString(CONCURRENCY)));
+        return new ArchivingServer(work, options);
     }
 
     InetSocketAddress address() throws IOException {

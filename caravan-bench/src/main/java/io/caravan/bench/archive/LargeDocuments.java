@@ -4,7 +4,6 @@ import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
-import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import io.caravan.bench.s3.Bucket;
@@ -51,12 +50,16 @@ final class LargeDocuments implements Measure {
             turn.say(workload + ", Caravan");
             double caravan = rate(archive(work, bucket, compressible));
             results.add(
-                    new Row(workload, "Caravan", "named by its manifest"),
+                    workload,
+                    "Caravan",
+                    "named by its manifest",
                     new Measurement().with(Figure.VALUE_MB_PER_SECOND, caravan));
             turn.say(workload + ", the SDK");
             double sdk = rate(upload(work, bucket, compressible));
             results.add(
-                    new Row(workload, "AWS SDK, multipart", "one object put"),
+                    workload,
+                    "AWS SDK, multipart",
+                    "one object put",
                     new Measurement().with(Figure.VALUE_MB_PER_SECOND, sdk).with(Figure.CARAVAN_RATIO, caravan / sdk));
         });
     }

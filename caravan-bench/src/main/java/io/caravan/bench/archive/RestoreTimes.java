@@ -7,7 +7,6 @@ import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
-import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import io.caravan.testing.ChildJvm;
@@ -43,7 +42,9 @@ final class RestoreTimes implements Measure {
         try {
             double seconds = restore(work, archive) / NANOS_PER_SECOND;
             results.add(
-                    new Row(count + " documents from a folder", "Caravan", "forced, checkpoint published"),
+                    count + " documents from a folder",
+                    "Caravan",
+                    "forced, checkpoint published",
                     new Measurement().with(Figure.SECONDS, seconds).with(Figure.DOCUMENTS_PER_SECOND, count / seconds));
         } finally {
             Directories.delete(work);

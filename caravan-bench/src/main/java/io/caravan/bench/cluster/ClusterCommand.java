@@ -1,13 +1,17 @@
 package io.caravan.bench.cluster;
 
 import io.caravan.bench.report.Course;
-import io.caravan.bench.report.MachineLimits;
 import io.caravan.bench.report.Measure;
+import io.caravan.bench.report.Measurement;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Table;
+import io.caravan.bench.report.Turn;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -90,10 +94,7 @@ public final class ClusterCommand implements Callable<Integer> {
         course.check(kills == null || kills >= 1, "--kills must be 1 or more");
         course.check(rejoin == null || rejoin >= 1, "--rejoin must be 1 or more");
         List<Part> parts = only == null ? List.of(Part.values()) : only;
-        course.run(Stream.concat(
-                        Stream.of(new MachineLimits(course.quick())),
-                        parts.stream().map(this::measure))
-                .toList());
+        course.runAfterLimits(parts.stream().map(this::measure).toList());
         return 0;
     }
 
@@ -105,5 +106,46 @@ public final class ClusterCommand implements Callable<Integer> {
             case TAKEOVERS -> new Takeovers(kills != null ? kills : quick ? QUICK_KILLS : KILLS);
             case REJOIN -> new Rejoins(rejoin != null ? rejoin : quick ? QUICK_REJOIN_MB : REJOIN_MB);
         };
+    }
+
+    /** Measures the time that clients of a cluster wait for a reply when the leader is killed. */
+    private static final class Takeovers implements Measure {
+        private static final int DIGITS = 3;
+
+        private final int kills;
+        private final Results results = new Results();
+
+        Takeovers(int kills) {
+            this.kills = kills;
+        }
+
+        @Override
+        public void run(Turn turn) throws IOException, InterruptedException {
+            Histogram nanos = new Histogram(DIGITS);
+            try (ThreeHosts hosts = ThreeHosts.start(turn.work())) {
+                for (int kill = 1; kill <= kills; kill++) {
+                    turn.say("kill " + kill + " of " + kills + " of the leader");
+                    nanos.recordValue(hosts.killLeader());
+                }
+            }
+            results.add(
+                    "RPUSH after kill -9 of the leader",
+                    ThreeHosts.NAME,
+                    ThreeHosts.DURABILITY,
+                    new Measurement().latencies(nanos, TimeUnit.NANOSECONDS));
+        }
+
+        @Override
+        public Table table() {
+            return new Table(
+                    "Takeovers",
+                    "From the `kill -9` of the leader to the first append that another host answers, for which a client at each"
+                            + " of them asks anew every millisecond; the percentiles of " + kills
+                            + " kills in each run. Between two kills"
+                            + " the killed host comes back. `--cluster-election` is " + ThreeHosts.ELECTION
+                            + " (1 s by default, for hosts on machines of their own): a host stands for election after one"
+                            + " to two of it.",
+                    results);
+        }
     }
 }

@@ -5,7 +5,6 @@ import io.caravan.bench.load.RespAppends;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
-import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import java.io.IOException;
@@ -41,7 +40,9 @@ final class ClusterRates implements Measure {
                     String workload = WORKLOAD + ", P" + depth;
                     turn.say(workload + ", " + contestant.name());
                     results.add(
-                            new Row(workload, contestant.name(), contestant.durability()),
+                            workload,
+                            contestant.name(),
+                            contestant.durability(),
                             measure(contestant, running.address(), depth));
                 }
             });

@@ -5,13 +5,17 @@ import io.caravan.bench.load.RespAppends;
 import io.caravan.bench.network.Caravan;
 import io.caravan.bench.network.Redis;
 import io.caravan.bench.network.RunningServer;
+import io.caravan.bench.network.RunningSystem;
 import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Turn;
+import io.caravan.bench.server.RespConnection;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,26 +43,17 @@ record Contestant(
     /** Starts a new instance of the system, with its files below a directory on the disk to measure. */
     @FunctionalInterface
     interface Starter {
-        Running start(Path work) throws IOException, InterruptedException;
-    }
-
-    /** A running system; closing it kills its processes and deletes their files. */
-    interface Running extends AutoCloseable {
-        /** The current address for appends. */
-        InetSocketAddress address() throws IOException, InterruptedException;
-
-        @Override
-        void close() throws IOException;
+        RunningSystem start(Path work) throws IOException, InterruptedException;
     }
 
     @FunctionalInterface
     interface Task {
-        void run(Running running) throws IOException, InterruptedException;
+        void run(RunningSystem running) throws IOException, InterruptedException;
     }
 
     /** Returns a Caravan cluster of three nodes. */
     static Contestant threeHosts() {
-        return new Contestant(ThreeHosts.NAME, ThreeHosts.DURABILITY, null, List.of(), ThreeHosts::start);
+        return new Contestant(ThreeHosts.NAME, ThreeHosts.DURABILITY, null, List.of(), work -> ThreeHosts.start(work));
     }
 
     /** Returns all systems, or only the Caravan systems. */
@@ -70,27 +65,13 @@ record Contestant(
                         "sync: forced by the host before the answer",
                         null,
                         List.of(),
-                        work -> running(RunningServer.start(Caravan.asDelivered(), work))),
+                        work -> RunningServer.start(Caravan.asDelivered(), work)),
                 new Contestant(
                         "Redis, two replicas, WAIT 1",
                         "forced by one (appendfsync always) and received by a second before WAIT's answer",
                         alone ? "left out by --alone" : Redis.forced().missing(),
                         List.of("WAIT", "1", WAIT_MILLIS),
                         RedisReplicas::start));
-    }
-
-    private static Running running(RunningServer server) {
-        return new Running() {
-            @Override
-            public InetSocketAddress address() {
-                return server.resp();
-            }
-
-            @Override
-            public void close() throws IOException {
-                server.close();
-            }
-        };
     }
 
     /**
@@ -103,7 +84,7 @@ record Contestant(
             return;
         }
         turn.say(workload + ", " + name);
-        try (Running running = starter.start(turn.work())) {
+        try (RunningSystem running = starter.start(turn.work())) {
             task.run(running);
         }
     }
@@ -121,5 +102,63 @@ record Contestant(
         new ClosedLoop(appends(new byte[VALUE_BYTES], WARM_UP_DEPTH), WARM_UP_CONNECTIONS, 1, LISTS)
                 .run(server, quick ? QUICK_WARM_UP : WARM_UP)
                 .withoutErrors();
+    }
+
+    /** A Redis server and two replicas, all with {@code appendfsync always}. */
+    private static final class RedisReplicas implements RunningSystem {
+        private static final int REPLICAS = 2;
+        private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+        private static final long LOOK_MILLIS = 20;
+
+        private final List<RunningServer> servers = new ArrayList<>();
+
+        private RedisReplicas() {}
+
+        static RedisReplicas start(Path work) throws IOException, InterruptedException {
+            RedisReplicas started = new RedisReplicas();
+            try {
+                for (int i = 0; i <= REPLICAS; i++) {
+                    started.servers.add(RunningServer.start(Redis.forced(), work));
+                }
+                started.replicate();
+            } catch (IOException | InterruptedException | RuntimeException failed) {
+                started.close();
+                throw failed;
+            }
+            return started;
+        }
+
+        private void replicate() throws IOException, InterruptedException {
+            InetSocketAddress master = address();
+            for (RunningServer replica : servers.subList(1, servers.size())) {
+                try (RespConnection connection = new RespConnection(replica.address())) {
+                    connection.call("REPLICAOF", master.getHostString(), String.valueOf(master.getPort()));
+                    awaitLink(connection);
+                }
+            }
+        }
+
+        private static void awaitLink(RespConnection connection) throws IOException, InterruptedException {
+            long deadline = System.nanoTime() + PATIENCE_NANOS;
+            while (!connection.text("INFO", "replication").contains("master_link_status:up")) {
+                if (System.nanoTime() - deadline > 0) {
+                    throw new IOException("a replica of Redis did not find its master; INFO says: "
+                            + connection.text("INFO", "replication"));
+                }
+                TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+            }
+        }
+
+        @Override
+        public InetSocketAddress address() {
+            return servers.get(0).address();
+        }
+
+        @Override
+        public void close() throws IOException {
+            for (RunningServer server : servers) {
+                server.close();
+            }
+        }
     }
 }

@@ -7,7 +7,6 @@ import io.caravan.bench.report.ForceProbe;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
-import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import java.io.IOException;
@@ -41,12 +40,14 @@ final class LoneWriter implements Measure {
                 ClosedLoop writer = one(contestant.appends(new byte[Contestant.VALUE_BYTES], 1));
                 writer.run(running.address(), counted());
                 results.add(
-                        new Row(WORKLOAD, contestant.name(), contestant.durability()),
+                        WORKLOAD,
+                        contestant.name(),
+                        contestant.durability(),
                         writer.run(running.address(), counted()).withoutErrors().measurement(1));
             });
         }
         turn.say("two forces and a round trip, by hand");
-        results.add(new Row(WORKLOAD, "two forces and a loopback round trip, by hand", "forced twice"), byHand(turn));
+        results.add(WORKLOAD, "two forces and a loopback round trip, by hand", "forced twice", byHand(turn));
     }
 
     private static ClosedLoop one(RespAppends appends) {
@@ -60,10 +61,7 @@ final class LoneWriter implements Measure {
 
     /** Returns twice the median of an fsync (the leader's, and then a follower's) plus the median of a round trip. */
     private Measurement byHand(Turn turn) throws IOException {
-        double forceMicros;
-        try (ForceProbe probe = new ForceProbe(turn.work(), ForceProbe.SMALL_BLOCK_BYTES, appends)) {
-            forceMicros = probe.run().get(Figure.P50_MICROS);
-        }
+        double forceMicros = ForceProbe.run(turn.work(), appends).get(Figure.P50_MICROS);
         double roundTripMillis = one(new RespAppends(Contestant.VALUE_BYTES))
                 .runOnEcho(counted())
                 .measurement(1)

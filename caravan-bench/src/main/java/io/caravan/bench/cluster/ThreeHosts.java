@@ -4,12 +4,12 @@ import io.caravan.bench.Directories;
 import io.caravan.bench.ProgressLine;
 import io.caravan.bench.network.Caravan;
 import io.caravan.bench.network.Ports;
+import io.caravan.bench.network.RunningSystem;
 import io.caravan.bench.server.RespConnection;
 import io.caravan.testing.ChildProcess;
 import io.caravan.testing.FreePorts;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,7 +27,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** A cluster of three nodes, each in its own process, with default settings unless others are given. */
-final class ThreeHosts implements Contestant.Running {
+final class ThreeHosts implements RunningSystem {
     static final String NAME = "Caravan, three hosts";
     static final String DURABILITY = "forced by two of three hosts before the answer";
 
@@ -55,14 +55,13 @@ final class ThreeHosts implements Contestant.Running {
         this.file = directory.resolve("cluster.properties");
     }
 
-    /** Starts the nodes, and waits until all follow one leader. */
-    static ThreeHosts start(Path work) throws IOException, InterruptedException {
-        return start(work, List.of());
-    }
-
-    /** Starts the nodes like {@link #start(Path)}, with additional options of {@code serve}. */
-    static ThreeHosts start(Path work, List<String> settings) throws IOException, InterruptedException {
-        ThreeHosts hosts = new ThreeHosts(Files.createTempDirectory(work, "cluster"), settings);
+    /**
+     * Starts the nodes, and waits until all follow one leader.
+     *
+     * @param settings additional options of {@code serve}
+     */
+    static ThreeHosts start(Path work, String... settings) throws IOException, InterruptedException {
+        ThreeHosts hosts = new ThreeHosts(Files.createTempDirectory(work, "cluster"), List.of(settings));
         try {
             hosts.writeFile();
             for (String id : IDS) {
@@ -150,10 +149,7 @@ final class ThreeHosts implements Contestant.Running {
             return "";
         }
         try (RespConnection connection = new RespConnection(Objects.requireNonNull(addresses.get(id)))) {
-            List<byte[]> answer = connection
-                    .call(RespConnection.ascii("INFO"), RespConnection.ascii("cluster"))
-                    .values();
-            return answer == null ? "" : new String(answer.get(0), StandardCharsets.UTF_8);
+            return connection.text("INFO", "cluster");
         } catch (IOException notNow) {
             return "";
         }

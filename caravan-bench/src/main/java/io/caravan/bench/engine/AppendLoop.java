@@ -1,11 +1,15 @@
 package io.caravan.bench.engine;
 
+import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 import org.HdrHistogram.Histogram;
 
 /** Appends at full speed in batches of 1,000, until a count or a time limit is reached. */
 final class AppendLoop {
-    static final int BATCH = 1_000;
+    private static final Figure BATCH_P99_MILLIS = new Figure("p99 of 1,000 appends, ms", "%,.2f");
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final int BATCH = 1_000;
 
     private static final int DIGITS = 3;
 
@@ -39,7 +43,14 @@ final class AppendLoop {
      * @param batchNanos time of each batch of 1,000 appends, including {@code endBatch}
      * @param startNanos start time
      */
-    record Pace(int appends, long longestNanos, Histogram batchNanos, long startNanos) {}
+    record Pace(int appends, long longestNanos, Histogram batchNanos, long startNanos) {
+        /** Adds the longest stall and the 99th percentile of the batches. */
+        Measurement addTo(Measurement measurement) {
+            return measurement
+                    .longestAppend(longestNanos)
+                    .with(BATCH_P99_MILLIS, batchNanos.getValueAtPercentile(99) / NANOS_PER_MILLI);
+        }
+    }
 
     Pace run(Target target) throws IOException {
         Histogram batches = new Histogram(DIGITS);

@@ -60,7 +60,7 @@ public final class Bars {
     /** Completes the chart. A logarithmic axis has no zero, so it starts below the smallest bar. */
     public CategoryChart chart() {
         if (logarithmic) {
-            Charts.logY(chart);
+            chart.getStyler().setYAxisLogarithmic(true);
             chart.getStyler().setYAxisMin(Math.pow(10, Math.floor(Math.log10(least * BELOW_LEAST))));
         }
         return chart;

@@ -41,8 +41,5 @@ public final class CaravanLists implements PeerStore {
                 return true;
             });
         }
-
-        @Override
-        public void close() {}
     }
 }

@@ -2,7 +2,6 @@ package io.caravan.bench.engine;
 
 import io.caravan.bench.Directories;
 import io.caravan.bench.report.Results;
-import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Turn;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -32,12 +31,9 @@ public final class Contest {
     /** Runs every contestant once to warm up the JVM, and discards the results. */
     static void warmUp(Turn turn, List<Contestant> contestants) throws IOException, InterruptedException {
         turn.say("warming up");
-        new Contest("warm-up", new Results()).runAll(turn, contestants);
-    }
-
-    private void runAll(Turn turn, List<Contestant> contestants) throws IOException, InterruptedException {
+        Contest discarded = new Contest("warm-up", new Results());
         for (Contestant contestant : contestants) {
-            run(turn, contestant);
+            discarded.run(turn, contestant);
         }
     }
 
@@ -45,7 +41,9 @@ public final class Contest {
         Path directory = turn.work().resolve("contest");
         try {
             results.add(
-                    new Row(workload, contestant.system(), contestant.durability()),
+                    workload,
+                    contestant.system(),
+                    contestant.durability(),
                     contestant.work().run(directory));
         } finally {
             Directories.delete(directory);

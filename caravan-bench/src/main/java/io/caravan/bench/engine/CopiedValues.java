@@ -2,7 +2,6 @@ package io.caravan.bench.engine;
 
 import io.caravan.bench.engine.AppendLoop.Pace;
 import io.caravan.bench.report.Charts;
-import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -27,9 +26,7 @@ final class CopiedValues {
         Copy copy = new Copy();
         Pace pace = loop.run(copy);
         long nanos = System.nanoTime() - pace.startNanos();
-        return new Measurement()
-                .appendsPerSecond(pace.appends(), nanos)
-                .with(Figure.VALUE_MB_PER_SECOND, AppendFigures.mbPerSecond(workload.bytes(pace.appends()), nanos));
+        return new Measurement().rate(pace.appends(), workload.bytes(pace.appends()), nanos);
     }
 
     private static final class Copy implements AppendLoop.Target {

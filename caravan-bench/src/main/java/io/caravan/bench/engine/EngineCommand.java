@@ -1,7 +1,6 @@
 package io.caravan.bench.engine;
 
 import io.caravan.bench.report.Course;
-import io.caravan.bench.report.Measure;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -37,33 +36,24 @@ public final class EngineCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        course.run(course.quick() ? quick() : full());
+        boolean quick = course.quick();
+        Stores stores = new Stores(quick);
+        Workload workload = Workload.small(seed);
+        int millis = quick ? 20 : 400;
+        int forces = quick ? 20 : 1_500;
+        StreamedAppends few = StreamedAppends.few(stores, workload, quick ? 2_000 : 100_000, quick ? 200 : 4_000);
+        course.run(List.of(
+                few,
+                StreamedAppends.many(stores, workload, quick ? 4_000 : 2_000_000, quick ? 200 : 2_000, few),
+                new WaitingWriters(stores, workload, 1, millis, forces),
+                new WaitingWriters(stores, workload, MANY_WRITERS, millis, forces),
+                new ListReads(
+                        stores,
+                        workload,
+                        quick ? 100 : Workload.IDS,
+                        quick ? 20 : 200,
+                        TimeUnit.MILLISECONDS.toNanos(quick ? 50 : 400)),
+                new LargeValues(stores, seed, quick ? 1 << 20 : 128 << 20)));
         return 0;
-    }
-
-    private List<Measure> full() {
-        Stores stores = new Stores(false);
-        Workload workload = Workload.small(seed);
-        StreamedAppends few = StreamedAppends.few(stores, workload, 100_000, 4_000);
-        return List.of(
-                few,
-                StreamedAppends.many(stores, workload, 2_000_000, 2_000, few),
-                new WaitingWriters(stores, workload, 1, 400, 1_500),
-                new WaitingWriters(stores, workload, MANY_WRITERS, 400, 1_500),
-                new ListReads(stores, workload, Workload.IDS, 200, TimeUnit.MILLISECONDS.toNanos(400)),
-                new LargeValues(stores, seed, 128 << 20));
-    }
-
-    private List<Measure> quick() {
-        Stores stores = new Stores(true);
-        Workload workload = Workload.small(seed);
-        StreamedAppends few = StreamedAppends.few(stores, workload, 2_000, 200);
-        return List.of(
-                few,
-                StreamedAppends.many(stores, workload, 4_000, 200, few),
-                new WaitingWriters(stores, workload, 1, 20, 20),
-                new WaitingWriters(stores, workload, MANY_WRITERS, 20, 20),
-                new ListReads(stores, workload, 100, 20, TimeUnit.MILLISECONDS.toNanos(50)),
-                new LargeValues(stores, seed, 1 << 20));
     }
 }

@@ -1,10 +1,8 @@
 package io.caravan.bench.engine;
 
 import io.caravan.Durability;
-import io.caravan.ListStore;
 import io.caravan.bench.Directories;
-import io.caravan.bench.engine.AsyncAppends.Batches;
-import io.caravan.bench.engine.AsyncAppends.Outcome;
+import io.caravan.bench.engine.Producers.AsyncAppends.Batches;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.ForceProbe;
@@ -55,67 +53,26 @@ final class LargeValues implements Measure {
         }
     }
 
+    /** Measures a fresh store, a grown store, and then the disk, for each size. */
     @Override
     public void run(Turn turn) throws IOException, InterruptedException {
         for (Size size : sizes) {
-            new SizeRun(size).run(turn);
+            Producers producers = new Producers(stores, size.workload, totalBytes / (size.kib * KIB), LIMIT_NANOS);
+            Contest contest = new Contest(size.name(), results);
+            contest.run(turn, List.of(producers.fresh(Durability.SYNC), producers.grown(Durability.SYNC)));
+            contest.run(
+                    turn, List.of(new Contestant(DISK, FORCED, directory -> force(directory, producers.batches()))));
         }
     }
 
-    /** Measures a fresh store, a grown store, and the disk, for one size. */
-    private final class SizeRun {
-        private final Size size;
-        private Batches batches = new Batches(0, 1, ForceProbe.SMALL_BLOCK_BYTES);
-
-        SizeRun(Size size) {
-            this.size = size;
-        }
-
-        void run(Turn turn) throws IOException, InterruptedException {
-            Contest contest = new Contest(size.name(), results);
-            contest.run(turn, List.of(fresh(), grown()));
-            contest.run(turn, List.of(disk()));
-        }
-
-        private Contestant fresh() {
-            return new Contestant(Contestant.CARAVAN, Durability.SYNC.name(), directory -> {
-                try (ListStore store = stores.open(directory, Durability.SYNC)) {
-                    Outcome outcome = append(store);
-                    batches = outcome.batches();
-                    return outcome.measurement();
-                }
-            });
-        }
-
-        private Contestant grown() {
-            return new Contestant(Contestant.GROWN, Durability.SYNC.name(), directory -> {
-                try (ListStore store = stores.open(directory, Durability.SYNC)) {
-                    append(store);
-                    Stores.empty(store);
-                    return append(store).measurement();
-                }
-            });
-        }
-
-        private Outcome append(ListStore store) throws IOException {
-            return new AsyncAppends(size.workload, totalBytes / (size.kib * KIB), LIMIT_NANOS).run(store);
-        }
-
-        private Contestant disk() {
-            return new Contestant(DISK, FORCED, this::force);
-        }
-
-        private Measurement force(Path directory) throws IOException {
-            Directories.create(directory);
-            int block = (int) (batches.logBytes() / Math.max(1, batches.forces()));
-            int count = (int) Math.max(1, batches.forces());
-            try (ForceProbe probe = new ForceProbe(directory, block, count)) {
-                Measurement force = probe.run();
-                return new Measurement()
-                        .with(Figure.LOG_MB_PER_SECOND, force.get(Figure.VALUE_MB_PER_SECOND))
-                        .batches(count, (long) block * count);
-            }
-        }
+    private static Measurement force(Path directory, Batches batches) throws IOException {
+        Directories.create(directory);
+        int count = (int) Math.max(1, batches.forces());
+        int block = (int) (batches.logBytes() / count);
+        Measurement force = ForceProbe.run(directory, block, count);
+        return new Measurement()
+                .with(Figure.LOG_MB_PER_SECOND, force.get(Figure.VALUE_MB_PER_SECOND))
+                .batches(count, (long) block * count);
     }
 
     @Override

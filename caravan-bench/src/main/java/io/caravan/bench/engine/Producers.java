@@ -1,15 +1,20 @@
 package io.caravan.bench.engine;
 
+import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.ListStore;
+import io.caravan.StoreStats;
+import io.caravan.WriteCallback;
+import io.caravan.bench.Directories;
 import io.caravan.bench.engine.AppendLoop.Pace;
-import io.caravan.bench.engine.AsyncAppends.Batches;
-import io.caravan.bench.engine.AsyncAppends.Outcome;
 import io.caravan.bench.peers.Peer;
 import io.caravan.bench.peers.PeerStore;
-import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.HandFile;
 import io.caravan.bench.report.Measurement;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.file.Path;
 
 /** Contestants that append from one thread without waiting. */
 final class Producers {
@@ -17,8 +22,7 @@ final class Producers {
     private final Workload workload;
     private final int count;
     private final long limitNanos;
-    /** The batches of the last fresh store that fsynced, which {@link #byHand} imitates. */
-    private Batches batches = new Batches(0, 0, 0);
+    private AsyncAppends.Batches batches = new AsyncAppends.Batches(0, 0, 0);
 
     Producers(Stores stores, Workload workload, int count, long limitNanos) {
         this.stores = stores;
@@ -27,10 +31,15 @@ final class Producers {
         this.limitNanos = limitNanos;
     }
 
+    /** Returns the batches of the last fresh store that fsynced. */
+    AsyncAppends.Batches batches() {
+        return batches;
+    }
+
     Contestant fresh(Durability durability) {
         return new Contestant(Contestant.CARAVAN, durability.name(), directory -> {
             try (ListStore store = stores.open(directory, durability)) {
-                Outcome outcome = append(store);
+                AsyncAppends.Outcome outcome = append(store);
                 if (durability == Durability.SYNC) {
                     batches = outcome.batches();
                 }
@@ -49,7 +58,7 @@ final class Producers {
         });
     }
 
-    private Outcome append(ListStore store) throws IOException {
+    private AsyncAppends.Outcome append(ListStore store) throws IOException {
         return new AsyncAppends(workload, count, limitNanos).run(store);
     }
 
@@ -74,11 +83,7 @@ final class Producers {
             }
         });
         long nanos = System.nanoTime() - pace.startNanos();
-        return new Measurement()
-                .appendsPerSecond(pace.appends(), nanos)
-                .with(Figure.VALUE_MB_PER_SECOND, AppendFigures.mbPerSecond(workload.bytes(pace.appends()), nanos))
-                .longestAppend(pace.longestNanos())
-                .with(AppendFigures.BATCH_P99_MILLIS, AppendFigures.p99Millis(pace));
+        return pace.addTo(new Measurement().rate(pace.appends(), workload.bytes(pace.appends()), nanos));
     }
 
     /**
@@ -99,5 +104,136 @@ final class Producers {
                 CopiedValues.SYSTEM,
                 CopiedValues.DURABILITY,
                 directory -> new CopiedValues(workload, count, limitNanos).run());
+    }
+
+    /**
+     * Writes the same bytes as a store, but without a store and on one thread. Assembles each batch in a buffer, writes and
+     * fsyncs the batch with two calls, and copies its values into a mapped file. The batches have the mean size of the
+     * store's batches. The files are prepared before the clock starts.
+     */
+    private static final class ByHand implements AutoCloseable {
+        private final Workload workload;
+        private final HandFile log;
+        private final HandFile heap;
+
+        ByHand(Workload workload, Path directory) throws IOException {
+            Directories.create(directory);
+            this.workload = workload;
+            log = new HandFile(directory.resolve("by-hand.log"));
+            heap = new HandFile(directory.resolve("by-hand.heap"));
+        }
+
+        Measurement run(AsyncAppends.Batches batches) throws IOException {
+            int count = batches.appends();
+            long forces = Math.max(1, batches.forces());
+            long valueBytes = workload.bytes(count);
+            int batchBytes = (int) Math.max(1, batches.logBytes() / forces);
+            log.prepare(forces * batchBytes);
+            heap.prepare(valueBytes);
+            MappedByteBuffer mapped = heap.map(valueBytes).load();
+            ByteBuffer batch = ByteBuffer.allocateDirect(batchBytes);
+            long start = System.nanoTime();
+            LongestGap gap = new LongestGap(start);
+            for (long i = 0; i < forces; i++) {
+                int from = (int) (count * i / forces);
+                int to = (int) (count * (i + 1) / forces);
+                writeBatch(batch, from, to, i * batchBytes);
+                for (int value = from; value < to; value++) {
+                    mapped.put(workload.value(value));
+                }
+                gap.eventAt(System.nanoTime());
+            }
+            long nanos = System.nanoTime() - start;
+            return new Measurement()
+                    .rate(count, valueBytes, forces * batchBytes, nanos)
+                    .longestAckGap(gap.nanos())
+                    .batches(forces, forces * batchBytes);
+        }
+
+        private void writeBatch(ByteBuffer batch, int from, int to, long position) throws IOException {
+            batch.clear();
+            for (int value = from; value < to; value++) {
+                byte[] bytes = workload.value(value);
+                batch.put(bytes, 0, Math.min(bytes.length, batch.remaining()));
+            }
+            log.write(batch.clear(), position);
+            log.force();
+        }
+
+        @Override
+        public void close() throws IOException {
+            log.close();
+            heap.close();
+        }
+    }
+
+    /** One producer that appends at full speed. The measured time ends when all appends are committed. */
+    static final class AsyncAppends {
+        private final Workload workload;
+        private final AppendLoop loop;
+
+        /** Creates a producer that appends until a count or a time limit is reached. */
+        AsyncAppends(Workload workload, int count, long limitNanos) {
+            this.workload = workload;
+            loop = new AppendLoop(workload, count, limitNanos);
+        }
+
+        /**
+         * The batches in which a store wrote its log.
+         *
+         * @param appends total number of appends
+         * @param forces number of fsyncs of the log
+         */
+        record Batches(int appends, long forces, long logBytes) {}
+
+        /** The result, and the store's batches, which {@link ByHand} imitates. */
+        record Outcome(Measurement measurement, Batches batches) {}
+
+        Outcome run(ListStore store) throws IOException {
+            StoreStats before = store.stats();
+            Acknowledgements acknowledgements = new Acknowledgements(System.nanoTime());
+            Pace pace = loop.run(new AppendLoop.Target() {
+                @Override
+                public void append(long id, byte[] value) {
+                    store.append(id, value, acknowledgements);
+                }
+
+                @Override
+                public void endBatch() {}
+            });
+            store.flush();
+            long nanos = System.nanoTime() - pace.startNanos();
+            // A flush is counted after it is acknowledged, so the second flush ensures that the first one is counted.
+            store.flush();
+            StoreStats after = store.stats();
+            Batches batches =
+                    new Batches(pace.appends(), after.forces() - before.forces(), after.logBytes() - before.logBytes());
+            Measurement measurement =
+                    new Measurement().rate(pace.appends(), workload.bytes(pace.appends()), batches.logBytes(), nanos);
+            pace.addTo(measurement).longestAckGap(acknowledgements.gap.nanos());
+            if (batches.forces() > 0) {
+                measurement.batches(batches.forces(), batches.logBytes());
+            }
+            return new Outcome(measurement, batches);
+        }
+
+        /** Measures the longest gap between acknowledgements. Called only on the store's thread. */
+        private static final class Acknowledgements implements WriteCallback {
+            private final LongestGap gap;
+
+            Acknowledgements(long startNanos) {
+                gap = new LongestGap(startNanos);
+            }
+
+            @Override
+            public void success(long sequence) {
+                gap.event();
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                throw problem;
+            }
+        }
     }
 }

@@ -44,7 +44,7 @@ public final class WaitingAppends {
             }
             return new Measurement()
                     .appendsPerSecond(all.getTotalCount(), System.nanoTime() - start)
-                    .latency(all.getValueAtPercentile(50), all.getValueAtPercentile(99));
+                    .latency(all);
         } catch (ExecutionException failed) {
             throw new IOException("a writer failed to append", failed.getCause());
         } finally {

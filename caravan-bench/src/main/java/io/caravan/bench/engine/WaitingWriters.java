@@ -124,13 +124,11 @@ final class WaitingWriters implements Measure {
         return new Contestant(writers == 1 ? FORCE : FORCES, FORCED, directory -> {
             int blocks = (writers * Workload.SMALL_MEAN_BYTES - 1) / ForceProbe.SMALL_BLOCK_BYTES + 1;
             Directories.create(directory);
-            try (ForceProbe probe = new ForceProbe(directory, blocks * ForceProbe.SMALL_BLOCK_BYTES, forces)) {
-                Measurement force = probe.run();
-                return new Measurement()
-                        .with(Figure.APPENDS_PER_SECOND, writers * force.get(Figure.APPENDS_PER_SECOND))
-                        .with(Figure.P50_MICROS, force.get(Figure.P50_MICROS))
-                        .with(Figure.P99_MICROS, force.get(Figure.P99_MICROS));
-            }
+            Measurement force = ForceProbe.run(directory, blocks * ForceProbe.SMALL_BLOCK_BYTES, forces);
+            return new Measurement()
+                    .with(Figure.APPENDS_PER_SECOND, writers * force.get(Figure.APPENDS_PER_SECOND))
+                    .with(Figure.P50_MICROS, force.get(Figure.P50_MICROS))
+                    .with(Figure.P99_MICROS, force.get(Figure.P99_MICROS));
         });
     }
 

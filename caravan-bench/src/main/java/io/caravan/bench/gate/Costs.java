@@ -3,13 +3,10 @@ package io.caravan.bench.gate;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.function.IntConsumer;
-import javax.management.JMException;
-import javax.management.ObjectName;
+import java.util.function.LongSupplier;
 
 /** Measures the processor time and memory that the calling thread uses, and computes medians of such samples. */
 final class Costs {
-    private static final String[] LONG = {"long"};
-
     private Costs() {}
 
     /** Returns the median. If the number of samples is even, this is the upper of the two middle samples. */
@@ -28,38 +25,36 @@ final class Costs {
      * @param action the action, which receives its number, counted from 0
      */
     static double cpuNanos(int batches, int size, IntConsumer action) {
-        double[] nanos = new double[batches];
+        return cost(batches, size, Costs::cpuNanos, action);
+    }
+
+    /** Returns the number of bytes that one action in the median batch allocates on the calling thread. */
+    static double allocatedBytes(int batches, int size, IntConsumer action) {
+        return cost(batches, size, Costs::allocatedBytes, action);
+    }
+
+    private static double cost(int batches, int size, LongSupplier meter, IntConsumer action) {
+        double[] costs = new double[batches];
         int number = 0;
         for (int batch = 0; batch < batches; batch++) {
-            long start = cpuNanos();
+            long start = meter.getAsLong();
             for (int i = 0; i < size; i++) {
                 action.accept(number++);
             }
-            nanos[batch] = cpuNanos() - start;
+            costs[batch] = meter.getAsLong() - start;
         }
-        return median(nanos) / size;
+        return median(costs) / size;
     }
 
     private static long cpuNanos() {
         return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
-    /**
-     * Returns the number of bytes that the calling thread has allocated so far; the call itself allocates some memory.
-     * The number is read through JMX, because no standard Java type declares it.
-     */
-    static long allocatedBytes() {
-        Object[] thread = {Thread.currentThread().getId()};
-        try {
-            return (long) ManagementFactory.getPlatformMBeanServer()
-                    .invoke(
-                            new ObjectName(ManagementFactory.THREAD_MXBEAN_NAME),
-                            "getThreadAllocatedBytes",
-                            thread,
-                            LONG);
-        } catch (JMException untold) {
-            throw new UnsupportedOperationException(
-                    "this JVM does not report what a thread allocates; run the gate on another", untold);
+    /** Returns the number of bytes that the calling thread has allocated so far. */
+    private static long allocatedBytes() {
+        if (ManagementFactory.getThreadMXBean() instanceof com.sun.management.ThreadMXBean threads) {
+            return threads.getCurrentThreadAllocatedBytes();
         }
+        throw new UnsupportedOperationException("this JVM does not report what a thread allocates; use another");
     }
 }

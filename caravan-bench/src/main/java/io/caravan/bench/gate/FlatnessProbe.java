@@ -52,7 +52,4 @@ final class FlatnessProbe implements Probe {
     private void append(ListStore store, int number) {
         store.append(workload.id(number), workload.value(number), Stores.NOBODY);
     }
-
-    @Override
-    public void close() {}
 }

@@ -8,5 +8,5 @@ interface Probe extends AutoCloseable {
     double round() throws IOException, InterruptedException;
 
     @Override
-    void close() throws IOException;
+    default void close() throws IOException {}
 }

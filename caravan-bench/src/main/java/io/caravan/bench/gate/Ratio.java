@@ -10,8 +10,8 @@ enum Ratio {
     WRITTEN_BYTES("written-bytes", (directory, quick) -> new WrittenBytesProbe(directory)),
     PRODUCER("producer-over-queue", ProducerProbe::new),
     FLATNESS("flatness", FlatnessProbe::new),
-    GARBAGE("garbage-per-append", (directory, quick) -> new GarbageProbe(directory)),
-    APPEND_CPU("append-cpu", (directory, quick) -> new AppendCpuProbe(directory)),
+    GARBAGE("garbage-per-append", (directory, quick) -> AppendProbe.garbage(directory)),
+    APPEND_CPU("append-cpu", (directory, quick) -> AppendProbe.cpu(directory)),
     CHECKSUM_CPU("checksum-cpu", (directory, quick) -> LayerProbe.checksum()),
     INDEX_CPU("index-cpu", (directory, quick) -> LayerProbe.index()),
     RECORD_CPU("record-cpu", (directory, quick) -> LayerProbe.record());

@@ -20,7 +20,7 @@ final class FoundDocuments implements AutoCloseable {
 
     /** Returns the number of documents. */
     long count() throws IOException {
-        return number(connection.call(RespConnection.ascii("DBSIZE")).text());
+        return number(connection.call("DBSIZE").text());
     }
 
     /** Reads a complete document; returns null if it does not exist. */

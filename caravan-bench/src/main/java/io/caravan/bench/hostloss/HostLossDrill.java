@@ -15,25 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Simulates the loss of one host in each round, until the first problem. */
 final class HostLossDrill {
-    private static final double MILLIS_PER_SECOND = 1e3;
-
-    /**
-     * The result of all rounds.
-     *
-     * @param rounds number of rounds, including a failed one
-     * @param answers number of acknowledged changes
-     * @param lost acknowledged changes that were not yet archived when their host was lost
-     * @param problems problems found; empty if there are none
-     */
-    record Summary(int rounds, long answers, long lost, List<String> problems) {
-        Summary {
-            problems = List.copyOf(problems);
-        }
-
-        boolean clean() {
-            return problems.isEmpty();
-        }
-    }
+    private static final double NANOS_PER_SECOND = 1e9;
 
     private final HostLossOptions options;
     private final PrintStream out;
@@ -52,18 +34,27 @@ final class HostLossDrill {
                 .toList();
     }
 
-    Summary run() throws IOException, InterruptedException {
+    /** Runs all rounds and prints a summary; returns whether there was no problem. */
+    boolean run() throws IOException, InterruptedException {
         int round = 0;
         try (S3Process s3 = S3Process.start(options.s3, options.directory);
-                Bucket bucket = new Bucket(s3.endpoint(), ArchivePlace.BUCKET)) {
+                Bucket bucket = new Bucket(s3.endpoint(), Round.BUCKET)) {
             bucket.create();
-            Lie.@Nullable Liar liar = options.lie == null ? null : options.lie.in(bucket, ArchivePlace.PREFIX);
+            Lie.@Nullable Liar liar = options.lie == null ? null : options.lie.in(bucket, Round.PREFIX);
             while (round < options.rounds && problems.isEmpty()) {
                 round++;
                 run(round, s3, bucket, liar);
             }
         }
-        return new Summary(round, answers, lostChanges, problems);
+        out.printf(
+                Locale.ROOT,
+                "%d rounds, %,d changes answered, %,d of them lost within the allowed age%n%s%n",
+                round,
+                answers,
+                lostChanges,
+                problems.isEmpty() ? "no faults" : problems.size() + " FAULTS");
+        problems.forEach(problem -> out.println("FAULT: " + problem));
+        return problems.isEmpty();
     }
 
     private void run(int round, S3Process s3, Bucket bucket, Lie.@Nullable Liar liar)
@@ -75,9 +66,9 @@ final class HostLossDrill {
         RestoredRound restored = new RestoredRound(options, bucket, documents, lost, random.split());
         restored.run(options.data(round + 1));
         problems.addAll(lost.problems());
-        problems.addAll(restored.problems());
+        problems.addAll(restored.problems);
         answers += lost.answers();
-        lostChanges += restored.lostChanges();
+        lostChanges += restored.lostChanges;
         tell(round, lost, restored);
     }
 
@@ -89,12 +80,12 @@ final class HostLossDrill {
                         + " %.1f ms: %s%n",
                 round,
                 lost.answers(),
-                lost.servedNanos() / MILLIS_PER_SECOND / TimeUnit.MILLISECONDS.toNanos(1),
-                restored.there(),
-                restored.restoreMillis() / MILLIS_PER_SECOND,
-                restored.kills() == 0 ? "" : " after " + restored.kills() + " kills",
-                restored.lostChanges(),
-                restored.oldestLostMillis() / MILLIS_PER_SECOND,
+                lost.servedNanos() / NANOS_PER_SECOND,
+                restored.there,
+                restored.restoreNanos / NANOS_PER_SECOND,
+                restored.kills == 0 ? "" : " after " + restored.kills + " kills",
+                restored.lostChanges,
+                restored.oldestLostNanos / NANOS_PER_SECOND,
                 lost.longestWaitNanos() / (double) TimeUnit.MILLISECONDS.toNanos(1),
                 problems.isEmpty() ? "ok" : "FAILED");
     }

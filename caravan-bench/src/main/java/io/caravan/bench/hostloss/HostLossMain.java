@@ -4,7 +4,6 @@ import io.caravan.bench.Evidence;
 import io.caravan.bench.Programs;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -63,15 +62,6 @@ public final class HostLossMain implements Callable<Integer> {
         System.out.println(
                 "seed " + evidence.seed() + ", " + options.rounds + " rounds with " + options.s3 + " in " + work);
         options.directory = work;
-        HostLossDrill.Summary summary = new HostLossDrill(options, evidence.seed(), System.out).run();
-        System.out.printf(
-                Locale.ROOT,
-                "%d rounds, %,d changes answered, %,d of them lost within the allowed age%n%s%n",
-                summary.rounds(),
-                summary.answers(),
-                summary.lost(),
-                summary.clean() ? "no faults" : summary.problems().size() + " FAULTS");
-        summary.problems().forEach(problem -> System.out.println("FAULT: " + problem));
-        return summary.clean();
+        return new HostLossDrill(options, evidence.seed(), System.out).run();
     }
 }

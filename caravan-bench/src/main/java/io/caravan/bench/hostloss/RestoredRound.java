@@ -10,31 +10,29 @@ import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The second half of a round: restores the store from the archive alone, and compares it with the replies that clients
  * received.
  */
-final class RestoredRound {
+final class RestoredRound extends Round {
     private static final int MAX_KILLS = 4;
 
-    private final HostLossOptions options;
-    private final Bucket bucket;
-    private final List<DocumentHistory> documents;
     private final LostHost lost;
-    private final SplittableRandom random;
-    private final List<String> problems = new ArrayList<>();
-    private int there;
-    private int kills;
-    private long restoreNanos;
-    private long lostChanges;
-    private long oldestLostNanos;
+    /** Number of restored documents. This and the fields below are complete after {@link #run}. */
+    int there;
+    /** The number of times the restore was killed. */
+    int kills;
+    /** The duration of the completed restore, including the start of its process. */
+    long restoreNanos;
+    /** Number of acknowledged changes that are not in the archive. */
+    long lostChanges;
+    /** The time from the acknowledgement of the oldest lost change to the kill. */
+    long oldestLostNanos;
 
     RestoredRound(
             HostLossOptions options,
@@ -42,11 +40,8 @@ final class RestoredRound {
             List<DocumentHistory> documents,
             LostHost lost,
             SplittableRandom random) {
-        this.options = options;
-        this.bucket = bucket;
-        this.documents = documents;
+        super(options, bucket, documents, random);
         this.lost = lost;
-        this.random = random;
     }
 
     /**
@@ -73,16 +68,6 @@ final class RestoredRound {
                 compare(found);
             }
             server.terminate();
-        }
-    }
-
-    private CaravanCommand command(String... words) {
-        return new CaravanCommand(ArchivePlace.command(bucket, words), options.commandLog());
-    }
-
-    private void add(@Nullable String problem) {
-        if (problem != null) {
-            problems.add(problem);
         }
     }
 
@@ -131,35 +116,5 @@ final class RestoredRound {
         if (finding.lost() > 0) {
             oldestLostNanos = Math.max(oldestLostNanos, lost.killedNanos() - finding.lostSinceNanos());
         }
-    }
-
-    /** Returns the problems. Call this method and the methods below only after {@link #run}. */
-    List<String> problems() {
-        return problems;
-    }
-
-    /** Number of restored documents. */
-    int there() {
-        return there;
-    }
-
-    /** The number of times the restore was killed. */
-    int kills() {
-        return kills;
-    }
-
-    /** The duration of the completed restore, including the start of its process. */
-    long restoreMillis() {
-        return TimeUnit.NANOSECONDS.toMillis(restoreNanos);
-    }
-
-    /** Number of acknowledged changes that are not in the archive. */
-    long lostChanges() {
-        return lostChanges;
-    }
-
-    /** The time from the acknowledgement of the oldest lost change to the kill. */
-    long oldestLostMillis() {
-        return TimeUnit.NANOSECONDS.toMillis(oldestLostNanos);
     }
 }

@@ -4,8 +4,10 @@ import io.caravan.bench.Directories;
 import io.caravan.bench.s3.Bucket;
 import io.caravan.bench.s3.S3Account;
 import io.caravan.bench.s3.S3Process;
+import io.caravan.bench.server.ServerMetrics;
 import io.caravan.testing.ServerProcess;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The first half of a round: a server serves and archives, and at a random moment its host is lost, including the disk.
  */
-final class ServedRound {
+final class ServedRound extends Round {
     private static final double NANOS_PER_SECOND = 1e9;
     /**
      * The time limit for a reply, which must not wait for the archive. Even on a busy machine, replies take far less.
@@ -44,12 +46,7 @@ final class ServedRound {
             long longestWaitNanos,
             List<String> problems) {}
 
-    private final HostLossOptions options;
     private final S3Process s3;
-    private final Bucket bucket;
-    private final List<DocumentHistory> documents;
-    private final SplittableRandom random;
-    private final List<String> problems = new ArrayList<>();
 
     ServedRound(
             HostLossOptions options,
@@ -57,11 +54,8 @@ final class ServedRound {
             Bucket bucket,
             List<DocumentHistory> documents,
             SplittableRandom random) {
-        this.options = options;
+        super(options, bucket, documents, random);
         this.s3 = s3;
-        this.bucket = bucket;
-        this.documents = documents;
-        this.random = random;
     }
 
     /**
@@ -117,12 +111,31 @@ final class ServedRound {
     private void suffer(WellTimes times, FaultCourse faults, ServerProcess server)
             throws IOException, InterruptedException {
         times.ends(System.nanoTime());
-        faults.run(() -> checkLag(ArchiveFigures.of(server.awaitHttpAddress())));
-        double backOffSeconds = ArchiveFigures.of(server.awaitHttpAddress()).backOffSeconds();
+        faults.run(() -> checkLag(Figures.of(server.awaitHttpAddress())));
+        double backOffSeconds = Figures.of(server.awaitHttpAddress()).backOffSeconds();
         times.beginsAgain(System.nanoTime() + (long) (backOffSeconds * NANOS_PER_SECOND));
     }
 
-    private void checkLag(ArchiveFigures figures) {
+    /**
+     * A server's archive metrics.
+     *
+     * @param oldestSeconds age of the oldest unarchived change
+     * @param failures number of failed attempts
+     * @param backOffSeconds time until the next attempt
+     * @param ready response of {@code /readyz}
+     */
+    private record Figures(double oldestSeconds, double failures, double backOffSeconds, String ready) {
+        static Figures of(InetSocketAddress http) throws IOException {
+            ServerMetrics metrics = ServerMetrics.of(http);
+            return new Figures(
+                    metrics.sum("caravan_archive_oldest_unarchived_seconds"),
+                    metrics.sum("caravan_archive_failures_total"),
+                    metrics.sum("caravan_archive_backoff_seconds"),
+                    ServerMetrics.page(http, "/readyz"));
+        }
+    }
+
+    private void checkLag(Figures figures) {
         if (figures.failures() == 0 || figures.oldestSeconds() == 0) {
             problems.add("the S3 server was down, but /metrics did not show it: " + figures);
         }
@@ -149,18 +162,8 @@ final class ServedRound {
         add(prune.run());
     }
 
-    private CaravanCommand command(String... words) {
-        return new CaravanCommand(ArchivePlace.command(bucket, words), options.commandLog());
-    }
-
-    private void add(@Nullable String problem) {
-        if (problem != null) {
-            problems.add(problem);
-        }
-    }
-
     private ServerProcess server(Path data, URI endpoint) {
-        List<String> words = new ArrayList<>(ArchivePlace.options(endpoint));
+        List<String> words = new ArrayList<>(archive(endpoint));
         words.add("--archive-after");
         words.add(options.archiveAfter().toMillis() + "ms");
         return new ServerProcess(ServerProcess.MAIN, data, options.log(), words, S3Account.environment());

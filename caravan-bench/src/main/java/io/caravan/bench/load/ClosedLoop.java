@@ -98,7 +98,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
         Outcome run() throws IOException {
             long start = System.nanoTime();
             lastAnswer = start;
-            for (LoadConnection connection : opened.all()) {
+            for (Connections.Connection connection : opened.all()) {
                 for (int i = 0; i < depth; i++) {
                     sendNext(connection);
                 }
@@ -112,7 +112,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
             return new Outcome(waits, errors, lastAnswer - start);
         }
 
-        private void sendNext(LoadConnection connection) throws IOException {
+        private void sendNext(Connections.Connection connection) throws IOException {
             // Sends at least one append even if this thread starts late, because a rate needs at least one append.
             if (goesOn.getAsBoolean() || !begun) {
                 begun = true;
@@ -120,7 +120,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
             }
         }
 
-        private void answered(LoadConnection connection, long sentNanos, boolean error) throws IOException {
+        private void answered(Connections.Connection connection, long sentNanos, boolean error) throws IOException {
             lastAnswer = System.nanoTime();
             if (error) {
                 errors++;

@@ -1,23 +1,35 @@
 package io.caravan.bench.load;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Queue;
 
 /** The connections of a load, all served by one thread. */
 final class Connections implements AutoCloseable {
+    /** Size of the buffer for requests that the socket does not accept yet. */
+    private static final int UNSENT_BYTES = 1 << 20;
+
+    private static final int READ_BYTES = 16 * 1024;
+
     private final Selector selector;
-    private final List<LoadConnection> all = new ArrayList<>();
+    private final List<Connection> all = new ArrayList<>();
 
     Connections(InetSocketAddress server, int count, Protocol protocol) throws IOException {
         selector = Selector.open();
         try {
             for (int i = 0; i < count; i++) {
-                all.add(new LoadConnection(server, selector, protocol.answers()));
+                all.add(new Connection(server, selector, protocol.answers()));
             }
         } catch (IOException notConnected) {
             close();
@@ -25,7 +37,7 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    List<LoadConnection> all() {
+    List<Connection> all() {
         return Collections.unmodifiableList(all);
     }
 
@@ -34,7 +46,7 @@ final class Connections implements AutoCloseable {
          * Called when a reply has arrived. {@code dueNanos} is the time at which its request was due, and {@code error}
          * is true if the reply is an error.
          */
-        void answered(LoadConnection connection, long dueNanos, boolean error) throws IOException;
+        void answered(Connection connection, long dueNanos, boolean error) throws IOException;
     }
 
     /**
@@ -50,11 +62,11 @@ final class Connections implements AutoCloseable {
             selector.selectNow();
         }
         for (SelectionKey key : selector.selectedKeys()) {
-            LoadConnection connection = (LoadConnection) key.attachment();
-            connection.receive((dueNanos, error) -> answers.answered(connection, dueNanos, error));
+            Connection connection = (Connection) key.attachment();
+            connection.receive(answers);
         }
         selector.selectedKeys().clear();
-        for (LoadConnection connection : all) {
+        for (Connection connection : all) {
             connection.sendRest();
         }
     }
@@ -66,9 +78,70 @@ final class Connections implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        for (LoadConnection connection : all) {
+        for (Connection connection : all) {
             connection.close();
         }
         selector.close();
+    }
+
+    /** One connection of a load. Tracks the due time of each outstanding request. */
+    static final class Connection implements AutoCloseable {
+
+        private final SocketChannel channel;
+        private final ByteBuffer unsent = ByteBuffer.allocateDirect(UNSENT_BYTES);
+        private final ByteBuffer read = ByteBuffer.allocateDirect(READ_BYTES);
+        private final Queue<Long> due = new ArrayDeque<>();
+        private final Protocol.AnswerReader reader;
+
+        private Connection(InetSocketAddress server, Selector selector, Protocol.AnswerReader reader)
+                throws IOException {
+            this.reader = reader;
+            channel = SocketChannel.open(server);
+            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+            channel.configureBlocking(false);
+            channel.register(selector, SelectionKey.OP_READ, this);
+        }
+
+        /**
+         * Sends a request that was due at this time.
+         *
+         * @throws IOException if the connection is closed or the server no longer accepts requests
+         */
+        void send(byte[] request, long dueNanos) throws IOException {
+            if (unsent.remaining() < request.length) {
+                throw new IOException("the server no longer accepts requests; " + due.size() + " wait for answers");
+            }
+            unsent.put(request);
+            due.add(dueNanos);
+            sendRest();
+        }
+
+        /** Sends buffered requests. */
+        private void sendRest() throws IOException {
+            if (unsent.position() > 0) {
+                unsent.flip();
+                channel.write(unsent);
+                unsent.compact();
+            }
+        }
+
+        /** Reads the replies that have arrived. */
+        private void receive(Answers answers) throws IOException {
+            read.clear();
+            if (channel.read(read) < 0) {
+                throw new EOFException("the server closed a connection");
+            }
+            reader.read(read.flip(), error -> answers.answered(this, due.remove(), error));
+        }
+
+        /** Returns the due times of the requests that have no reply yet. */
+        Collection<Long> unanswered() {
+            return due;
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
     }
 }

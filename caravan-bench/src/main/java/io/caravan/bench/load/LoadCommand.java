@@ -1,7 +1,7 @@
 package io.caravan.bench.load;
 
 import java.io.IOException;
-import java.io.PrintWriter;
+import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Locale;
@@ -74,7 +74,7 @@ public final class LoadCommand implements Callable<Integer> {
         var protocol = new RespAppends(valueBytes);
         OpenLoop.warmUp(plan, protocol);
         OpenLoop.Outcome outcome = new OpenLoop(plan, protocol, server).run();
-        PrintWriter out = spec().commandLine().getOut();
+        PrintStream out = System.out;
         out.printf(
                 Locale.ROOT,
                 "%,d appends a second over %d connections for %d s: %,d answered, %,d errors, %,d not answered%n",
@@ -91,11 +91,10 @@ public final class LoadCommand implements Callable<Integer> {
             out.println("UNRELIABLE: this program could not keep up, so the times above are partly its own; give it"
                     + " a core to itself, or lower --rate");
         }
-        out.flush();
         return outcome.errors() + outcome.unanswered() == 0 ? 0 : 1;
     }
 
-    private static void print(PrintWriter out, String what, Histogram micros) {
+    private static void print(PrintStream out, String what, Histogram micros) {
         out.printf(
                 Locale.ROOT,
                 "%-12s  p50 %,d us, p98 %,d us, p99 %,d us, p99.9 %,d us, longest %,d us%n",
@@ -112,15 +111,8 @@ public final class LoadCommand implements Callable<Integer> {
     }
 
     private void check(boolean holds, String otherwise) {
-        if (!holds) {
-            throw new ParameterException(spec().commandLine(), otherwise);
+        if (!holds && spec != null) {
+            throw new ParameterException(spec.commandLine(), otherwise);
         }
-    }
-
-    private CommandSpec spec() {
-        if (spec == null) {
-            throw new IllegalStateException("picocli sets the command's description");
-        }
-        return spec;
     }
 }

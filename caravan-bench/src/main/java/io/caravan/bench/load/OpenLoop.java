@@ -154,7 +154,7 @@ public final class OpenLoop {
     private static long abandon(Connections connections, Timeline timeline) {
         long now = System.nanoTime();
         long count = 0;
-        for (LoadConnection connection : connections.all()) {
+        for (Connections.Connection connection : connections.all()) {
             connection.unanswered().forEach(dueNanos -> timeline.abandoned(dueNanos, now));
             count += connection.unanswered().size();
         }

@@ -1,5 +1,8 @@
 package io.caravan.bench.load;
 
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
 /** The protocol of a load: encodes appends and reads replies. Used by one thread at a time. */
 public interface Protocol {
     /** Returns an append of one value to a document, in wire format. Callers must not modify the array. */
@@ -13,4 +16,20 @@ public interface Protocol {
 
     /** Returns the reply that {@link Echo} sends. */
     byte[] answer();
+
+    /** Parses the replies on one connection. */
+    interface AnswerReader {
+        /** Receives each reply, in order. */
+        interface Answers {
+            /** Called when the next reply has arrived. {@code error} is true if the reply is an error. */
+            void answered(boolean error) throws IOException;
+        }
+
+        /**
+         * Parses all these bytes, continuing where the last call ended.
+         *
+         * @throws IOException if the bytes are not a reply
+         */
+        void read(ByteBuffer bytes, Answers answers) throws IOException;
+    }
 }

@@ -3,7 +3,6 @@ package io.caravan.bench.network;
 import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
-import io.caravan.bench.report.Results.Row;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -31,7 +30,7 @@ final class Comparison {
         } else {
             waiting.computeIfAbsent(workload, key -> new ArrayList<>()).add(measurement);
         }
-        results.add(new Row(workload, subject.name(), subject.durability()), measurement);
+        results.add(workload, subject.name(), subject.durability(), measurement);
     }
 
     private static void relate(Measurement peer, Measurement ours) {

@@ -1,6 +1,6 @@
 package io.caravan.bench.network;
 
-import io.caravan.bench.Executables;
+import io.caravan.bench.Installer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,7 +41,7 @@ public record Redis(String name, String durability, List<String> options) implem
 
     @Override
     public @Nullable String missing() {
-        return Executables.missing(PROGRAM);
+        return Installer.missing(PROGRAM);
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.caravan.bench.network;
 
-import io.caravan.bench.Executables;
 import io.caravan.bench.Installer;
 import java.io.IOException;
 import java.io.InputStream;
@@ -41,7 +40,7 @@ public final class ReferenceServer implements Subject {
     @Override
     public @Nullable String missing() throws IOException {
         for (String program : List.of(NODE, NPM)) {
-            String missing = Executables.missing(program);
+            String missing = Installer.missing(program);
             if (missing != null) {
                 return missing;
             }

@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /** A fresh server in its own process, with a directory that is deleted when the server is closed. */
-public final class RunningServer implements AutoCloseable {
+public final class RunningServer implements RunningSystem {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long POLL_NANOS = 5_000_000;
 
@@ -90,7 +90,8 @@ public final class RunningServer implements AutoCloseable {
         }
     }
 
-    public InetSocketAddress resp() {
+    @Override
+    public InetSocketAddress address() {
         return new InetSocketAddress(Ports.HOST, ports.resp());
     }
 

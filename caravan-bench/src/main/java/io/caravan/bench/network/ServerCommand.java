@@ -1,13 +1,11 @@
 package io.caravan.bench.network;
 
 import io.caravan.bench.report.Course;
-import io.caravan.bench.report.MachineLimits;
 import io.caravan.bench.report.Measure;
 import java.io.IOException;
-import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -26,6 +24,38 @@ import picocli.CommandLine.Option;
                     + " beside this program. If something is missing, its row says so."
         })
 public final class ServerCommand implements Callable<Integer> {
+    /** The parts of this benchmark, in the order in which they run by default. */
+    enum Part {
+        REDIS(RespRates::new),
+        HTTP(HttpRates::new);
+
+        private final Maker maker;
+
+        Part(Maker maker) {
+            this.maker = maker;
+        }
+
+        private interface Maker {
+            Measure make(boolean quick, boolean alone);
+        }
+
+        /**
+         * Creates the part.
+         *
+         * @param quick whether the run only has to show that the part works
+         * @param alone whether Caravan is measured without its peers
+         */
+        Measure measure(boolean quick, boolean alone) {
+            return maker.make(quick, alone);
+        }
+
+        /** The name on the command line. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
     @Option(
             names = "--only",
             split = ",",
@@ -48,15 +78,9 @@ public final class ServerCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        course.run(measures());
+        List<Part> parts = only == null ? List.of(Part.values()) : only;
+        course.runAfterLimits(
+                parts.stream().map(part -> part.measure(course.quick(), alone)).toList());
         return 0;
-    }
-
-    private List<Measure> measures() {
-        List<Part> parts = only == null ? List.copyOf(EnumSet.allOf(Part.class)) : only;
-        boolean quick = course.quick();
-        return Stream.concat(
-                        Stream.of(new MachineLimits(quick)), parts.stream().map(part -> part.measure(quick, alone)))
-                .toList();
     }
 }

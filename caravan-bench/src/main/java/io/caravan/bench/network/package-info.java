@@ -2,8 +2,8 @@
  * Measures servers from the client side: Caravan, running in its own process with the options that users get, compared
  * with its peers.
  *
- * <p>{@link io.caravan.bench.network.ServerCommand} runs the parts that {@link io.caravan.bench.network.Part} names,
- * each several times. A part starts the systems to compare ({@link io.caravan.bench.network.Subject}) one after
+ * <p>{@link io.caravan.bench.network.ServerCommand} runs the parts that {@link
+ * io.caravan.bench.network.ServerCommand.Part} names, each several times. A part starts the systems to compare ({@link io.caravan.bench.network.Subject}) one after
  * another, each fresh and alone ({@link io.caravan.bench.network.RunningServer}), runs the same workload on each, and
  * adds a row.
  */

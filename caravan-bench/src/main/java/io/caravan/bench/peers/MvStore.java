@@ -58,13 +58,7 @@ final class MvStore implements PeerStore {
         store.close();
     }
 
-    private static final class Reader implements PeerReader {
-        private final MVMap<Long, byte[]> entries;
-
-        Reader(MVMap<Long, byte[]> entries) {
-            this.entries = entries;
-        }
-
+    private record Reader(MVMap<Long, byte[]> entries) implements PeerReader {
         @Override
         public void read(long id, Sink sink) {
             Cursor<Long, byte[]> cursor = entries.cursor(EntryKeys.first(id), EntryKeys.first(id + 1) - 1, false);
@@ -73,8 +67,5 @@ final class MvStore implements PeerStore {
                 sink.value(ByteBuffer.wrap(cursor.getValue()));
             }
         }
-
-        @Override
-        public void close() {}
     }
 }

@@ -21,5 +21,5 @@ public interface PeerReader extends AutoCloseable {
     }
 
     @Override
-    void close() throws IOException;
+    default void close() throws IOException {}
 }

@@ -142,8 +142,5 @@ final class RocksStore implements PeerStore {
             }
             return value.position(0).limit(length);
         }
-
-        @Override
-        public void close() {}
     }
 }

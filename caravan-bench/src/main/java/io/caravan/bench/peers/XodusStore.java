@@ -68,15 +68,7 @@ final class XodusStore implements PeerStore {
         environment.close();
     }
 
-    private static final class Reader implements PeerReader {
-        private final Environment environment;
-        private final Store entries;
-
-        Reader(Environment environment, Store entries) {
-            this.environment = environment;
-            this.entries = entries;
-        }
-
+    private record Reader(Environment environment, Store entries) implements PeerReader {
         @Override
         public void read(long id, Sink sink) {
             environment.executeInReadonlyTransaction(transaction -> {
@@ -96,8 +88,5 @@ final class XodusStore implements PeerStore {
                 found = cursor.getNext();
             }
         }
-
-        @Override
-        public void close() {}
     }
 }

@@ -12,8 +12,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import org.HdrHistogram.ConcurrentHistogram;
-import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,8 +24,6 @@ import org.jspecify.annotations.Nullable;
 final class Player {
     private static final long PATIENCE_SECONDS = 60;
     private static final double NANOS_PER_SECOND = 1e9;
-    /** Latencies are recorded with three significant digits. */
-    private static final int DIGITS = 3;
 
     /** Thrown if the target lost an acknowledged transaction, or failed. */
     static final class ReplayException extends RuntimeException {
@@ -52,10 +48,9 @@ final class Player {
     private final Target target;
     private final Options options;
     private final ProgressLine progress;
-    private final Histogram ackNanos = new ConcurrentHistogram(DIGITS);
     private final AtomicInteger acknowledged = new AtomicInteger();
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
-    private final ReplayReport.Builder report = new ReplayReport.Builder();
+    private final ReplayReport report;
     private Semaphore window;
     private TextBuffer text;
     private int next;
@@ -65,6 +60,7 @@ final class Player {
         this.target = target;
         this.options = options;
         this.progress = progress;
+        report = new ReplayReport(target.description(), trace);
         window = new Semaphore(options.window());
         text = TextBuffer.of(trace.startContent());
     }
@@ -85,10 +81,10 @@ final class Player {
             }
         }
         awaitAll();
-        report.played(System.nanoTime() - start);
+        report.nanos = System.nanoTime() - start;
         progress.clear();
         checkEnd();
-        return report.build(target.description(), trace, ackNanos);
+        return report;
     }
 
     private void open() throws IOException {
@@ -111,12 +107,13 @@ final class Player {
         patches.forEach(text::apply);
         next++;
         awaitRoom(1);
-        report.appended(entry.length);
+        report.transactionBytes += entry.length;
         target.append(entry, new Acknowledger(next));
         if (next % options.snapshotEvery() == 0) {
             byte[] snapshot = Entries.snapshot(next, text);
             awaitRoom(1);
-            report.snapshot(snapshot.length);
+            report.snapshots++;
+            report.snapshotBytes += snapshot.length;
             target.snapshot(snapshot, new Acknowledger(next));
         }
     }
@@ -143,7 +140,7 @@ final class Player {
         int certain = acknowledged.get();
         long start = System.nanoTime();
         target.open();
-        report.killed(System.nanoTime() - start);
+        report.reopenNanos.add(System.nanoTime() - start);
         Document document = Document.rebuild(trace.startContent(), target.retained());
         int held = document.transactions();
         if (held < certain) {
@@ -165,7 +162,7 @@ final class Player {
         List<byte[]> retained = target.retained();
         Document document = Document.rebuild(trace.startContent(), retained);
         checkText(document.text(), TextBuffer.of(trace.endContent()), "at the end");
-        report.retained(retained.size());
+        report.retained = retained.size();
     }
 
     private static void checkText(TextBuffer is, TextBuffer should, String when) {
@@ -182,7 +179,7 @@ final class Player {
                 next,
                 trace.transactions().size(),
                 acknowledged.get() / ((System.nanoTime() - start) / NANOS_PER_SECOND),
-                ReplayReport.micros(ackNanos.getValueAtPercentile(50))));
+                ReplayReport.micros(report.ackNanos.getValueAtPercentile(50))));
     }
 
     /** Counts the durable transactions. */
@@ -197,7 +194,7 @@ final class Player {
 
         @Override
         public void durable() {
-            ackNanos.recordValue(System.nanoTime() - sentNanos);
+            report.ackNanos.recordValue(System.nanoTime() - sentNanos);
             acknowledged.set(transactions);
             room.release();
         }

@@ -95,7 +95,7 @@ public final class ReplayMain implements Callable<Integer> {
 
     private boolean replay(Path file, Path work) throws IOException, InterruptedException {
         System.out.println(file.getFileName() + (kills > 0 ? ", seed " + evidence.seed() : ""));
-        Trace trace = TraceReader.read(file);
+        Trace trace = Trace.read(file);
         Path own = Files.createTempDirectory(work, "store");
         Player.Options options = new Player.Options(window, snapshotEvery, kills, evidence.seed());
         try (Target target = target(own, file)) {

@@ -3,23 +3,35 @@ package io.caravan.bench.replay;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/** The result of a replay. */
-record ReplayReport(
-        String target,
-        int transactions,
-        int codePoints,
-        long nanos,
-        Histogram ackNanos,
-        long transactionBytes,
-        int snapshots,
-        long snapshotBytes,
-        int retained,
-        List<Long> reopenNanos) {
+/** The result of a replay, which the {@link Player} fills in. */
+final class ReplayReport {
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
+
+    /** Latencies are recorded with three significant digits. */
+    private static final int DIGITS = 3;
+
+    final Histogram ackNanos = new ConcurrentHistogram(DIGITS);
+    /** The time from each kill until the document was open again. */
+    final List<Long> reopenNanos = new ArrayList<>();
+
+    long nanos;
+    long transactionBytes;
+    int snapshots;
+    long snapshotBytes;
+    int retained;
+
+    private final String target;
+    private final Trace trace;
+
+    ReplayReport(String target, Trace trace) {
+        this.target = target;
+        this.trace = trace;
+    }
 
     static double micros(long nanos) {
         return nanos / NANOS_PER_MICRO;
@@ -28,6 +40,7 @@ record ReplayReport(
     @Override
     public String toString() {
         double seconds = nanos / NANOS_PER_SECOND;
+        int transactions = trace.transactions().size();
         return String.format(
                 Locale.ROOT,
                 "  %s%n"
@@ -48,7 +61,7 @@ record ReplayReport(
                 micros(ackNanos.getMaxValue()),
                 kills(),
                 retained,
-                codePoints);
+                trace.endContent().codePointCount(0, trace.endContent().length()));
     }
 
     private String kills() {
@@ -61,50 +74,5 @@ record ReplayReport(
                 "  killed %d times; nothing acknowledged was missing; longest start and reopen %,.0f ms%n",
                 reopenNanos.size(),
                 longest);
-    }
-
-    /** Collects the measurements during a replay. */
-    static final class Builder {
-        private final List<Long> reopenNanos = new ArrayList<>();
-        private long nanos;
-        private long transactionBytes;
-        private int snapshots;
-        private long snapshotBytes;
-        private int retained;
-
-        void appended(int bytes) {
-            transactionBytes += bytes;
-        }
-
-        void snapshot(int bytes) {
-            snapshots++;
-            snapshotBytes += bytes;
-        }
-
-        void killed(long untilReopenNanos) {
-            reopenNanos.add(untilReopenNanos);
-        }
-
-        void played(long durationNanos) {
-            nanos = durationNanos;
-        }
-
-        void retained(int entries) {
-            retained = entries;
-        }
-
-        ReplayReport build(String target, Trace trace, Histogram ackNanos) {
-            return new ReplayReport(
-                    target,
-                    trace.transactions().size(),
-                    trace.endContent().codePointCount(0, trace.endContent().length()),
-                    nanos,
-                    ackNanos,
-                    transactionBytes,
-                    snapshots,
-                    snapshotBytes,
-                    retained,
-                    List.copyOf(reopenNanos));
-        }
     }
 }

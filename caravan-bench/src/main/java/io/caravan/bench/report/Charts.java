@@ -104,15 +104,7 @@ public final class Charts {
                 .setYAxisLogarithmicDecadeOnly(true);
     }
 
-    public static void logX(XYChart chart) {
-        chart.getStyler().setXAxisLogarithmic(true);
-    }
-
     public static void logY(XYChart chart) {
-        chart.getStyler().setYAxisLogarithmic(true);
-    }
-
-    public static void logY(CategoryChart chart) {
         chart.getStyler().setYAxisLogarithmic(true);
     }
 

@@ -5,8 +5,10 @@ import io.caravan.bench.Machine;
 import io.caravan.bench.WorkDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -31,7 +33,7 @@ public final class Course {
             paramLabel = "DIR",
             description =
                     "where to write the figures, as a .md and a .json named like this command, with pictures; also"
-                            + " rebuilds report.html from all reports in DIR; default: nowhere")
+                            + " rebuilds report.html from all reports in DIR; default: nowhere, or bench-report for all")
     private @Nullable Path out;
 
     @Option(
@@ -48,6 +50,32 @@ public final class Course {
     /** Whether to use tiny counts. */
     public boolean quick() {
         return quick;
+    }
+
+    /** Returns the directory for the figures, if there is one. */
+    public @Nullable Path out() {
+        return out;
+    }
+
+    /** Returns the other options that were given, for the command line of a suite. */
+    public List<String> arguments() {
+        List<String> arguments = new ArrayList<>();
+        if (quick) {
+            arguments.add("--quick");
+        }
+        if (runs != null) {
+            arguments.addAll(List.of("--runs", runs.toString()));
+        }
+        if (directory != null) {
+            arguments.addAll(List.of("--dir", directory.toString()));
+        }
+        return arguments;
+    }
+
+    /** Does the same as {@link #run}, and measures the machine's limits at the beginning of each run. */
+    public void runAfterLimits(List<? extends Measure> measures) throws IOException, InterruptedException {
+        run(Stream.concat(Stream.of(new MachineLimits(quick)), measures.stream())
+                .toList());
     }
 
     /** Runs all parts as often as requested, and prints the results. */

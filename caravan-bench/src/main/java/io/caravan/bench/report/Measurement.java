@@ -34,11 +34,13 @@ public final class Measurement {
     }
 
     public Measurement rate(long appends, long valueBytes, long logBytes, long nanos) {
-        double seconds = nanos / NANOS_PER_SECOND;
-        figures.put(Figure.APPENDS_PER_SECOND, appends / seconds);
-        figures.put(Figure.VALUE_MB_PER_SECOND, valueBytes / BYTES_PER_MB / seconds);
-        figures.put(Figure.LOG_MB_PER_SECOND, logBytes / BYTES_PER_MB / seconds);
-        return this;
+        return rate(appends, valueBytes, nanos)
+                .with(Figure.LOG_MB_PER_SECOND, logBytes / BYTES_PER_MB / (nanos / NANOS_PER_SECOND));
+    }
+
+    public Measurement rate(long appends, long valueBytes, long nanos) {
+        return appendsPerSecond(appends, nanos)
+                .with(Figure.VALUE_MB_PER_SECOND, valueBytes / BYTES_PER_MB / (nanos / NANOS_PER_SECOND));
     }
 
     public Measurement appendsPerSecond(long appends, long nanos) {
@@ -62,10 +64,16 @@ public final class Measurement {
         return this;
     }
 
-    public Measurement latency(long p50Nanos, long p99Nanos) {
-        figures.put(Figure.P50_MICROS, p50Nanos / NANOS_PER_MICRO);
-        figures.put(Figure.P99_MICROS, p99Nanos / NANOS_PER_MICRO);
+    public Measurement latency(Histogram nanos) {
+        figures.put(Figure.P50_MICROS, nanos.getValueAtPercentile(50) / NANOS_PER_MICRO);
+        figures.put(Figure.P99_MICROS, nanos.getValueAtPercentile(99) / NANOS_PER_MICRO);
         return this;
+    }
+
+    static Measurement ofNanos(Histogram nanos) {
+        return new Measurement()
+                .with(Figure.P50_NANOS, nanos.getValueAtPercentile(50))
+                .with(Figure.P99_NANOS, nanos.getValueAtPercentile(99));
     }
 
     /**

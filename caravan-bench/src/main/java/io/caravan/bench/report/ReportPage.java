@@ -2,7 +2,6 @@ package io.caravan.bench.report;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.caravan.bench.Suites;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -19,6 +18,12 @@ import java.util.stream.Stream;
  * self-contained and needs no network.
  */
 public final class ReportPage {
+    /**
+     * The names of the suites of {@code scripts/bench all}, which are also the names of their commands, in the order in
+     * which they run and are reported.
+     */
+    public static final List<String> SUITES = List.of("engine", "groups", "service", "cluster", "seeds");
+
     private static final String JSON = ".json";
     private static final String REMARK = "remark";
     private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -49,12 +54,12 @@ public final class ReportPage {
 
     /** Returns the reports in the order of the suites; reports of other commands come last. */
     private Map<String, JsonNode> reports() throws IOException {
-        List<String> names = new ArrayList<>(Suites.NAMES);
+        List<String> names = new ArrayList<>(SUITES);
         try (Stream<Path> files = Files.list(directory)) {
             files.map(file -> file.getFileName().toString())
                     .filter(file -> file.endsWith(JSON))
                     .map(file -> file.substring(0, file.length() - JSON.length()))
-                    .filter(name -> !Suites.NAMES.contains(name))
+                    .filter(name -> !SUITES.contains(name))
                     .sorted()
                     .forEach(names::add);
         }

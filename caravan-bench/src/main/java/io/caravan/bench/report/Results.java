@@ -34,6 +34,10 @@ public final class Results {
         rows.computeIfAbsent(row, key -> new ArrayList<>()).add(measurement);
     }
 
+    public void add(String workload, String system, String durability, Measurement measurement) {
+        add(new Row(workload, system, durability), measurement);
+    }
+
     /** Adds a row without numbers, with the reason in place of the durability. */
     public void absent(String workload, String system, String why) {
         rows.putIfAbsent(new Row(workload, system, "not measured: " + why), new ArrayList<>());

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
@@ -52,25 +51,22 @@ public final class Bucket implements AutoCloseable {
 
     /** Returns all keys with this prefix. */
     public List<String> keys(String prefix) throws IOException {
-        List<String> keys = new ArrayList<>();
-        await(
-                "list " + prefix,
-                client.listObjectsV2Paginator(request -> request.bucket(name).prefix(prefix))
-                        .contents()
-                        .map(S3Object::key)
-                        .subscribe(keys::add));
-        return keys;
+        return objects(prefix).stream().map(S3Object::key).toList();
     }
 
     /** Returns the total size of all objects whose keys have this prefix. */
     public long bytes(String prefix) throws IOException {
-        AtomicLong bytes = new AtomicLong();
+        return objects(prefix).stream().mapToLong(S3Object::size).sum();
+    }
+
+    private List<S3Object> objects(String prefix) throws IOException {
+        List<S3Object> objects = new ArrayList<>();
         await(
                 "list " + prefix,
                 client.listObjectsV2Paginator(request -> request.bucket(name).prefix(prefix))
                         .contents()
-                        .subscribe(object -> bytes.addAndGet(object.size())));
-        return bytes.get();
+                        .subscribe(objects::add));
+        return objects;
     }
 
     /** Reads a complete object. Returns null if the object does not exist. */

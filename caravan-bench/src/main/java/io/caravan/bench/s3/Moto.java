@@ -1,6 +1,5 @@
 package io.caravan.bench.s3;
 
-import io.caravan.bench.Executables;
 import io.caravan.bench.Installer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -36,7 +35,7 @@ final class Moto implements S3Program {
 
     @Override
     public @Nullable String install() throws IOException {
-        String missing = Executables.missing(PYTHON);
+        String missing = Installer.missing(PYTHON);
         if (missing != null) {
             return missing;
         }

@@ -1,5 +1,7 @@
 package io.caravan.bench.s3;
 
+import java.net.URI;
+import java.util.List;
 import java.util.Map;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
@@ -9,7 +11,7 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
  * address, for a few minutes.
  */
 public final class S3Account {
-    public static final String REGION = "us-east-1";
+    static final String REGION = "us-east-1";
 
     static final String ACCESS_KEY = "caravan";
     static final String SECRET_KEY = "not-a-secret";
@@ -19,6 +21,18 @@ public final class S3Account {
     /** Returns the environment variables in which the SDK's credentials chain finds the account. */
     public static Map<String, String> environment() {
         return Map.of("AWS_ACCESS_KEY_ID", ACCESS_KEY, "AWS_SECRET_ACCESS_KEY", SECRET_KEY, "AWS_REGION", REGION);
+    }
+
+    /** Returns the options of Caravan's commands that locate an archive in a bucket of one of these servers. */
+    public static List<String> archive(String bucketAndPrefix, URI endpoint) {
+        return List.of(
+                "--archive",
+                "s3://" + bucketAndPrefix,
+                "--s3-endpoint",
+                endpoint.toString(),
+                "--s3-region",
+                REGION,
+                "--s3-path-style");
     }
 
     static StaticCredentialsProvider credentials() {

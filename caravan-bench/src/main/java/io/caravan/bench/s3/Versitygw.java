@@ -1,6 +1,5 @@
 package io.caravan.bench.s3;
 
-import io.caravan.bench.Executables;
 import io.caravan.bench.Installer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -16,7 +15,7 @@ final class Versitygw implements S3Program {
 
     @Override
     public @Nullable String install() throws IOException {
-        String missing = Executables.missing(GO);
+        String missing = Installer.missing(GO);
         return missing != null
                 ? missing
                 : new Installer(HOME, VERSION)

@@ -24,12 +24,12 @@ final class Posts {
      *
      * @param suffix text after the workload's name in the headline's row
      * @param durability the guarantee that a write had when it was counted
-     * @param more whether higher numbers are better
      */
-    record Headline(String suffix, String system, String durability, Figure figure, double value, boolean more) {
+    record Headline(String suffix, String system, String durability, Figure figure, double value) {
         /** Returns the ratio of a measured number to the headline: above 1 if the measured number is better. */
         double ratio(double measured) {
-            return more ? measured / value : value / measured;
+            boolean rate = figure.title().endsWith("/s");
+            return rate ? measured / value : value / measured;
         }
     }
 
@@ -54,26 +54,15 @@ final class Posts {
                         UNSYNCED,
                         List.of(
                                 new Headline(
-                                        "",
-                                        "post: Caravan 2022",
-                                        "not synced",
-                                        Figure.APPENDS_PER_SECOND,
-                                        2_100_000,
-                                        true),
+                                        "", "post: Caravan 2022", "not synced", Figure.APPENDS_PER_SECOND, 2_100_000),
                                 new Headline(
-                                        ", in MB",
-                                        "post: Caravan 2022",
-                                        "not synced",
-                                        Figure.VALUE_MB_PER_SECOND,
-                                        409,
-                                        true),
+                                        ", in MB", "post: Caravan 2022", "not synced", Figure.VALUE_MB_PER_SECOND, 409),
                                 new Headline(
                                         ", beside RocksDB",
                                         "post: RocksDB",
                                         "not stated",
                                         Figure.VALUE_MB_PER_SECOND,
-                                        27,
-                                        true)),
+                                        27)),
                         "A machine with an NVMe disk; the post does not say what survives a crash. Here each write is"
                                 + " checksummed, logged by another thread, and survives a crash. An equal number of writes"
                                 + " precedes the measurement; lists take turns, and all values are the same bytes."),
@@ -82,9 +71,8 @@ final class Posts {
                         Work.live(plan, quick ? 0 : 3),
                         SYNCED,
                         List.of(
-                                new Headline(", p50", "post: Caravan 2022", "not stated", Figure.P50_MILLIS, 2, false),
-                                new Headline(
-                                        ", p98", "post: Caravan 2022", "not stated", Figure.P98_MILLIS, 14, false)),
+                                new Headline(", p50", "post: Caravan 2022", "not stated", Figure.P50_MILLIS, 2),
+                                new Headline(", p98", "post: Caravan 2022", "not stated", Figure.P98_MILLIS, 14)),
                         "Here client and server share this machine's cores, over RESP and the loopback, and the first 3 s of"
                                 + " a fresh server do not count; there, a different protocol and program were between client"
                                 + " and store."),
@@ -92,41 +80,40 @@ final class Posts {
                         "OMGDB: durable inserts, one at a time",
                         Work.waiting(1, 0, millis),
                         SYNCED,
-                        List.of(new Headline("", "post: OMGDB", "synced each", Figure.APPENDS_PER_SECOND, 2_500, true)),
+                        List.of(new Headline("", "post: OMGDB", "synced each", Figure.APPENDS_PER_SECOND, 2_500)),
                         OMGDB_DIFFERS + "Both wait for one force each, so this mostly compares the disks."),
                 new Compared(
                         "OMGDB: inserts in batches",
                         Work.batched(quick ? 2_000 : 200_000),
                         SYNCED,
-                        List.of(new Headline(
-                                "", "post: OMGDB", "synced a batch", Figure.APPENDS_PER_SECOND, 100_000, true)),
+                        List.of(new Headline("", "post: OMGDB", "synced a batch", Figure.APPENDS_PER_SECOND, 100_000)),
                         OMGDB_DIFFERS + "Batches of 1,000, each waited for; here they are read from a file."),
                 new Compared(
                         "OMGDB: 50,000 documents imported",
                         Work.batched(quick ? 1_000 : 50_000),
                         SYNCED,
-                        List.of(new Headline("", "post: OMGDB", "synced every 1,000", Figure.SECONDS, 2, false)),
+                        List.of(new Headline("", "post: OMGDB", "synced every 1,000", Figure.SECONDS, 2)),
                         OMGDB_DIFFERS
                                 + "There a separate command, including its start; here inside a running program."),
                 new Compared(
                         "OMGDB: the same 50,000 documents, opened instead",
                         Work.opened(quick ? 1_000 : 50_000),
                         SYNCED,
-                        List.of(new Headline("", "post: OMGDB", "synced every 1,000", Figure.SECONDS, 2, false)),
+                        List.of(new Headline("", "post: OMGDB", "synced every 1,000", Figure.SECONDS, 2)),
                         "The post gives no time to open a store: this is its import again, beside opening a store with the"
                                 + " same documents."),
                 new Compared(
                         "OMGDB: lookup of one of 50,000 documents",
                         Work.lookups(quick ? 1_000 : 50_000, true, millis),
                         SYNCED,
-                        List.of(new Headline("", "post: OMGDB", "a read", Work.MICROS_EACH, 220, false)),
+                        List.of(new Headline("", "post: OMGDB", "a read", Work.MICROS_EACH, 220)),
                         "There a query through a secondary index; here a list by its id, its value verified and copied."
                                 + " Caravan has no other index."),
                 new Compared(
                         "OMGDB: 50,000 documents verified",
                         Work.verified(quick ? 1_000 : 50_000),
                         SYNCED,
-                        List.of(new Headline("", "post: OMGDB", "a read", Figure.SECONDS, 1, false)),
+                        List.of(new Headline("", "post: OMGDB", "a read", Figure.SECONDS, 1)),
                         OMGDB_DIFFERS + "Both check derived data against the log, and read every document."),
                 new Compared(
                         "SochDB: sequential inserts",
@@ -138,35 +125,33 @@ final class Posts {
                                         "post: SochDB, put_raw",
                                         "synced every 100 commits",
                                         Figure.APPENDS_PER_SECOND,
-                                        1_300_000,
-                                        true),
+                                        1_300_000),
                                 new Headline(
                                         ", beside SQLite",
                                         "post: SQLite",
                                         "WAL, synchronous NORMAL: synced at checkpoints",
                                         Figure.APPENDS_PER_SECOND,
-                                        1_160_000,
-                                        true)),
+                                        1_160_000)),
                         "Rust and C on an Apple with 10 cores, into one table, bypassing SochDB's own table layer. Here each"
                                 + " row is 100 bytes in its own list, and a separate write."),
                 new Compared(
                         "LoremDB: a write",
                         Work.waiting(1, 10, millis),
                         UNSYNCED,
-                        List.of(new Headline("", "post: LoremDB", "not synced", Work.MICROS_EACH, 58, false)),
+                        List.of(new Headline("", "post: LoremDB", "not synced", Work.MICROS_EACH, 58)),
                         LOREM_DIFFERS + "Here another thread writes, and the caller waits until it is notified."),
                 new Compared(
                         "LoremDB: a hit among 10,000",
                         Work.lookups(quick ? 1_000 : 10_000, true, millis),
                         SYNCED,
-                        List.of(new Headline("", "post: LoremDB", "a read", Work.MICROS_EACH, 5.4, false)),
+                        List.of(new Headline("", "post: LoremDB", "a read", Work.MICROS_EACH, 5.4)),
                         LOREM_DIFFERS
                                 + "There mostly a line read from a file; here 200 bytes from a mapped file, verified."),
                 new Compared(
                         "LoremDB: a miss among 10,000",
                         Work.lookups(quick ? 1_000 : 10_000, false, millis),
                         SYNCED,
-                        List.of(new Headline("", "post: LoremDB", "a read", Work.MICROS_EACH, 0.065, false)),
+                        List.of(new Headline("", "post: LoremDB", "a read", Work.MICROS_EACH, 0.065)),
                         LOREM_DIFFERS
                                 + "There a Bloom filter; here the index, under the store's lock, and a check for a pending"
                                 + " deletion."),
@@ -174,7 +159,7 @@ final class Posts {
                         "LoremDB: a write, over 10 threads",
                         Work.waiting(10, 10, millis),
                         UNSYNCED,
-                        List.of(new Headline("", "post: LoremDB", "not synced", Work.MICROS_EACH, 18.6, false)),
+                        List.of(new Headline("", "post: LoremDB", "not synced", Work.MICROS_EACH, 18.6)),
                         LOREM_DIFFERS + "Ten cores there; here ten waiting threads on this machine's cores."));
     }
 }

@@ -1,9 +1,26 @@
 package io.caravan.bench.seeds;
 
+import io.caravan.Durability;
+import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Course;
+import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.ForceProbe;
+import io.caravan.bench.report.Measure;
+import io.caravan.bench.report.Measurement;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Results.Row;
+import io.caravan.bench.report.Table;
+import io.caravan.bench.report.Turn;
+import io.caravan.bench.seeds.Posts.Compared;
+import io.caravan.bench.seeds.Posts.Headline;
 import java.io.IOException;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -31,5 +48,111 @@ public final class SeedsCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         course.run(List.of(new Seeds(course.quick())));
         return 0;
+    }
+
+    /** Runs the workload of every headline, and compares the result with the headline. */
+    static final class Seeds implements Measure {
+        static final Figure RATIO = new Figure("times as good as the headline", "%,.2f");
+
+        private static final String CARAVAN = "Caravan";
+        private static final int LARGE_BLOCK_BYTES = 1 << 20;
+
+        private final Results results = new Results();
+        private final List<Compared> all;
+        private final boolean quick;
+        private final int forces;
+        private final int largeForces;
+
+        /** Creates the part. A quick run only shows that it works. */
+        Seeds(boolean quick) {
+            this.quick = quick;
+            all = Posts.all(quick);
+            forces = quick ? 50 : 2_000;
+            largeForces = quick ? 5 : 100;
+        }
+
+        @Override
+        public void run(Turn turn) throws IOException, InterruptedException {
+            measureMachine(turn);
+            for (Compared compared : all) {
+                Map<Durability, Measurement> measured = new EnumMap<>(Durability.class);
+                for (Durability level : turn.inTurn(compared.levels())) {
+                    if (turn.number() == 1 && !quick) {
+                        turn.say(compared.name() + ", warming up");
+                        measure(compared, turn, level);
+                    }
+                    turn.say(compared.name() + ", " + level);
+                    measured.put(level, measure(compared, turn, level));
+                }
+                compared.headlines().forEach(headline -> add(compared, headline, measured));
+            }
+        }
+
+        private static Measurement measure(Compared compared, Turn turn, Durability level)
+                throws IOException, InterruptedException {
+            try {
+                return compared.work().run(turn, level);
+            } catch (ExecutionException problem) {
+                throw new IOException(compared.name() + " failed", problem.getCause());
+            }
+        }
+
+        private void add(Compared compared, Headline headline, Map<Durability, Measurement> measured) {
+            results.add(
+                    compared.name() + headline.suffix(),
+                    headline.system(),
+                    headline.durability(),
+                    new Measurement().with(headline.figure(), headline.value()));
+            for (Durability level : compared.levels()) {
+                double value = Objects.requireNonNull(measured.get(level)).get(headline.figure());
+                results.add(
+                        row(compared, headline, level),
+                        new Measurement().with(headline.figure(), value).with(RATIO, headline.ratio(value)));
+            }
+        }
+
+        private static Row row(Compared compared, Headline headline, Durability level) {
+            return new Row(compared.name() + headline.suffix(), CARAVAN, level.name());
+        }
+
+        private void measureMachine(Turn turn) throws IOException {
+            turn.say("forces by hand");
+            results.add(
+                    "write and force of 4 KiB",
+                    Charts.MACHINE,
+                    "forced",
+                    new Measurement()
+                            .with(
+                                    Work.MICROS_EACH,
+                                    ForceProbe.run(turn.work(), forces).get(Figure.P50_MICROS)));
+            results.add(
+                    "write and force of 1 MiB",
+                    Charts.MACHINE,
+                    "forced",
+                    new Measurement()
+                            .with(
+                                    Figure.VALUE_MB_PER_SECOND,
+                                    ForceProbe.run(turn.work(), LARGE_BLOCK_BYTES, largeForces)
+                                            .get(Figure.VALUE_MB_PER_SECOND)));
+        }
+
+        @Override
+        public Table table() {
+            Map<Row, String> remarks = new HashMap<>();
+            for (Compared compared : all) {
+                for (Headline headline : compared.headlines()) {
+                    compared.levels().forEach(level -> remarks.put(row(compared, headline, level), compared.differs()));
+                }
+            }
+            return new Table(
+                    "What the posts said, and the same work here",
+                    "Each headline is followed by Caravan's figures for the same work on this machine: at the durability"
+                            + " nearest to the post's, and forced (`SYNC`). The headlines are copied from the posts and"
+                            + " come from other machines. A ratio above 1 means that Caravan is better here; it compares"
+                            + " machines as much as programs. `us each` is the median of the runs' means. Writes of one"
+                            + " kind end after " + Work.MAX_SECONDS + " s at the latest.",
+                    results,
+                    remarks);
+        }
     }
 }

@@ -25,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -78,24 +79,8 @@ interface Work {
         return (head + "x".repeat(DOCUMENT_BYTES - head.length() - 2) + "\"}").getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Writes the documents in these lines in batches, and waits for each batch. */
-    private static void fill(ListStore store, BufferedReader lines)
-            throws IOException, InterruptedException, ExecutionException {
-        int id = 0;
-        for (String line = lines.readLine(); line != null; ) {
-            WriteBatch batch = WriteBatch.create();
-            for (int i = 0; i < BATCH && line != null; i++) {
-                batch.append(id++, line.getBytes(StandardCharsets.UTF_8));
-                line = lines.readLine();
-            }
-            CompletableFuture<Long> written = new CompletableFuture<>();
-            store.write(batch, WriteCallback.completing(written));
-            written.get();
-        }
-    }
-
     /**
-     * Writes documents from a file, one in each line. Returns the time in seconds, excluding the creation of the file.
+     * Writes documents from a file, one in each line, in batches, and waits for each batch. Returns the time in seconds, excluding the creation of the file.
      */
     private static double fill(ListStore store, Path directory, int documents)
             throws IOException, InterruptedException, ExecutionException {
@@ -107,7 +92,15 @@ interface Work {
         Files.write(file, lines);
         try (BufferedReader reader = Files.newBufferedReader(file)) {
             long start = System.nanoTime();
-            fill(store, reader);
+            for (int id = 0; id < documents; ) {
+                WriteBatch batch = WriteBatch.create();
+                for (int i = 0; i < BATCH && id < documents; i++) {
+                    batch.append(id++, Objects.requireNonNull(reader.readLine()).getBytes(StandardCharsets.UTF_8));
+                }
+                CompletableFuture<Long> written = new CompletableFuture<>();
+                store.write(batch, WriteCallback.completing(written));
+                written.get();
+            }
             return secondsSince(start);
         } finally {
             Files.delete(file);
@@ -236,7 +229,7 @@ interface Work {
             RespAppends protocol = new RespAppends(plan.valueBytes());
             OpenLoop.warmUp(plan, protocol);
             try (RunningServer server = RunningServer.start(Caravan.asDelivered(), turn.work())) {
-                OpenLoop.Outcome outcome = new OpenLoop(plan, protocol, server.resp()).run();
+                OpenLoop.Outcome outcome = new OpenLoop(plan, protocol, server.address()).run();
                 if (outcome.errors() + outcome.unanswered() > 0) {
                     throw new IOException(
                             outcome.errors() + " deltas were refused, " + outcome.unanswered() + " never answered");

@@ -4,7 +4,7 @@
  * another language, and from a slightly different workload; the differences are stated next to it.
  *
  * <p>{@link io.caravan.bench.seeds.Posts} lists the numbers and the workload ({@link io.caravan.bench.seeds.Work}) for
- * each number. {@link io.caravan.bench.seeds.Seeds} runs the workloads in turn.
+ * each number. {@link io.caravan.bench.seeds.SeedsCommand} runs the workloads in turn.
  */
 @NullMarked
 package io.caravan.bench.seeds;

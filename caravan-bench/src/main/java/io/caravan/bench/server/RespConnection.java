@@ -11,6 +11,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A RESP2 connection with the commands and replies that a client of a document server needs. */
@@ -30,6 +31,11 @@ public final class RespConnection implements AutoCloseable {
             @Nullable List<byte[]> values) {
         private static Reply text(String text) {
             return new Reply(text, null, null);
+        }
+
+        /** Describes the reply, for failure reports. */
+        public String words() {
+            return values != null ? values.size() + " values" : String.valueOf(error != null ? error : text);
         }
     }
 
@@ -101,6 +107,17 @@ public final class RespConnection implements AutoCloseable {
     public Reply call(byte[]... words) throws IOException {
         send(words);
         return receiveAnswer();
+    }
+
+    /** Sends a command and waits for its reply, which must not be an error. */
+    public Reply call(String... words) throws IOException {
+        return call(Stream.of(words).map(RespConnection::ascii).toArray(byte[][]::new));
+    }
+
+    /** Sends a command and returns the string that it is answered with; empty if the answer is null. */
+    public String text(String... words) throws IOException {
+        List<byte[]> answer = call(words).values();
+        return answer == null ? "" : new String(answer.get(0), StandardCharsets.UTF_8);
     }
 
     private Reply reply(char kind, String line) throws IOException {

@@ -45,7 +45,7 @@ record Front(String name, String request, Plan plan, Protocol protocol, List<Sub
     }
 
     InetSocketAddress address(RunningServer server) {
-        return protocol instanceof HttpAppends ? server.http() : server.resp();
+        return protocol instanceof HttpAppends ? server.http() : server.address();
     }
 
     /**

@@ -3,7 +3,8 @@ package io.caravan.bench.service;
 import io.caravan.bench.load.OpenLoop;
 import io.caravan.bench.load.OpenLoop.Outcome;
 import io.caravan.bench.load.OpenLoop.Plan;
-import io.caravan.bench.load.Second;
+import io.caravan.bench.load.Timeline;
+import io.caravan.bench.load.Timeline.Second;
 import io.caravan.bench.network.RunningServer;
 import io.caravan.bench.network.Subject;
 import io.caravan.bench.report.Charts;
@@ -19,6 +20,8 @@ import io.caravan.bench.report.Turn;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
 
 /** Measures a load at a fixed rate on each server of a protocol, from the moment at which the server is ready. */
 final class LiveService implements Measure {
@@ -65,10 +68,8 @@ final class LiveService implements Measure {
                 OpenLoop.warmUp(front.plan(), front.protocol()).timeline().seconds();
         results.add(echo, ServiceFigures.of(seconds.get(seconds.size() - 1)));
         turn.say("forces by hand");
-        try (ForceProbe probe = new ForceProbe(turn.work(), ForceProbe.SMALL_BLOCK_BYTES, forces)) {
-            double micros = probe.run().get(Figure.P50_MICROS);
-            results.add(force, new Measurement().with(Figure.P50_MILLIS, micros / MICROS_PER_MILLI));
-        }
+        double micros = ForceProbe.run(turn.work(), forces).get(Figure.P50_MICROS);
+        results.add(force, new Measurement().with(Figure.P50_MILLIS, micros / MICROS_PER_MILLI));
     }
 
     private void measure(Turn turn, Subject subject, RunningServer server) throws IOException, InterruptedException {
@@ -81,13 +82,17 @@ final class LiveService implements Measure {
         }
         runs.add(subject, outcome);
         results.add(
-                new Row(whole(), subject.name(), subject.durability()),
+                whole(),
+                subject.name(),
+                subject.durability(),
                 ServiceFigures.from(0, outcome)
                         .with(Figure.SERVER_CPU_MICROS, cpuMicros / front.plan().requests())
                         .with(ServiceFigures.START_MILLIS, server.startTime().toMillis()));
         if (front.plan().seconds() > WARM_FROM) {
             results.add(
-                    new Row(workload + ", after " + WARM_FROM + " s", subject.name(), subject.durability()),
+                    workload + ", after " + WARM_FROM + " s",
+                    subject.name(),
+                    subject.durability(),
                     ServiceFigures.from(WARM_FROM, outcome));
         }
     }
@@ -121,9 +126,41 @@ final class LiveService implements Measure {
                 results);
     }
 
-    /** Returns a table of every second of these measurements, for the report. */
+    /** Returns a table of every second of each server's median run. */
     Measure eachSecond() {
-        return new EachSecond(front, runs);
+        return new Measure() {
+            @Override
+            public void run(Turn turn) {
+                // The enclosing part has already measured everything.
+            }
+
+            @Override
+            public Table table() {
+                return secondsTable();
+            }
+        };
+    }
+
+    private Table secondsTable() {
+        Results each = new Results();
+        for (Subject subject : runs.subjects()) {
+            Timeline timeline = runs.median(subject).timeline();
+            for (int i = 0; i < timeline.seconds().size(); i++) {
+                add(each, subject, "second " + (i + 1), timeline.seconds().get(i));
+            }
+            if (timeline.afterEnd().acks() + timeline.afterEnd().failures() > 0) {
+                add(each, subject, "after the last", timeline.afterEnd());
+            }
+        }
+        return new Table(
+                front.name() + ": each second of the median run",
+                "From each server's run with the median p98. Requests and answers count in the second in which they"
+                        + " were sent or received; the times are those of all appends that were due in a second.",
+                each);
+    }
+
+    private void add(Results each, Subject subject, String when, Second second) {
+        each.add(front.request() + ", " + when, subject.name(), subject.durability(), ServiceFigures.of(second));
     }
 
     @Override
@@ -133,5 +170,51 @@ final class LiveService implements Measure {
         }
         return new ServicePictures(front, runs)
                 .all(results.median(force, Figure.P50_MILLIS), results.median(echo, Figure.P50_MILLIS));
+    }
+
+    /** The numbers of a load, or of one second of a load. */
+    private static final class ServiceFigures {
+        static final Figure SENT = new Figure("sent", "%,.0f");
+        static final Figure ACKS = new Figure("acks", "%,.0f");
+        static final Figure FAILURES = new Figure("failures", "%,.0f");
+        static final Figure START_MILLIS = new Figure("from start to ready, ms", "%,.0f");
+        static final Figure P5_MILLIS = new Figure("p5, ms", "%,.2f");
+
+        private static final double MICROS_PER_MILLI = 1e3;
+
+        private ServiceFigures() {}
+
+        /** Returns the numbers from the given second on, counted from 0, including replies after the last second. */
+        static Measurement from(int second, Outcome outcome) {
+            List<Second> all = outcome.timeline().seconds();
+            List<Second> seconds = Stream.concat(
+                            all.subList(second, all.size()).stream(),
+                            Stream.of(outcome.timeline().afterEnd()))
+                    .toList();
+            return of(seconds, outcome.timeline().waitsFrom(second))
+                    .with(Figure.CLIENT_LATE_P999_MILLIS, outcome.late().getValueAtPercentile(99.9) / MICROS_PER_MILLI)
+                    .with(Figure.CLIENT_LATE_MAX_MILLIS, outcome.late().getMaxValue() / MICROS_PER_MILLI);
+        }
+
+        /** Returns the numbers of one second. */
+        static Measurement of(Second second) {
+            return of(List.of(second), second.waits());
+        }
+
+        private static Measurement of(List<Second> seconds, Histogram micros) {
+            Measurement measurement = new Measurement()
+                    .with(SENT, seconds.stream().mapToLong(Second::sentCount).sum())
+                    .with(ACKS, seconds.stream().mapToLong(Second::acks).sum())
+                    .with(FAILURES, seconds.stream().mapToLong(Second::failures).sum());
+            if (micros.getTotalCount() > 0) {
+                measurement
+                        .with(P5_MILLIS, micros.getValueAtPercentile(5) / MICROS_PER_MILLI)
+                        .with(Figure.P50_MILLIS, micros.getValueAtPercentile(50) / MICROS_PER_MILLI)
+                        .with(Figure.P98_MILLIS, micros.getValueAtPercentile(98) / MICROS_PER_MILLI)
+                        .with(Figure.P999_MILLIS, micros.getValueAtPercentile(99.9) / MICROS_PER_MILLI)
+                        .with(Figure.MAX_MILLIS, micros.getMaxValue() / MICROS_PER_MILLI);
+            }
+            return measurement;
+        }
     }
 }

@@ -1,6 +1,6 @@
 package io.caravan.bench.service;
 
-import io.caravan.bench.load.Second;
+import io.caravan.bench.load.Timeline.Second;
 import io.caravan.bench.network.Subject;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Picture;
@@ -97,7 +97,7 @@ final class ServicePictures {
     private Picture distribution(double echoMillis) {
         String title = "How long appends wait: " + load;
         XYChart chart = Charts.lines(title, "of all appends, so many wait at most", "ms");
-        Charts.logX(chart);
+        chart.getStyler().setXAxisLogarithmic(true);
         Charts.logY(chart);
         chart.getStyler().setXAxisTickLabelsFormattingFunction(Nines::label);
         List<Double> ends = new ArrayList<>(List.of(1.0));

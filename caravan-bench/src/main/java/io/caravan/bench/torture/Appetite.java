@@ -7,9 +7,13 @@ enum Appetite {
     /** The store grows until it runs out of space, although all kinds of changes still occur. */
     GREEDY(60, 1, 2_000, 3);
 
-    private final int trims;
-    private final int deletes;
-    private final int longList;
+    /** The number of trims in a thousand changes. */
+    final int trims;
+    /** The number of deletes in a thousand changes. */
+    final int deletes;
+    /** The length above which the next change of a list is a trim. */
+    final int longList;
+
     private final int longestTrim;
 
     Appetite(int trims, int deletes, int longList, int longestTrim) {
@@ -19,24 +23,9 @@ enum Appetite {
         this.longestTrim = longestTrim;
     }
 
-    /** The number of trims in a thousand changes. */
-    int trims() {
-        return trims;
-    }
-
-    /** The number of deletes in a thousand changes. */
-    int deletes() {
-        return deletes;
-    }
-
-    /** The length above which the next change of a list is a trim. */
-    int longList() {
-        return longList;
-    }
-
     /**
      * Returns the maximum number of values that a trim may remove from a list of this length. A list longer than {@link
-     * #longList()} may be emptied.
+     * #longList} may be emptied.
      */
     int longestTrim(int length) {
         return length > longList ? length : Math.min(length, longestTrim);

@@ -3,7 +3,10 @@ package io.caravan.bench.torture;
 import io.caravan.bench.LocalSocket;
 import io.caravan.testing.ChildJvm;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /** A child process with an embedded store. */
@@ -35,7 +38,12 @@ final class ChildSession extends Session {
     private static void listen(LocalSocket socket, ChildJvm child, Ledger ledger, Message milestone) {
         try (SocketChannel channel = socket.accept(child, PATIENCE)) {
             if (channel != null) {
-                new ChildListener(ledger, milestone).readAll(channel);
+                Message.readAll(Channels.newInputStream(channel), (message, body) -> {
+                    enter(ledger, message, body);
+                    if (message == milestone || message == Message.PROBLEM) {
+                        ledger.reachMilestone();
+                    }
+                });
             }
         } catch (IOException problem) {
             ledger.problem("no message from the child, or an unreadable one: " + problem);
@@ -44,11 +52,47 @@ final class ChildSession extends Session {
         }
     }
 
-    /**
-     * Does nothing: a store reports a lack of space immediately, and the child forwards the report before it continues.
-     */
-    @Override
-    public void oneAtATime() {}
+    private static void enter(Ledger ledger, Message message, ByteBuffer body) {
+        switch (message) {
+            case OPENED -> ledger.openNanos = body.getLong();
+            case INTENTS -> enterIntents(ledger, body);
+            case ACKNOWLEDGED -> ledger.acknowledged(ledger.intent(body.getLong()), body.getLong());
+            case REFUSED -> ledger.conflicted(ledger.intent(body.getLong()));
+            case NO_SPACE -> ledger.refusedForSpace(ledger.intent(body.getLong()), text(body));
+            case READ -> ledger.reads.incrementAndGet();
+            case LIST -> enterList(ledger, body);
+            case LISTED -> ledger.listed = true;
+            case PROBLEM -> ledger.problem("the child reports: " + text(body));
+            case CLOSED -> ledger.closed = true;
+        }
+    }
+
+    private static String text(ByteBuffer body) {
+        return StandardCharsets.UTF_8.decode(body).toString();
+    }
+
+    private static void enterIntents(Ledger ledger, ByteBuffer body) {
+        for (int left = body.getInt(); left > 0; left--) {
+            ledger.intend(Intent.decode(body));
+        }
+    }
+
+    private static void enterList(Ledger ledger, ByteBuffer body) {
+        long id = body.getLong();
+        ListModel list = new ListModel(body.getLong());
+        long nextSequence = body.getLong();
+        long bytes = body.getLong();
+        while (body.hasRemaining()) {
+            int length = body.getInt();
+            list.append(body.slice(body.position(), length));
+            body.position(body.position() + length);
+        }
+        if (list.nextSequence() != nextSequence || list.bytes() != bytes) {
+            ledger.problem("list " + id + ": its info has next sequence " + nextSequence + " and" + " " + bytes
+                    + " bytes, but reading it gives " + list.nextSequence() + " and " + list.bytes());
+        }
+        ledger.list(id, list);
+    }
 
     @Override
     public void pause() throws IOException {
@@ -69,7 +113,7 @@ final class ChildSession extends Session {
     public void stop() throws IOException, InterruptedException {
         child.askToStop();
         hearOut(child.awaitExit(), 0);
-        if (!ledger().closed()) {
+        if (!ledger().closed) {
             ledger().problem("the child exited without closing the store");
         }
     }

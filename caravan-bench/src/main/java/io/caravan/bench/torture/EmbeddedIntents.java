@@ -21,7 +21,7 @@ final class EmbeddedIntents extends IntentGenerator {
 
     @Override
     Intent trim(long id) {
-        if (random().nextBoolean()) {
+        if (random.nextBoolean()) {
             return intent(Call.TRIM, List.of(new Operation(Kind.TRIM, id, trimmed(id))));
         }
         return intent(Call.TRIM_TO, List.of(trimTo(id)));
@@ -35,10 +35,10 @@ final class EmbeddedIntents extends IntentGenerator {
     @Override
     Intent batch() {
         List<Operation> operations = new ArrayList<>();
-        if (random().nextInt(3) == 0) {
+        if (random.nextInt(3) == 0) {
             operations.add(expectation());
         }
-        for (int left = 1 + random().nextInt(MAX_BATCH_OPERATIONS); left > 0; left--) {
+        for (int left = 1 + random.nextInt(MAX_BATCH_OPERATIONS); left > 0; left--) {
             operations.add(batchOperation());
         }
         return intent(Call.BATCH, operations);
@@ -47,19 +47,19 @@ final class EmbeddedIntents extends IntentGenerator {
     /** Generates a trim to a sequence, usually within the list, but sometimes before its start or past its end. */
     private Operation trimTo(long id) {
         long first = nextSequence(id) - length(id);
-        return new Operation(Kind.TRIM_TO, id, Math.max(0, first - 2 + trimmed(id) + random().nextInt(4)));
+        return new Operation(Kind.TRIM_TO, id, Math.max(0, first - 2 + trimmed(id) + random.nextInt(4)));
     }
 
     /** Generates an expectation; one in four is wrong. */
     private Operation expectation() {
         long id = anyId();
-        long error = random().nextInt(4) == 0 ? 1 + random().nextInt(3) : 0;
+        long error = random.nextInt(4) == 0 ? 1 + random.nextInt(3) : 0;
         return new Operation(Kind.EXPECT, id, nextSequence(id) + error);
     }
 
     private Operation batchOperation() {
         long id = anyId();
-        int dice = random().nextInt(100);
+        int dice = random.nextInt(100);
         if (dice < 80) {
             return new Operation(Kind.APPEND, id, partBytes());
         } else if (dice < 97) {

@@ -6,10 +6,10 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -53,20 +53,11 @@ final class GroupDisks {
             Files.copy(in, source);
         }
         try {
-            Process compiler = new ProcessBuilder(
-                            "cc", "-O2", "-shared", "-fPIC", "-o", compiled.toString(), source.toString(), "-ldl")
-                    .redirectErrorStream(true)
-                    .start();
-            String output = new String(compiler.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (compiler.waitFor() == 0) {
-                return compiled;
-            }
-            whyNone = output;
+            SmallVolume.run(
+                    List.of("cc", "-O2", "-shared", "-fPIC", "-o", compiled.toString(), source.toString(), "-ldl"));
+            return compiled;
         } catch (IOException missing) {
             whyNone = String.valueOf(missing.getMessage());
-        } catch (InterruptedException hurried) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted while a library was compiled", hurried);
         }
         return null;
     }

@@ -101,7 +101,7 @@ enum GroupFault {
             case CUT_OFF_LEADER_AND_KILL -> {
                 cut(hosts, order.subList(0, 1), true, true);
                 hosts.kill(order.get(1));
-                hosts.startBriefly(order.get(1));
+                hosts.start(order.get(1));
                 yield 1;
             }
             case SLOW_NETWORK -> {
@@ -153,7 +153,7 @@ enum GroupFault {
         }
         int killed = kill(hosts, which);
         for (String host : which) {
-            hosts.startBriefly(host);
+            hosts.start(host);
         }
         bear(hosts);
         return killed;
@@ -202,7 +202,7 @@ enum GroupFault {
     private static int killStarting(GroupHosts hosts, String host, Random random)
             throws IOException, InterruptedException {
         hosts.kill(host);
-        hosts.startBriefly(host);
+        hosts.start(host);
         Thread.sleep(random.nextInt(2500));
         hosts.kill(host);
         return 2;

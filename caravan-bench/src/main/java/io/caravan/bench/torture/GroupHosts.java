@@ -73,6 +73,11 @@ final class GroupHosts implements AutoCloseable {
         return plan.hosts().stream().map(Host::id).toList();
     }
 
+    /** Starts the node again, without waiting until it is up. */
+    void start(String host) throws IOException {
+        launch(host, false);
+    }
+
     private void launch(String host, boolean create) throws IOException {
         Files.deleteIfExists(plan.portFile(host));
         List<String> flags = new ArrayList<>(FLAGS);
@@ -135,7 +140,7 @@ final class GroupHosts implements AutoCloseable {
                             + " has ended by itself, though its disk was well; its output is in " + plan.log(host));
                 }
                 endedByThemselves++;
-                launch(host, false);
+                start(host);
             }
         }
     }
@@ -171,7 +176,7 @@ final class GroupHosts implements AutoCloseable {
         stopped = false;
         List<String> down = ids().stream().filter(host -> !child(host).alive()).toList();
         for (String host : down) {
-            launch(host, false);
+            start(host);
         }
         for (String host : ids()) {
             bringUp(host);
@@ -188,14 +193,9 @@ final class GroupHosts implements AutoCloseable {
                 if (attempt == STARTS || !isExcused(host)) {
                     throw failed;
                 }
-                launch(host, false);
+                start(host);
             }
         }
-    }
-
-    /** Starts the node without waiting until it is up. */
-    void startBriefly(String host) throws IOException {
-        launch(host, false);
     }
 
     void kill(String host) throws IOException {
@@ -237,7 +237,7 @@ final class GroupHosts implements AutoCloseable {
         Path raft = plan.raft(host);
         Path aside = raft.resolveSibling("raft-aside");
         Files.move(raft, aside);
-        launch(host, false);
+        start(host);
         int status = child(host).awaitExit();
         boolean untouched = !Files.exists(raft);
         if (untouched) {

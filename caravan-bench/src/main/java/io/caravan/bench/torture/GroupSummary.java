@@ -7,13 +7,13 @@ import java.util.Map;
 /** The summary of all rounds of a group. */
 final class GroupSummary extends Summary {
     private final Map<GroupFault, Integer> faults = new EnumMap<>(GroupFault.class);
-    private int comparisons;
+    int comparisons;
     private long kills;
     private long acknowledged;
     private long unknown;
     private long reads;
-    private long longestReturnMillis;
-    private int endedByThemselves;
+    long longestReturnMillis;
+    int endedByThemselves;
 
     void fault(GroupFault fault, int killed) {
         faults.merge(fault, 1, Integer::sum);
@@ -27,18 +27,6 @@ final class GroupSummary extends Summary {
 
     void reader(GroupReader reader) {
         reads += reader.reads();
-    }
-
-    void compared() {
-        comparisons++;
-    }
-
-    void endedByThemselves(int processes) {
-        endedByThemselves = processes;
-    }
-
-    void returned(long millis) {
-        longestReturnMillis = Math.max(longestReturnMillis, millis);
     }
 
     long acknowledged() {

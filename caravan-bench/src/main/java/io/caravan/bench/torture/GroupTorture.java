@@ -8,7 +8,6 @@ import io.caravan.testing.StoreContents;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -39,7 +38,7 @@ final class GroupTorture {
 
     private final GroupPlan plan;
     private final GroupHosts hosts;
-    private final int rounds;
+    private final TortureOptions options;
     private final long deadline;
     private final Random random;
     private final List<GroupFault> faults;
@@ -50,21 +49,15 @@ final class GroupTorture {
     private long probes;
 
     private GroupTorture(
-            GroupPlan plan,
-            GroupHosts hosts,
-            List<GroupFault> faults,
-            int rounds,
-            Duration time,
-            long seed,
-            PrintStream out) {
+            GroupPlan plan, GroupHosts hosts, List<GroupFault> faults, TortureOptions options, PrintStream out) {
         this.plan = plan;
         this.faults = faults.stream()
                 .filter(fault -> hosts.whyNoSickDisks().isEmpty() || !fault.isOfDisks())
                 .toList();
         this.hosts = hosts;
-        this.rounds = rounds;
-        this.deadline = System.nanoTime() + time.toNanos();
-        this.random = new Random(seed);
+        this.options = options;
+        this.deadline = System.nanoTime() + options.time().toNanos();
+        this.random = new Random(options.seed());
         this.out = out;
         for (int writer = 0; writer < WRITERS; writer++) {
             List<ListHistory> own = new ArrayList<>();
@@ -79,21 +72,13 @@ final class GroupTorture {
      * Runs until the first problem, or until the limit of rounds or time is reached.
      *
      * @param mainClass the main class of a node's process
-     * @param directory directory for the nodes; must be missing or empty, and is not deleted
      * @param faults faults to choose from; a fault may be listed several times to be chosen more often
      */
-    static GroupSummary run(
-            String mainClass,
-            Path directory,
-            List<GroupFault> faults,
-            int rounds,
-            Duration time,
-            long seed,
-            PrintStream out)
+    static GroupSummary run(String mainClass, TortureOptions options, List<GroupFault> faults, PrintStream out)
             throws IOException, InterruptedException {
-        GroupPlan plan = GroupPlan.make(directory);
+        GroupPlan plan = GroupPlan.make(options.directory());
         try (GroupHosts hosts = new GroupHosts(plan, mainClass)) {
-            return new GroupTorture(plan, hosts, faults, rounds, time, seed, out).run();
+            return new GroupTorture(plan, hosts, faults, options, out).run();
         }
     }
 
@@ -101,7 +86,7 @@ final class GroupTorture {
         if (!hosts.whyNoSickDisks().isEmpty()) {
             out.println("no disk will be slow, fail or be full here: " + hosts.whyNoSickDisks());
         }
-        while (summary.rounds() < rounds && System.nanoTime() < deadline && summary.clean()) {
+        while (summary.rounds() < options.rounds() && System.nanoTime() < deadline && summary.clean()) {
             summary.round();
             try {
                 round();
@@ -110,7 +95,7 @@ final class GroupTorture {
                 summary.problem(String.valueOf(problem.getMessage()));
             }
         }
-        summary.endedByThemselves(hosts.endedByThemselves());
+        summary.endedByThemselves = hosts.endedByThemselves();
         summary.problems().forEach(out::println);
         return summary;
     }
@@ -138,9 +123,9 @@ final class GroupTorture {
         end(writers);
         String leader = awaitService();
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - healed);
-        summary.returned(millis);
+        summary.longestReturnMillis = Math.max(summary.longestReturnMillis, millis);
         check();
-        boolean last = summary.rounds() == rounds;
+        boolean last = summary.rounds() == options.rounds();
         if (last || summary.rounds() % ROUNDS_BETWEEN_COMPARISONS == 0) {
             compareReplicas(last);
         }
@@ -240,7 +225,7 @@ final class GroupTorture {
                         + hosts.ids().get(i) + " differ, though both had caught up");
             }
         }
-        summary.compared();
+        summary.comparisons++;
         String started =
                 hosts.tryWithoutFiles(hosts.ids().get(random.nextInt(hosts.ids().size())));
         if (started != null) {

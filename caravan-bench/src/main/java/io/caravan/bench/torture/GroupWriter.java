@@ -5,9 +5,7 @@ import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 
@@ -16,35 +14,23 @@ import java.util.concurrent.locks.LockSupport;
  * are made to the list until the result arrives. A suspended node may still make the change when it resumes, and this
  * change must then be the last change of the list.
  */
-final class GroupWriter extends Thread {
-    private static final Duration IN_TIME = Duration.ofMillis(500);
+final class GroupWriter extends GroupClient {
     private static final Duration A_LOOK = Duration.ofMillis(1);
     private static final long PAUSE_NANOS = 5_000_000;
     private static final long TEMPORARY_LISTS = 2;
 
     private record Late(HostLink link, ListHistory list, HostCall call, long sent) {}
 
-    private final SplittableRandom random;
-    private final GroupHosts hosts;
-    private final List<ListHistory> lists;
-    private final Map<String, HostLink> links = new HashMap<>();
     private final List<Late> late = new ArrayList<>();
     private final List<ListHistory> awake;
-    private String leader;
     private long number;
-    private volatile boolean ending;
     private long acknowledged;
     private long unknown;
 
     GroupWriter(SplittableRandom random, GroupHosts hosts, List<ListHistory> lists, long firstNumber) {
-        super("writer");
-        this.random = random;
-        this.hosts = hosts;
-        this.lists = lists;
+        super("writer", random, hosts, lists);
         this.awake = new ArrayList<>(lists);
         this.number = firstNumber;
-        this.leader = hosts.ids().get(0);
-        setDaemon(true);
     }
 
     /** Returns the number of the writer's next value. */
@@ -60,13 +46,9 @@ final class GroupWriter extends Thread {
         return unknown;
     }
 
-    void askToStop() {
-        ending = true;
-    }
-
     @Override
     public void run() {
-        while (!ending) {
+        while (!ending()) {
             if (awake.isEmpty()) {
                 hear();
                 LockSupport.parkNanos(PAUSE_NANOS);
@@ -76,7 +58,7 @@ final class GroupWriter extends Thread {
             if (list.isVague()) {
                 awake.remove(list);
             } else if (!change(list, next(list))) {
-                leader = hosts.ids().get(random.nextInt(hosts.ids().size()));
+                leader = anyHost();
                 hear();
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
@@ -131,15 +113,6 @@ final class GroupWriter extends Thread {
             unknown(list, call, sent);
         }
         return false;
-    }
-
-    private HostLink link(String host) throws IOException {
-        HostLink link = links.get(host);
-        if (link == null) {
-            link = hosts.link(host);
-            links.put(host, link);
-        }
-        return link;
     }
 
     /** Receives a result. Returns whether the change was acknowledged. */

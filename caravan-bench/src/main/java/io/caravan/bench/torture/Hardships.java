@@ -66,7 +66,7 @@ final class Hardships {
             report.problem("a second process was not refused because the store is already open; it reported: " + words);
         }
         awaitGoingOn(session, report, "after a second process tried to open the store");
-        report.suffered(RoundReport.Trial.SECOND_PROCESS);
+        report.suffered(RoundReport.Trial.SECOND_PROCESS_REFUSED);
     }
 
     private void awaitGoingOn(Session session, RoundReport report, String when) throws InterruptedException {
@@ -77,15 +77,18 @@ final class Hardships {
     private void fillUp(SmallVolume disk, Session session, RoundReport report)
             throws IOException, InterruptedException {
         Ledger ledger = session.ledger();
-        long refusals = ledger.refusals();
+        long refusals = ledger.refusals.get();
         disk.fill();
-        await(() -> ledger.refusals() > refusals, report, "nothing was refused while the disk was full");
-        await(() -> ledger.releasesWithoutSpace() > 0, report, "no trim or delete succeeded while the disk was full");
-        awaitMore(ledger::reads, report, "no read succeeded while the disk was full");
+        await(() -> ledger.refusals.get() > refusals, report, "nothing was refused while the disk was full");
+        await(
+                () -> ledger.releasesWithoutSpace.get() > 0,
+                report,
+                "no trim or delete succeeded while the disk was full");
+        awaitMore(ledger.reads::get, report, "no read succeeded while the disk was full");
         report.suffered(RoundReport.Trial.DISK_FULL);
         if (random.nextDouble() < SPACE_BACK) {
             disk.free();
-            awaitMore(ledger::appends, report, "no append succeeded after space had returned");
+            awaitMore(ledger.appends::get, report, "no append succeeded after space had returned");
             report.suffered(RoundReport.Trial.SPACE_BACK);
         }
     }

@@ -14,7 +14,7 @@ abstract class IntentGenerator {
     /** Small enough for an entire batch to fit into the log buffer. */
     private static final int LARGE_BYTES = 4 * 1024;
 
-    private final SplittableRandom random;
+    final SplittableRandom random;
     private final Contents contents;
     private final List<Long> ids;
     private final Appetite appetite;
@@ -40,9 +40,9 @@ abstract class IntentGenerator {
     Intent next() {
         long id = anyId();
         int dice = random.nextInt(1000);
-        if (length(id) > appetite.longList() || dice < appetite.trims()) {
+        if (length(id) > appetite.longList || dice < appetite.trims) {
             return trim(id);
-        } else if (dice < appetite.trims() + appetite.deletes()) {
+        } else if (dice < appetite.trims + appetite.deletes) {
             return delete(id);
         } else if (dice < 220) {
             return batch();
@@ -59,10 +59,6 @@ abstract class IntentGenerator {
 
     final Intent intent(Call call, List<Operation> operations) {
         return new Intent(Intent.number(round, worker, count++), call, operations);
-    }
-
-    final SplittableRandom random() {
-        return random;
     }
 
     final long anyId() {

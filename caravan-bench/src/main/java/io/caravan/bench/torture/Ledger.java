@@ -2,9 +2,10 @@ package io.caravan.bench.torture;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -19,22 +20,33 @@ import org.jspecify.annotations.Nullable;
 final class Ledger {
     static final long UNKNOWN = -1;
 
+    /** Reads of other workers' lists, to be checked when the remaining contents are known. */
+    final Queue<Sightings.Sighting> sightings = new ConcurrentLinkedQueue<>();
+    /** The contents of the store, complete once {@link #listed} is true. */
+    final Contents found = new Contents();
+    /** Number of acknowledged changes that needed space. */
+    final AtomicLong appends = new AtomicLong();
+    /** Number of changes rejected for lack of space so far. */
+    final AtomicLong refusals = new AtomicLong();
+    /** Number of space-freeing changes that were acknowledged after a rejection. */
+    final AtomicLong releasesWithoutSpace = new AtomicLong();
+    /** Number of reads checked so far. */
+    final AtomicLong reads = new AtomicLong();
+    /** The message of the first rejection. */
+    volatile @Nullable String firstRefusal;
+    /** The time taken to open the store. */
+    volatile long openNanos = UNKNOWN;
+
+    volatile long replayedFrames = UNKNOWN;
+    volatile boolean listed;
+    /** Whether the workers finished and the store was closed cleanly. */
+    volatile boolean closed;
+
     private final List<WorkerRecord> workers = new ArrayList<>();
-    private final Queue<Sightings.Sighting> sightings = new ConcurrentLinkedQueue<>();
     private final List<String> problems = Collections.synchronizedList(new ArrayList<>());
-    private final Contents found = new Contents();
     private final CountDownLatch milestone = new CountDownLatch(1);
-    private final AtomicLong appends = new AtomicLong();
     private final AtomicLong releases = new AtomicLong();
-    private final AtomicLong refusals = new AtomicLong();
-    private final AtomicLong releasesWithoutSpace = new AtomicLong();
     private final AtomicLong refusedReleases = new AtomicLong();
-    private final AtomicLong reads = new AtomicLong();
-    private volatile @Nullable String firstRefusal;
-    private volatile long openNanos = UNKNOWN;
-    private volatile long replayedFrames = UNKNOWN;
-    private volatile boolean listed;
-    private volatile boolean closed;
 
     Ledger(int workers) {
         for (int i = 0; i < workers; i++) {
@@ -92,19 +104,9 @@ final class Ledger {
         return workers.get(worker);
     }
 
-    /** Records a read that has been checked against the expected values. */
-    void readChecked() {
-        reads.incrementAndGet();
-    }
-
-    /** Records a read of another worker's list, to be checked when the remaining contents are known. */
     void saw(Sightings.Sighting sighting) {
         reads.incrementAndGet();
         sightings.add(sighting);
-    }
-
-    Collection<Sightings.Sighting> sightings() {
-        return sightings;
     }
 
     /** Records that the process has reached its goal, or never will. */
@@ -158,76 +160,63 @@ final class Ledger {
         return appends.get() + releases.get();
     }
 
-    /** Number of acknowledged changes that needed space. */
-    long appends() {
-        return appends.get();
-    }
-
-    /** Number of space-freeing changes that were acknowledged after a rejection. */
-    long releasesWithoutSpace() {
-        return releasesWithoutSpace.get();
-    }
-
-    /** Number of changes rejected for lack of space so far. */
-    long refusals() {
-        return refusals.get();
-    }
-
-    /** The message of the first rejection, or null. */
-    @Nullable
-    String firstRefusal() {
-        return firstRefusal;
-    }
-
-    /** Number of reads checked so far. */
-    long reads() {
-        return reads.get();
-    }
-
-    /** The contents of the store, complete once {@link #listed()} returns true. */
-    Contents found() {
-        return found;
-    }
-
     void list(long id, ListModel list) {
         if (found.lists().put(id, list) != null) {
             problems.add("list " + id + " was reported twice");
         }
     }
 
-    void allListed() {
-        listed = true;
-    }
-
-    boolean listed() {
-        return listed;
-    }
-
     /**
-     * Records that the store is open.
-     *
-     * @param nanos time taken to open the store
-     * @param frames number of replayed log frames, or {@link #UNKNOWN}
+     * One worker's intents and their results. One thread records intents, and the same or another thread records results;
+     * everything is read after both have ended.
      */
-    void opened(long nanos, long frames) {
-        openNanos = nanos;
-        replayedFrames = frames;
-    }
+    static final class WorkerRecord {
+        private final List<Intent> intents = new ArrayList<>();
+        private final Map<Long, Long> told = new HashMap<>();
+        private long lastAcknowledged = -1;
+        private volatile int answered;
 
-    long replayedFrames() {
-        return replayedFrames;
-    }
+        /** The intents, in order. */
+        List<Intent> intents() {
+            return intents;
+        }
 
-    long openNanos() {
-        return openNanos;
-    }
+        /** The result of the intent, or null if there was none. */
+        @Nullable
+        Long told(Intent intent) {
+            return told.get(intent.number());
+        }
 
-    /** Records that the workers finished and the store was closed cleanly. */
-    void closedCleanly() {
-        closed = true;
-    }
+        /** Number of intents with a result; any thread may call this. */
+        int answered() {
+            return answered;
+        }
 
-    boolean closed() {
-        return closed;
+        void intend(Intent intent) {
+            intents.add(intent);
+        }
+
+        /** Records a result; returns the problem with it, or null. */
+        @Nullable
+        String tell(Intent intent, long answer) {
+            answered = told.size() + 1;
+            return told.put(intent.number(), answer) == null
+                    ? null
+                    : Intent.name(intent.number()) + " was answered twice";
+        }
+
+        /**
+         * Records the result of a change that was made, as {@link #tell} does, and checks that such results arrive in the
+         * order of the intents.
+         */
+        @Nullable
+        String acknowledge(Intent intent, long answer) {
+            long before = lastAcknowledged;
+            lastAcknowledged = Math.max(before, intent.number());
+            String problem = tell(intent, answer);
+            return intent.number() > before || problem != null
+                    ? problem
+                    : Intent.name(intent.number()) + " was acknowledged after " + Intent.name(before);
+        }
     }
 }

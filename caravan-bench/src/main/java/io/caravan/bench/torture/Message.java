@@ -1,6 +1,16 @@
 package io.caravan.bench.torture;
 
-/** The messages from a child to the supervisor; the ordinal identifies the type of the frame. */
+import java.io.BufferedInputStream;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+
+/**
+ * The messages from a child to the supervisor. Each consists of the length of its body, its type, which is the ordinal,
+ * and the body. The last message of a killed child may be truncated; it then counts as never sent.
+ */
 enum Message {
     /** The store is open; contains the time taken to open it, in nanoseconds. */
     OPENED,
@@ -23,6 +33,8 @@ enum Message {
     /** The store has been closed. */
     CLOSED;
 
+    static final int HEADER_BYTES = Integer.BYTES + 1;
+    private static final int MAX_BODY_BYTES = 256 * 1024 * 1024;
     private static final Message[] ALL = values();
 
     @SuppressWarnings("EnumOrdinal") // both ends run the same classes
@@ -30,7 +42,27 @@ enum Message {
         return (byte) ordinal();
     }
 
-    static Message of(byte type) {
-        return ALL[type];
+    /** Receives one message. */
+    interface Receiver {
+        void receive(Message message, ByteBuffer body);
+    }
+
+    /** Reads all complete messages up to the end of the stream. */
+    static void readAll(InputStream stream, Receiver receiver) throws IOException {
+        DataInputStream in = new DataInputStream(new BufferedInputStream(stream));
+        try {
+            while (true) {
+                int length = in.readInt();
+                byte type = in.readByte();
+                if (length < 0 || length > MAX_BODY_BYTES) {
+                    throw new IOException("a message of " + length + " bytes, type " + type + ": out of step");
+                }
+                byte[] body = new byte[length];
+                in.readFully(body);
+                receiver.receive(ALL[type], ByteBuffer.wrap(body));
+            }
+        } catch (EOFException end) {
+            // The child has closed its end, or was killed.
+        }
     }
 }

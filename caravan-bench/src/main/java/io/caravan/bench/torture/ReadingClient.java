@@ -1,21 +1,17 @@
 package io.caravan.bench.torture;
 
-import static io.caravan.bench.server.RespConnection.ascii;
-
 import io.caravan.bench.server.RespConnection;
 import io.caravan.bench.server.RespConnection.Reply;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Reads every list that was ever written. */
-final class ReadingClient implements ServerClients {
+final class ReadingClient implements ServerSession.Clients {
     private static final Pattern DOCUMENTS = Pattern.compile("^documents:(\\d+)\r?$", Pattern.MULTILINE);
 
     private final Lists lists;
@@ -37,7 +33,7 @@ final class ReadingClient implements ServerClients {
                 }
             }
             checkDocuments(connection);
-            ledger.allListed();
+            ledger.listed = true;
         }
     }
 
@@ -59,10 +55,9 @@ final class ReadingClient implements ServerClients {
      * known.
      */
     private void checkDocuments(RespConnection connection) throws IOException {
-        List<byte[]> info = values(call(connection, ascii("INFO"), ascii("keyspace")));
-        Matcher documents = DOCUMENTS.matcher(new String(info.get(0), StandardCharsets.UTF_8));
+        Matcher documents = DOCUMENTS.matcher(connection.text("INFO", "keyspace"));
         int known = lists.count();
-        int held = ledger.found().lists().size();
+        int held = ledger.found.lists().size();
         if (!documents.find()) {
             ledger.problem("INFO lacks the number of documents");
         } else if (Long.parseLong(documents.group(1)) > known || Long.parseLong(documents.group(1)) < held) {
@@ -83,17 +78,8 @@ final class ReadingClient implements ServerClients {
     private static List<byte[]> values(Reply reply) throws IOException {
         List<byte[]> values = reply.values();
         if (values == null) {
-            throw new IOException("while the contents were read, the server answered: " + RespRecord.words(reply));
+            throw new IOException("while the contents were read, the server answered: " + reply.words());
         }
         return values;
     }
-
-    @Override
-    public void oneAtATime(Duration patience) {}
-
-    @Override
-    public void expectEnd() {}
-
-    @Override
-    public void awaitEnd(Duration patience) {}
 }

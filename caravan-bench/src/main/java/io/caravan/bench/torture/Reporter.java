@@ -2,7 +2,6 @@ package io.caravan.bench.torture;
 
 import io.caravan.Entry;
 import io.caravan.ListInfo;
-import io.caravan.bench.Frames;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -20,14 +19,14 @@ import java.util.List;
  * acknowledgement and its report could hide a loss.
  */
 final class Reporter {
-    private final Frames.Writer frames;
+    private final WritableByteChannel channel;
 
     Reporter(WritableByteChannel channel) {
-        frames = new Frames.Writer(channel);
+        this.channel = channel;
     }
 
     void opened(long nanos) {
-        send(Message.OPENED, ByteBuffer.allocate(Long.BYTES).putLong(nanos));
+        send(Message.OPENED, longs(nanos));
     }
 
     void intents(List<Intent> intents) {
@@ -38,24 +37,21 @@ final class Reporter {
     }
 
     void acknowledged(long number, long sequence) {
-        send(
-                Message.ACKNOWLEDGED,
-                ByteBuffer.allocate(2 * Long.BYTES).putLong(number).putLong(sequence));
+        send(Message.ACKNOWLEDGED, longs(number, sequence));
     }
 
     void refused(long number) {
-        send(Message.REFUSED, ByteBuffer.allocate(Long.BYTES).putLong(number));
+        send(Message.REFUSED, longs(number));
     }
 
     void noSpace(long number, String words) {
         byte[] text = words.getBytes(StandardCharsets.UTF_8);
-        send(
-                Message.NO_SPACE,
-                ByteBuffer.allocate(Long.BYTES + text.length).putLong(number).put(text));
+        ByteBuffer body = ByteBuffer.allocate(Long.BYTES + text.length);
+        send(Message.NO_SPACE, body.putLong(number).put(text));
     }
 
     void readChecked() {
-        send(Message.READ, ByteBuffer.allocate(0));
+        send(Message.READ, longs());
     }
 
     void list(ListInfo info, List<Entry> entries) {
@@ -72,7 +68,7 @@ final class Reporter {
     }
 
     void listed() {
-        send(Message.LISTED, ByteBuffer.allocate(0));
+        send(Message.LISTED, longs());
     }
 
     void problem(String text) {
@@ -87,12 +83,28 @@ final class Reporter {
     }
 
     void closed() {
-        send(Message.CLOSED, ByteBuffer.allocate(0));
+        send(Message.CLOSED, longs());
     }
 
-    private void send(Message message, ByteBuffer body) {
+    private static ByteBuffer longs(long... values) {
+        ByteBuffer body = ByteBuffer.allocate(Long.BYTES * values.length);
+        for (long value : values) {
+            body.putLong(value);
+        }
+        return body;
+    }
+
+    private synchronized void send(Message message, ByteBuffer body) {
+        body.flip();
+        ByteBuffer bytes = ByteBuffer.allocate(Message.HEADER_BYTES + body.remaining())
+                .putInt(body.remaining())
+                .put(message.type())
+                .put(body)
+                .flip();
         try {
-            frames.write(message.type(), body.flip());
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
         } catch (IOException supervisorGone) {
             throw new UncheckedIOException(supervisorGone);
         }

@@ -20,7 +20,7 @@ final class RespIntents extends IntentGenerator {
     @Override
     Intent trim(long id) {
         int dropped = trimmed(id);
-        Operation operation = random().nextBoolean()
+        Operation operation = random.nextBoolean()
                 ? new Operation(Kind.TRIM, id, dropped)
                 : new Operation(Kind.KEEP, id, Math.max(0, length(id) - dropped));
         return intent(Call.TRIM, List.of(operation));
@@ -29,7 +29,7 @@ final class RespIntents extends IntentGenerator {
     @Override
     Intent delete(long id) {
         List<Operation> operations = new ArrayList<>(List.of(new Operation(Kind.DELETE, id, 0)));
-        for (int left = random().nextInt(MAX_DELETED); left > 0; left--) {
+        for (int left = random.nextInt(MAX_DELETED); left > 0; left--) {
             operations.add(new Operation(Kind.DELETE, anyId(), 0));
         }
         return intent(operations.size() == 1 ? Call.DELETE : Call.BATCH, operations);
@@ -39,7 +39,7 @@ final class RespIntents extends IntentGenerator {
     Intent batch() {
         long id = anyId();
         List<Operation> operations = new ArrayList<>();
-        for (int left = 2 + random().nextInt(MAX_PUSHED - 1); left > 0; left--) {
+        for (int left = 2 + random.nextInt(MAX_PUSHED - 1); left > 0; left--) {
             operations.add(new Operation(Kind.APPEND, id, partBytes()));
         }
         return intent(Call.BATCH, operations);

@@ -16,29 +16,25 @@ final class RespReads {
     private final Lists lists;
     private final RespCommands commands;
     private final SplittableRandom random;
-    private final RespRecord record;
+    private final RespWorker worker;
 
-    RespReads(int index, Lists lists, SplittableRandom random, RespRecord record) {
+    RespReads(int index, Lists lists, SplittableRandom random, RespWorker worker) {
         this.index = index;
         this.lists = lists;
         this.commands = new RespCommands(lists);
         this.random = random;
-        this.record = record;
-    }
-
-    interface Sender {
-        void send(RespWorker.Judge judge, byte[]... words) throws IOException;
+        this.worker = worker;
     }
 
     /** Sends a read. */
-    void next(Sender sender) throws IOException {
+    void next() throws IOException {
         long own = any(lists.of(index));
         switch (random.nextInt(8)) {
-            case 0, 1 -> sender.send(reply -> checkRange(own, 0, -1, reply), commands.range(own, 0, -1));
-            case 2 -> part(own, sender);
-            case 3, 4 -> sender.send(reply -> checkLength(own, reply), commands.length(own));
-            case 5 -> existence(own, any(lists.of(index)), sender);
-            default -> another(sender);
+            case 0, 1 -> worker.send(reply -> checkRange(own, 0, -1, reply), commands.range(own, 0, -1));
+            case 2 -> part(own);
+            case 3, 4 -> worker.send(reply -> checkLength(own, reply), commands.length(own));
+            case 5 -> existence(own, any(lists.of(index)));
+            default -> another();
         }
     }
 
@@ -46,61 +42,61 @@ final class RespReads {
         return ids.get(random.nextInt(ids.size()));
     }
 
-    private void part(long id, Sender sender) throws IOException {
-        int length = record.from(model -> model.length(id)) + 2;
+    private void part(long id) throws IOException {
+        int length = worker.from(model -> model.length(id)) + 2;
         long first = random.nextInt(-length, length);
         long last = random.nextInt(-length, length);
-        sender.send(reply -> checkRange(id, first, last, reply), commands.range(id, first, last));
+        worker.send(reply -> checkRange(id, first, last, reply), commands.range(id, first, last));
     }
 
-    private void existence(long one, long other, Sender sender) throws IOException {
-        sender.send(reply -> checkExistence(one, other, reply), commands.exists(List.of(one, other)));
+    private void existence(long one, long other) throws IOException {
+        worker.send(reply -> checkExistence(one, other, reply), commands.exists(List.of(one, other)));
     }
 
     private void checkRange(long id, long first, long last, Reply reply) {
-        ListModel should = record.from(model -> RespModel.range(model.list(id), first, last));
+        ListModel should = worker.from(model -> RespModel.range(model.list(id), first, last));
         ListModel is = list(reply);
-        String difference = is == null ? "was answered " + RespRecord.words(reply) : should.difference(is);
+        String difference = is == null ? "was answered " + reply.words() : should.difference(is);
         checked("LRANGE " + first + " " + last + " of list " + id, difference);
     }
 
     private void checkLength(long id, Reply reply) {
-        checkNumber("LLEN of list " + id, record.from(model -> model.length(id)), reply);
+        checkNumber("LLEN of list " + id, worker.from(model -> model.length(id)), reply);
     }
 
     private void checkExistence(long one, long other, Reply reply) {
-        int should = record.from(model -> Math.min(1, model.length(one)) + Math.min(1, model.length(other)));
+        int should = worker.from(model -> Math.min(1, model.length(one)) + Math.min(1, model.length(other)));
         checkNumber("EXISTS of lists " + one + " and " + other, should, reply);
     }
 
     private void checkNumber(String what, int should, Reply reply) {
         boolean right = Integer.toString(should).equals(reply.text());
-        checked(what, right ? null : "should be " + should + ", was answered " + RespRecord.words(reply));
+        checked(what, right ? null : "should be " + should + ", was answered " + reply.words());
     }
 
     private void checked(String what, @Nullable String difference) {
-        record.ledger().readChecked();
+        worker.ledger().reads.incrementAndGet();
         if (difference != null) {
-            record.problem("read something else than it had written: " + what + " " + difference);
+            worker.problem("read something else than it had written: " + what + " " + difference);
         }
     }
 
     /** Reads another connection's list, whose expected contents are known only when all replies have arrived. */
-    private void another(Sender sender) throws IOException {
+    private void another() throws IOException {
         int owner = random.nextInt(lists.workers());
         long id = any(lists.of(owner));
-        int answered = record.ledger().worker(owner).answered();
-        sender.send(reply -> saw(id, answered, reply), commands.range(id, 0, -1));
+        int answered = worker.ledger().worker(owner).answered();
+        worker.send(reply -> saw(id, answered, reply), commands.range(id, 0, -1));
     }
 
     private void saw(long id, int answered, Reply reply) {
         ListModel seen = list(reply);
         if (seen == null) {
-            record.problem("LRANGE of list " + id + " was answered " + RespRecord.words(reply));
+            worker.problem("LRANGE of list " + id + " was answered " + reply.words());
             return;
         }
         String words = "connection " + index + " saw " + seen.count() + " values, the last: " + seen.last();
-        record.ledger().saw(new Sightings.Sighting(id, answered, seen.digest(), words));
+        worker.ledger().saw(new Sightings.Sighting(id, answered, seen.digest(), words));
     }
 
     private static @Nullable ListModel list(Reply reply) {

@@ -11,6 +11,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 
 /**
  * One connection to the server under test: owns some lists, changes them at random with many outstanding requests, and
@@ -23,11 +24,17 @@ final class RespWorker {
     /** The reply of a stopping server to late requests. */
     private static final String STOPPING = "ERR the server is stopping";
 
+    private static final String NO_SPACE = "OOM ";
+
     private static final int MAX_AHEAD = 64;
     private static final int MAX_BURST = 8;
     private static final long MAX_PAUSE_NANOS = 3_000_000;
 
     private final String name;
+    private final Ledger ledger;
+    /** The connection's lists, which follow the replies; guarded by itself. */
+    private final RespModel model;
+
     private final RespCommands commands;
     private final BooleanSupplier ending;
     private final RespConnection connection;
@@ -35,7 +42,6 @@ final class RespWorker {
     private final SplittableRandom random;
     private final IntentGenerator generator;
     private final RespReads reads;
-    private final RespRecord record;
     private final Thread thread;
     private final AtomicBoolean lost = new AtomicBoolean();
     /** Guarded by this. */
@@ -60,13 +66,13 @@ final class RespWorker {
             throws IOException {
         this.ending = ending;
         name = "connection " + index;
+        this.ledger = ledger;
         commands = new RespCommands(lists);
         connection = new RespConnection(server);
         replies = new Pipeline<>(connection::receive);
         random = new SplittableRandom(shift.seedOf(index));
-        RespModel model = RespModel.copy(before, lists.of(index));
-        record = new RespRecord(name, model, ledger);
-        reads = new RespReads(index, lists, random, record);
+        model = RespModel.copy(before, lists.of(index));
+        reads = new RespReads(index, lists, random, this);
         generator = new RespIntents(random, model, lists.of(index), shift, index);
         thread = new Thread(this::run, name);
         thread.setDaemon(true);
@@ -94,7 +100,7 @@ final class RespWorker {
             if (random.nextInt(10) > 0) {
                 change();
             } else {
-                reads.next(this::send);
+                reads.next();
             }
         }
         connection.flush();
@@ -104,15 +110,46 @@ final class RespWorker {
     }
 
     private void change() throws IOException {
-        Intent intent = record.intend(generator);
-        send(reply -> record.answered(intent, reply), commands.of(intent));
+        Intent intent = from(any -> generator.next());
+        ledger.intend(intent);
+        send(reply -> answered(intent, reply), commands.of(intent));
+    }
+
+    /** Computes a result from the model, which changes with each reply. */
+    <T> T from(Function<RespModel, T> computation) {
+        synchronized (model) {
+            return computation.apply(model);
+        }
+    }
+
+    /** Records the server's reply to a change. */
+    private void answered(Intent intent, Reply reply) {
+        String error = reply.error();
+        if (error != null && error.startsWith(NO_SPACE)) {
+            ledger.refusedForSpace(intent, error);
+        } else if (error != null || reply.text() == null) {
+            problem("requested " + intent + " and was answered " + reply.words());
+        } else {
+            synchronized (model) {
+                model.apply(intent);
+            }
+            ledger.acknowledged(intent, reply.text().equals("OK") ? RespModel.OK : Long.parseLong(reply.text()));
+        }
+    }
+
+    void problem(String words) {
+        ledger.problem(name + " " + words);
+    }
+
+    Ledger ledger() {
+        return ledger;
     }
 
     interface Judge {
         void judge(Reply reply);
     }
 
-    private void send(Judge judge, byte[]... words) throws IOException {
+    void send(Judge judge, byte[]... words) throws IOException {
         replies.expect(new Pipeline.Receiver<>() {
             @Override
             public void reply(Reply reply) {
@@ -157,7 +194,7 @@ final class RespWorker {
     /** Reports an unexpected loss of the connection, at most once. */
     private void lost(String why) {
         if (!ending.getAsBoolean() && !lost.getAndSet(true)) {
-            record.problem("lost: " + why);
+            problem("lost: " + why);
         }
     }
 

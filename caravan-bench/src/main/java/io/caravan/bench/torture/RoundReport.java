@@ -12,53 +12,45 @@ final class RoundReport {
 
     /** The way in which a working process ends. */
     enum Fate {
-        KILLED_AT_WORK("killed at work"),
-        KILLED_AT_START("killed at start"),
-        CLOSED("closed");
-
-        private final String words;
-
-        Fate(String words) {
-            this.words = words;
-        }
+        KILLED_AT_WORK,
+        KILLED_AT_START,
+        CLOSED;
 
         @Override
         public String toString() {
-            return words;
+            return words(this);
         }
     }
 
     /** The trials that a working process passes before it ends. */
     enum Trial {
-        PAUSED("paused"),
-        SECOND_PROCESS("second process refused"),
-        DISK_FULL("disk full"),
-        SPACE_BACK("space back");
-
-        private final String words;
-
-        Trial(String words) {
-            this.words = words;
-        }
+        PAUSED,
+        SECOND_PROCESS_REFUSED,
+        DISK_FULL,
+        SPACE_BACK;
 
         @Override
         public String toString() {
-            return words;
+            return words(this);
         }
     }
 
-    private final int round;
-    private final long seed;
-    private final List<String> problems = new ArrayList<>();
-    private final List<Trial> trials = new ArrayList<>();
-    private Fate fate = Fate.KILLED_AT_START;
+    private static String words(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    }
+
+    final int round;
+    final long seed;
+    final List<String> problems = new ArrayList<>();
+    final List<Trial> trials = new ArrayList<>();
+    Fate fate = Fate.KILLED_AT_START;
     private long aliveMillis;
-    private Counts counts = Counts.NONE;
-    private long kept;
-    private int interruptedRecoveries;
+    Counts counts = Counts.NONE;
+    long kept;
+    int interruptedRecoveries;
     private int lists;
     private long entries;
-    private long reopenNanos;
+    long reopenNanos;
     private long verifyNanos;
 
     RoundReport(int round, long seed) {
@@ -66,45 +58,8 @@ final class RoundReport {
         this.seed = seed;
     }
 
-    int round() {
-        return round;
-    }
-
-    long seed() {
-        return seed;
-    }
-
-    /** All problems; empty if there are none. */
-    List<String> problems() {
-        return problems;
-    }
-
     void problem(String words) {
         problems.add(words);
-    }
-
-    Fate fate() {
-        return fate;
-    }
-
-    List<Trial> trials() {
-        return trials;
-    }
-
-    Counts counts() {
-        return counts;
-    }
-
-    long kept() {
-        return kept;
-    }
-
-    int interruptedRecoveries() {
-        return interruptedRecoveries;
-    }
-
-    long reopenNanos() {
-        return reopenNanos;
     }
 
     /** Records a trial that the working process has passed. */

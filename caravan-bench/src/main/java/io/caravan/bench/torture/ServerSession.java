@@ -4,6 +4,7 @@ import io.caravan.testing.ChildJvm;
 import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -12,19 +13,35 @@ import java.util.regex.Pattern;
 final class ServerSession extends Session {
     private static final Pattern REPLAYED = Pattern.compile(" (\\d+) frames replayed,");
 
+    /** The clients of a server during a session. */
+    interface Clients {
+
+        /** Starts the clients; returns when all of them are connected, or when everything has been read. */
+        void begin(InetSocketAddress server) throws IOException;
+
+        /** Makes the clients do what {@link Session#oneAtATime()} requires. */
+        default void oneAtATime(Duration patience) throws IOException, InterruptedException {}
+
+        /** Stops reporting lost connections. */
+        default void expectEnd() {}
+
+        /** Waits until all connections have ended and their replies are handled. */
+        default void awaitEnd(Duration patience) throws IOException, InterruptedException {}
+    }
+
     private final ServerProcess process;
-    private final ServerClients clients;
+    private final Clients clients;
     private final Thread driver = new Thread(this::drive, "clients");
     private volatile boolean ending;
 
-    private ServerSession(ServerProcess process, ServerClients clients, Ledger ledger) {
+    private ServerSession(ServerProcess process, Clients clients, Ledger ledger) {
         super("the server", ledger);
         this.process = process;
         this.clients = clients;
     }
 
     /** Starts a server and, once it listens, the clients. */
-    static ServerSession start(ServerProcess process, ServerClients clients, Ledger ledger) throws IOException {
+    static ServerSession start(ServerProcess process, Clients clients, Ledger ledger) throws IOException {
         process.start();
         ServerSession session = new ServerSession(process, clients, ledger);
         session.driver.setDaemon(true);
@@ -35,7 +52,8 @@ final class ServerSession extends Session {
     private void drive() {
         try {
             InetSocketAddress address = process.awaitAddress();
-            ledger().opened(nanosSinceStart(), replayedFrames());
+            ledger().openNanos = nanosSinceStart();
+            ledger().replayedFrames = replayedFrames();
             clients.begin(address);
         } catch (IOException problem) {
             if (!ending) {

@@ -51,9 +51,10 @@ abstract class Session implements AutoCloseable {
 
     /**
      * Makes each worker wait for the result of a change before it requests the next one; returns when this has taken
-     * effect.
+     * effect. Not necessary for an embedded store, which reports a lack of space immediately, and whose child forwards
+     * the report before it continues.
      */
-    abstract void oneAtATime() throws IOException, InterruptedException;
+    void oneAtATime() throws IOException, InterruptedException {}
 
     /** Suspends the process with SIGSTOP. */
     abstract void pause() throws IOException;

@@ -57,10 +57,10 @@ final class SmallVolume implements AutoCloseable {
                 directory.toString());
         try {
             run(inMemory);
+            return mounted(directory);
         } catch (IOException refused) {
-            mountFile(folder.resolve("volume.image"), directory, refused);
+            return mount(folder, "ext4", MEGABYTES, refused.getMessage() + "; ");
         }
-        return mounted(directory);
     }
 
     /**
@@ -71,12 +71,16 @@ final class SmallVolume implements AutoCloseable {
      * @throws NotPossibleException if this is impossible, with the reason
      */
     static SmallVolume mount(Path folder, String type, int megabytes) throws IOException {
+        return mount(folder, type, megabytes, "");
+    }
+
+    private static SmallVolume mount(Path folder, String type, int megabytes, String before) throws IOException {
         Path directory = Files.createDirectories(folder.resolve("volume"));
         try {
             mountFile(folder.resolve("volume.image"), directory, type, megabytes);
         } catch (IOException refused) {
-            throw new NotPossibleException(
-                    "cannot mount an " + type + " file system here, which needs root: " + refused.getMessage());
+            throw new NotPossibleException("cannot mount an " + type + " file system here, which needs root: " + before
+                    + refused.getMessage());
         }
         return mounted(directory);
     }
@@ -85,15 +89,6 @@ final class SmallVolume implements AutoCloseable {
         SmallVolume volume = new SmallVolume(directory);
         Runtime.getRuntime().addShutdownHook(volume.unmountAtExit);
         return volume;
-    }
-
-    private static void mountFile(Path image, Path directory, IOException notInMemory) throws IOException {
-        try {
-            mountFile(image, directory, "ext4", MEGABYTES);
-        } catch (IOException refused) {
-            throw new NotPossibleException("cannot mount a small file system here, which needs root: "
-                    + notInMemory.getMessage() + "; " + refused.getMessage());
-        }
     }
 
     private static void mountFile(Path image, Path directory, String type, int megabytes) throws IOException {
@@ -107,7 +102,12 @@ final class SmallVolume implements AutoCloseable {
         }
     }
 
-    private static void run(List<String> command) throws IOException {
+    /**
+     * Runs a command.
+     *
+     * @throws IOException if the command fails, with the first line of its output
+     */
+    static void run(List<String> command) throws IOException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();
         try {

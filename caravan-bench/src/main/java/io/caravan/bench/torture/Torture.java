@@ -72,16 +72,16 @@ final class Torture {
             round(report);
             summary.add(report);
             out.println(report.line());
-            report.problems().forEach(out::println);
+            report.problems.forEach(out::println);
         }
         return summary;
     }
 
     private void round(RoundReport report) throws IOException, InterruptedException {
-        Shift shift = new Shift(report.round(), report.seed(), drawAppetite(), smallDisk());
+        Shift shift = new Shift(report.round, report.seed, drawAppetite(), smallDisk());
         try {
             Ledger work = work(shift, report);
-            Directories.copy(existing(options.store()), options.evidence());
+            Directories.copy(Files.createDirectories(options.store()), options.evidence());
             while (random.nextDouble() < KILL_IN_RECOVERY) {
                 interruptRecovery(shift, report);
             }
@@ -92,17 +92,13 @@ final class Torture {
         if (options.volume() != null) {
             options.volume().free();
         }
-        if (report.problems().isEmpty()) {
+        if (report.problems.isEmpty()) {
             verify(report);
         }
     }
 
     private Appetite drawAppetite() {
         return smallDisk() && random.nextDouble() < FILL_UP ? Appetite.GREEDY : Appetite.MODERATE;
-    }
-
-    private static Path existing(Path directory) throws IOException {
-        return Files.createDirectories(directory);
     }
 
     private Ledger work(Shift shift, RoundReport report) throws IOException, InterruptedException {
@@ -167,18 +163,18 @@ final class Torture {
             }
             Ledger told = session.ledger();
             told.problems().forEach(report::problem);
-            if (!told.listed()) {
+            if (!told.listed) {
                 work.problems().forEach(report::problem);
                 report.problem("the contents of the store could not be read");
                 return;
             }
             checkReplay(told, report);
-            Verdict verdict = checker.check(model, work, told.found());
-            if (report.fate() == RoundReport.Fate.CLOSED && verdict.kept() > 0) {
+            Verdict verdict = checker.check(model, work, told.found);
+            if (report.fate == RoundReport.Fate.CLOSED && verdict.kept() > 0) {
                 report.problem(
                         verdict.kept() + " changes took effect without an answer, though the store was closed cleanly");
             }
-            report.checked(verdict, told.openNanos(), told.found());
+            report.checked(verdict, told.openNanos, told.found);
         }
     }
 
@@ -187,8 +183,8 @@ final class Torture {
      * unnecessary may be missing.
      */
     private void checkReplay(Ledger told, RoundReport report) {
-        if (report.fate() == RoundReport.Fate.CLOSED && !smallDisk() && told.replayedFrames() > 0) {
-            report.problem(told.replayedFrames() + " frames had to be replayed, though the store was closed cleanly");
+        if (report.fate == RoundReport.Fate.CLOSED && !smallDisk() && told.replayedFrames > 0) {
+            report.problem(told.replayedFrames + " frames had to be replayed, though the store was closed cleanly");
         }
     }
 

@@ -7,12 +7,17 @@ import io.caravan.VerifyReport;
 import io.caravan.bench.Directories;
 import io.caravan.bench.Evidence;
 import io.caravan.bench.Programs;
+import io.caravan.bench.ProgressLine;
 import io.caravan.testing.ServerProcess;
+import io.caravan.testing.simulator.Simulator;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
@@ -197,52 +202,35 @@ public final class TortureMain implements Callable<Integer> {
         if (target.simulate) {
             return new SimulatedTorture(evidence.seed(), course.cuts(), course.time(), System.out).run() ? 0 : 1;
         }
-        return evidence.run(
-                work -> target.cluster ? runGroup(work) : target.fullDisk ? runOnSmallVolume(work) : run(work, null));
+        return evidence.run(work -> target.fullDisk ? runOnSmallVolumes(work) : run(work, null));
     }
 
-    private boolean runGroup(Path work) throws IOException, InterruptedException {
-        System.out.println("seed " + evidence.seed() + ", " + course.words() + " in " + work);
-        GroupSummary summary = GroupTorture.run(
-                GroupHost.class.getName(),
-                work,
-                List.of(GroupFault.values()),
-                course.rounds(),
-                course.time(),
-                evidence.seed(),
-                System.out);
-        System.out.println(summary);
-        return summary.clean();
+    private boolean runOnSmallVolumes(Path work) throws IOException, InterruptedException {
+        try {
+            return target.volumes > 0 ? fillVolumes(work) : runOnSmallVolume(work);
+        } catch (SmallVolume.NotPossibleException reason) {
+            System.out.println("--full-disk is skipped: " + reason.getMessage());
+            return true;
+        }
     }
 
     private boolean runOnSmallVolume(Path work) throws IOException, InterruptedException {
-        if (target.volumes > 0) {
-            return fillVolumes(work);
-        }
         try (SmallVolume volume = SmallVolume.mount(work)) {
             boolean clean = run(work, volume);
             if (!clean) {
                 Directories.copy(volume.directory(), work.resolve("as-it-was-in-the-end"));
             }
             return clean;
-        } catch (SmallVolume.NotPossibleException reason) {
-            System.out.println("--full-disk is skipped: " + reason.getMessage());
-            return true;
         }
     }
 
     private boolean fillVolumes(Path work) throws IOException {
         System.out.println("seed " + evidence.seed() + ", " + target.volumes + " volumes in " + work);
         SplittableRandom random = new SplittableRandom(evidence.seed());
-        try {
-            return new FilledVolumes(work, System.out)
-                    .run(Stream.generate(() -> FilledVolumes.Case.random(random))
-                            .limit(target.volumes)
-                            .toList());
-        } catch (SmallVolume.NotPossibleException reason) {
-            System.out.println("--full-disk is skipped: " + reason.getMessage());
-            return true;
-        }
+        return new FilledVolumes(work, System.out)
+                .run(Stream.generate(() -> FilledVolumes.Case.random(random))
+                        .limit(target.volumes)
+                        .toList());
     }
 
     private boolean run(Path work, @Nullable SmallVolume volume) throws IOException, InterruptedException {
@@ -256,10 +244,16 @@ public final class TortureMain implements Callable<Integer> {
                 target.lists,
                 volume);
         System.out.println("seed " + evidence.seed() + ", " + course.words() + " in " + work);
+        Summary summary = target.cluster
+                ? GroupTorture.run(GroupHost.class.getName(), options, List.of(GroupFault.values()), System.out)
+                : run(options);
+        System.out.println(summary);
+        return summary.clean();
+    }
+
+    private Summary run(TortureOptions options) throws IOException, InterruptedException {
         try (Subject subject = subject(options)) {
-            TortureSummary summary = new Torture(options, subject, TortureMain::verify, System.out).run();
-            System.out.println(summary);
-            return summary.clean();
+            return new Torture(options, subject, TortureMain::verify, System.out).run();
         }
     }
 
@@ -304,5 +298,50 @@ public final class TortureMain implements Callable<Integer> {
         evidence.check(
                 writers >= 1 && writers <= Target.MAX_WORKERS, option + " must be from 1 to " + Target.MAX_WORKERS);
         evidence.check(target.lists >= writers, "--lists must be at least as many as " + option);
+    }
+
+    /**
+     * Simulates power failures of stores, thousands per second and reproducible, instead of killing processes.
+     *
+     * @param time time limit after which the run ends even with fewer cuts
+     */
+    private record SimulatedTorture(long seed, long cuts, Duration time, PrintStream out) {
+        /** Runs the simulations; returns whether nothing was lost. */
+        boolean run() throws InterruptedException, IOException {
+            int threads = Runtime.getRuntime().availableProcessors();
+            out.println("seed " + seed + ", " + threads + " threads");
+            ProgressLine progress = new ProgressLine(System.err);
+            long start = System.nanoTime();
+            Simulator.Report report = Simulator.run(seed, cuts, time, threads, done -> {
+                synchronized (progress) {
+                    progress.show(() ->
+                            done + " cuts, " + Math.round(done / ((System.nanoTime() - start) / 1e9)) + " a second");
+                }
+            });
+            progress.clear();
+            Simulator.Failure failure = report.failure();
+            if (failure != null) {
+                tell(failure);
+            }
+            out.printf(
+                    Locale.ROOT,
+                    "%,d cuts in %,d simulations (seeds %d to %d), %,.0f a second; %s%n",
+                    report.cuts(),
+                    report.simulations(),
+                    seed,
+                    seed + report.simulations() - 1,
+                    report.cutsPerSecond(),
+                    failure == null ? "nothing was lost" : "FAILED");
+            return failure == null;
+        }
+
+        private void tell(Simulator.Failure failure) throws IOException {
+            Path story = Files.createTempFile("caravan-simulation-" + failure.seed() + "-", ".txt");
+            Files.write(story, failure.story());
+            out.println(failure.storysEnd());
+            out.println("seed " + failure.seed() + ": " + failure.problem().getMessage());
+            out.println("The full history is in " + story + "; reproduce the failure with --simulate --cuts "
+                    + (failure.cuts() + 1) + " --seed " + failure.seed());
+        }
     }
 }

@@ -18,13 +18,13 @@ final class TortureSummary extends Summary {
 
     void add(RoundReport report) {
         round();
-        fates.merge(report.fate(), 1, Integer::sum);
-        report.trials().forEach(trial -> trials.merge(trial, 1, Integer::sum));
-        report.problems().forEach(this::problem);
-        counts = counts.plus(report.counts());
-        kept += report.kept();
-        interruptedRecoveries += report.interruptedRecoveries();
-        longestReopenNanos = Math.max(longestReopenNanos, report.reopenNanos());
+        fates.merge(report.fate, 1, Integer::sum);
+        report.trials.forEach(trial -> trials.merge(trial, 1, Integer::sum));
+        report.problems.forEach(this::problem);
+        counts = counts.plus(report.counts);
+        kept += report.kept;
+        interruptedRecoveries += report.interruptedRecoveries;
+        longestReopenNanos = Math.max(longestReopenNanos, report.reopenNanos);
     }
 
     Counts counts() {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Many connections, each of which writes to its own lists. */
-final class WritingClients implements ServerClients {
+final class WritingClients implements ServerSession.Clients {
     private final Lists lists;
     private final Shift shift;
     private final Contents before;

@@ -3,8 +3,8 @@ package io.caravan.bench.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.caravan.bench.Main;
+import io.caravan.bench.SuiteRun;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
@@ -19,29 +19,15 @@ class ArchiveCommandTest {
     private Path directory;
 
     @ParameterizedTest
-    @EnumSource(value = ArchivePart.class, names = "DOCUMENTS", mode = EnumSource.Mode.EXCLUDE)
+    @EnumSource(value = ArchiveCommand.Part.class, names = "DOCUMENTS", mode = EnumSource.Mode.EXCLUDE)
     @Tag("thorough")
-    void measuresAndReports(ArchivePart part) throws IOException {
-        Path out = directory.resolve("out");
-        Path work = directory.resolve("work");
-        assertThat(Main.run(
-                        "archive",
-                        "--quick",
-                        "--only",
-                        part.toString(),
-                        "--out",
-                        out.toString(),
-                        "--dir",
-                        work.toString()))
-                .isZero();
-        JsonNode rows = new ObjectMapper()
-                .readTree(out.resolve("archive.json").toFile())
-                .path("rows");
+    void measuresAndReports(ArchiveCommand.Part part) throws IOException {
+        JsonNode rows =
+                SuiteRun.report("archive", directory, "--only", part.toString()).path("rows");
         assertThat(rows).anyMatch(row -> row.path("system").asText().equals("Caravan"));
         for (JsonNode row : rows) {
             assertThat(row.path("figures").isEmpty()).as("%s", row).isFalse();
         }
-        assertThat(work).doesNotExist();
     }
 
     @Test

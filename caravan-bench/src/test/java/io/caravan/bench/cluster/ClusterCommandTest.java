@@ -3,10 +3,9 @@ package io.caravan.bench.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.caravan.bench.Main;
+import io.caravan.bench.SuiteRun;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,13 +21,7 @@ class ClusterCommandTest {
     @Test
     @Tag("thorough")
     void measuresEverySystemAndReports() throws IOException {
-        Path out = directory.resolve("out");
-        Path work = directory.resolve("work");
-        assertThat(Main.run("cluster", "--quick", "--kills", "1", "--out", out.toString(), "--dir", work.toString()))
-                .isZero();
-        JsonNode rows = new ObjectMapper()
-                .readTree(out.resolve("cluster.json").toFile())
-                .path("rows");
+        JsonNode rows = SuiteRun.report("cluster", directory, "--kills", "1").path("rows");
         List<String> measured = new ArrayList<>();
         for (JsonNode row : rows) {
             if (row.path("system").asText().startsWith("Caravan")) {
@@ -48,9 +41,9 @@ class ClusterCommandTest {
                         "RPUSH after kill -9 of the leader: Caravan, three hosts",
                         "behind by 8 MB, hears the Raft log: Caravan, three hosts",
                         "behind by 8 MB, is sent files: Caravan, three hosts");
-        assertThat(Files.readString(out.resolve("cluster.md")))
+        assertThat(directory.resolve("out/cluster.md"))
+                .content()
                 .contains("by hand", "write and force of 4 KiB", "copied twice");
-        assertThat(work).doesNotExist();
     }
 
     @Test

@@ -3,8 +3,8 @@ package io.caravan.bench.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.caravan.bench.Main;
+import io.caravan.bench.SuiteRun;
 import io.caravan.bench.peers.Peer;
 import io.caravan.testing.ChildJvm;
 import io.caravan.testing.Eventually;
@@ -25,8 +25,6 @@ class EngineCommandTest {
     private static final int SIGTERM = 128 + 15;
 
     private static final List<String> RATES = List.of("appends/s", "p50, us", "ns an entry", "GB/s", "log MB/s");
-    private static final List<String> PICTURES =
-            List.of("appends-forced", "appends-not-forced", "one-writer", "many-writers", "list-reads", "large-values");
 
     @TempDir
     private Path directory;
@@ -34,11 +32,7 @@ class EngineCommandTest {
     @Test
     @Tag("thorough")
     void measuresAndReports() throws IOException {
-        Path out = directory.resolve("out");
-        Path work = directory.resolve("work");
-        assertThat(Main.run("engine", "--quick", "--out", out.toString(), "--dir", work.toString()))
-                .isZero();
-        JsonNode report = new ObjectMapper().readTree(out.resolve("engine.json").toFile());
+        JsonNode report = SuiteRun.report("engine", directory);
         assertThat(report.path("machine").path("cores").asText()).isNotEmpty();
         assertThat(rowsOf(report)).containsExactlyInAnyOrderElementsOf(expectedRows());
         for (JsonNode row : report.path("rows")) {
@@ -50,12 +44,16 @@ class EngineCommandTest {
                         .isTrue();
             }
         }
-        for (String picture : PICTURES) {
-            assertThat(out.resolve("engine-" + picture + ".png")).isNotEmptyFile();
-            assertThat(out.resolve("engine-" + picture + ".svg")).isNotEmptyFile();
-        }
-        assertThat(Files.readString(out.resolve("engine.md"))).contains("| workload", "durability", "by hand");
-        assertThat(work).doesNotExist();
+        SuiteRun.assertPictures(
+                directory,
+                "engine",
+                "appends-forced",
+                "appends-not-forced",
+                "one-writer",
+                "many-writers",
+                "list-reads",
+                "large-values");
+        assertThat(directory.resolve("out/engine.md")).content().contains("| workload", "durability", "by hand");
     }
 
     /** Returns the workload, the system, and the durability of each row. */

@@ -19,7 +19,7 @@ class HttpAnswersTest {
     void findsAnswersHoweverTheyAreCut() throws IOException {
         byte[] bytes = THREE.getBytes(StandardCharsets.US_ASCII);
         for (int step = 1; step <= bytes.length; step++) {
-            HttpAnswers reader = new HttpAnswers();
+            HttpAppends.Responses reader = new HttpAppends.Responses();
             List<Boolean> errors = new ArrayList<>();
             for (int from = 0; from < bytes.length; from += step) {
                 reader.read(ByteBuffer.wrap(bytes, from, Math.min(step, bytes.length - from)), errors::add);
@@ -31,7 +31,7 @@ class HttpAnswersTest {
     @Test
     void refusesWhatIsNoAnswer() {
         ByteBuffer resp = ByteBuffer.wrap("-ERR no\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-        assertThatThrownBy(() -> new HttpAnswers().read(resp, error -> {}))
+        assertThatThrownBy(() -> new HttpAppends.Responses().read(resp, error -> {}))
                 .isInstanceOf(IOException.class)
                 .hasMessage("received something other than an HTTP response");
     }

@@ -13,8 +13,8 @@ class TimelineTest {
         Timeline timeline = new Timeline(START, 2);
         timeline.sent(START);
         timeline.answered(START, START + SECOND, false);
-        Second first = timeline.seconds().get(0);
-        Second second = timeline.seconds().get(1);
+        Timeline.Second first = timeline.seconds().get(0);
+        Timeline.Second second = timeline.seconds().get(1);
         assertThat(first.sentCount()).isEqualTo(1);
         assertThat(first.acks()).isZero();
         assertThat(first.waits().getTotalCount()).isEqualTo(1);
@@ -36,7 +36,7 @@ class TimelineTest {
     void aRequestThatIsNeverAnsweredIsAFailureThatHasWaited() {
         Timeline timeline = new Timeline(START, 1);
         timeline.abandoned(START, START + 6 * SECOND);
-        Second only = timeline.seconds().get(0);
+        Timeline.Second only = timeline.seconds().get(0);
         assertThat(only.failures()).isEqualTo(1);
         assertThat(only.waits().getMaxValue()).isGreaterThanOrEqualTo(5_990_000);
     }

@@ -3,10 +3,9 @@ package io.caravan.bench.network;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.caravan.bench.Main;
+import io.caravan.bench.SuiteRun;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -20,24 +19,11 @@ class ServerCommandTest {
     private Path directory;
 
     @ParameterizedTest
-    @EnumSource(Part.class)
+    @EnumSource(ServerCommand.Part.class)
     @Tag("thorough")
-    void measuresAndReports(Part part) throws IOException {
-        Path out = directory.resolve("out");
-        Path work = directory.resolve("work");
-        assertThat(Main.run(
-                        "server",
-                        "--quick",
-                        "--alone",
-                        "--only",
-                        part.toString(),
-                        "--out",
-                        out.toString(),
-                        "--dir",
-                        work.toString()))
-                .isZero();
-        JsonNode rows =
-                new ObjectMapper().readTree(out.resolve("server.json").toFile()).path("rows");
+    void measuresAndReports(ServerCommand.Part part) throws IOException {
+        JsonNode rows = SuiteRun.report("server", directory, "--alone", "--only", part.toString())
+                .path("rows");
         assertThat(rows).anyMatch(ServerCommandTest::isCaravans);
         for (JsonNode row : rows) {
             String durability = row.path("durability").asText();
@@ -49,8 +35,7 @@ class ServerCommandTest {
                     .as("errors of %s", row)
                     .isZero();
         }
-        assertThat(Files.readString(out.resolve("server.md"))).contains("| workload", "durability", "by hand");
-        assertThat(work).doesNotExist();
+        assertThat(directory.resolve("out/server.md")).content().contains("| workload", "durability", "by hand");
     }
 
     private static boolean isCaravans(JsonNode row) {

@@ -28,7 +28,7 @@ class TraceTest {
     void aTraceIsReadAsItWasWritten() throws IOException {
         Path file = directory.resolve("trace.json.gz");
         TraceGenerator.write(TRACE, file);
-        Trace read = TraceReader.read(file);
+        Trace read = Trace.read(file);
         assertThat(read.endContent()).isEqualTo(TRACE.endContent());
         assertThat(inWords(read)).isEqualTo(inWords(TRACE));
     }
@@ -48,7 +48,7 @@ class TraceTest {
     void aTraceWithAnotherEndIsRefused() throws IOException {
         Path file = directory.resolve("trace.json.gz");
         TraceGenerator.write(new Trace("", TRACE.endContent() + "x", TRACE.transactions()), file);
-        assertThatThrownBy(() -> TraceReader.read(file))
+        assertThatThrownBy(() -> Trace.read(file))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("endContent");
     }
@@ -57,7 +57,7 @@ class TraceTest {
     void aFileThatIsNoTraceIsRefused() throws IOException {
         Path file = directory.resolve("trace.json.gz");
         Files.writeString(file, "no gzip");
-        assertThatThrownBy(() -> TraceReader.read(file)).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> Trace.read(file)).isInstanceOf(IOException.class);
     }
 
     @Test

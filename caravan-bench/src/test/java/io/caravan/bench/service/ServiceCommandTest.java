@@ -3,8 +3,8 @@ package io.caravan.bench.service;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.caravan.bench.Main;
+import io.caravan.bench.SuiteRun;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,12 +21,7 @@ class ServiceCommandTest {
     @Test
     @Tag("thorough")
     void measuresEverySecondAndDrawsIt() throws IOException {
-        Path out = directory.resolve("out");
-        Path work = directory.resolve("work");
-        assertThat(Main.run("service", "--quick", "--alone", "--out", out.toString(), "--dir", work.toString()))
-                .isZero();
-        JsonNode report =
-                new ObjectMapper().readTree(out.resolve("service.json").toFile());
+        JsonNode report = SuiteRun.report("service", directory, "--alone");
         List<String> rows = new ArrayList<>();
         for (JsonNode row : report.path("rows")) {
             rows.add(row.path("workload").asText() + " | " + row.path("system").asText());
@@ -44,10 +39,8 @@ class ServiceCommandTest {
                         "POST, 500 a second, whole run | reference server 0.3.7",
                         "POST, second 1 | Caravan");
         for (String picture : List.of("waits", "distribution", "answers")) {
-            assertThat(out.resolve("service-resp-" + picture + ".png")).isNotEmptyFile();
-            assertThat(out.resolve("service-http-" + picture + ".svg")).isNotEmptyFile();
+            SuiteRun.assertPictures(directory, "service", "resp-" + picture, "http-" + picture);
         }
-        assertThat(work).doesNotExist();
     }
 
     private static void check(JsonNode row) {

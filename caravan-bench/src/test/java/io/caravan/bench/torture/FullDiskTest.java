@@ -27,7 +27,7 @@ class FullDiskTest {
             TortureOptions options =
                     new TortureOptions(ROUNDS, Duration.ofMinutes(2), SEED, directory, 0.4, 3, 120, volume);
             try (Subject subject = new EmbeddedSubject(options, TortureChild.class.getName())) {
-                TortureSummary summary = new Torture(options, subject, TestOptions.VERIFIER, System.out).run();
+                TortureSummary summary = new Torture(options, subject, TortureMain::verify, System.out).run();
                 assertThat(summary.problems()).isEmpty();
                 assertThat(summary.trials(RoundReport.Trial.DISK_FULL)).isEqualTo(ROUNDS);
                 assertThat(summary.trials(RoundReport.Trial.SPACE_BACK)).isEqualTo(1);

@@ -68,7 +68,8 @@ class GroupTortureTest {
 
     private GroupSummary torture(Class<?> host, List<GroupFault> faults, int rounds)
             throws IOException, InterruptedException {
-        return GroupTorture.run(
-                host.getName(), directory.resolve("group"), faults, rounds, Duration.ofMinutes(8), SEED, System.out);
+        TortureOptions options =
+                new TortureOptions(rounds, Duration.ofMinutes(8), SEED, directory.resolve("group"), 1, 4, 32, null);
+        return GroupTorture.run(host.getName(), options, faults, System.out);
     }
 }

@@ -9,8 +9,8 @@ import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
+import io.caravan.testing.ForwardingListStore;
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -76,16 +76,11 @@ final class LyingServer {
     }
 
     private static ListStore lying(ListStore store, Lie lie) {
-        return (ListStore) Proxy.newProxyInstance(
-                ListStore.class.getClassLoader(), new Class<?>[] {ListStore.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals("groups")) {
-                        return List.of(proxy);
-                    }
-                    if (!method.getName().equals("write")) {
-                        return method.invoke(store, arguments);
-                    }
-                    lie.write(store, (WriteBatch) arguments[0], (WriteCallback) arguments[1]);
-                    return null;
-                });
+        return new ForwardingListStore(store) {
+            @Override
+            public void write(WriteBatch batch, WriteCallback callback) {
+                lie.write(store, batch, callback);
+            }
+        };
     }
 }

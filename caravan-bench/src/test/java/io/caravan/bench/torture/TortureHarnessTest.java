@@ -40,7 +40,8 @@ class TortureHarnessTest {
 
     private TortureSummary torture(ToyStore.Lie lie, int rounds) throws IOException, InterruptedException {
         TortureOptions options = TestOptions.of(rounds, SEED, directory, 0.2, 3, 60);
-        try (Subject subject = new EmbeddedSubject(options, ToyChild.mainClass(lie))) {
+        ToyChild.lie(directory, lie);
+        try (Subject subject = new EmbeddedSubject(options, ToyChild.class.getName())) {
             return new Torture(options, subject, store -> new VerifyReport(0, 0, 0, 0, 0, List.of()), System.out).run();
         }
     }

@@ -39,7 +39,7 @@ class TortureTest {
     private TortureSummary torture(Class<?> child, int rounds) throws IOException, InterruptedException {
         TortureOptions options = TestOptions.of(rounds, SEED, directory, 0.4, 3, 120);
         try (Subject subject = new EmbeddedSubject(options, child.getName())) {
-            return new Torture(options, subject, TestOptions.VERIFIER, System.out).run();
+            return new Torture(options, subject, TortureMain::verify, System.out).run();
         }
     }
 }

@@ -5,10 +5,10 @@ import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.SequenceConflictException;
 import io.caravan.StoreLockedException;
-import io.caravan.StoreStats;
 import io.caravan.WriteBatch;
 import io.caravan.WriteBatch.Operation;
 import io.caravan.WriteCallback;
+import io.caravan.testing.ForwardingListStore;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -25,16 +25,16 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntPredicate;
 import java.util.function.LongConsumer;
 
 /**
  * A store simple enough to be obviously correct: one file with a record for each change, and everything in memory. It
- * survives a kill. It has optional faults to test the harness independently of the engine.
+ * survives a kill. It has optional faults to test the harness independently of the engine, which handles only calls that
+ * concern no list.
  */
-final class ToyStore implements ListStore {
+final class ToyStore extends ForwardingListStore {
 
     /** The faults that the store can have. */
     enum Lie {
@@ -69,13 +69,10 @@ final class ToyStore implements ListStore {
     private static final class ToyList {
         private final List<byte[]> values = new ArrayList<>();
         private int trimmed;
-
-        private int first() {
-            return trimmed;
-        }
     }
 
     ToyStore(Path directory, Lie lie) {
+        super(ListStore.inMemory());
         this.lie = lie;
         try {
             Path path = Files.createDirectories(directory).resolve("log");
@@ -185,12 +182,6 @@ final class ToyStore implements ListStore {
         callback.success(told);
     }
 
-    @Override
-    public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
-        write(batch, callback);
-        return true;
-    }
-
     private synchronized void one(WriteBatch batch, WriteCallback callback) {
         persist(batch.operations());
         callback.success(apply(batch.operations().get(0)));
@@ -202,15 +193,9 @@ final class ToyStore implements ListStore {
             case NONE -> log(operations);
             case ACKNOWLEDGES_EARLY -> logLate(operations);
             case TEARS_BATCHES -> operations.forEach(this::logSlowly);
-            case FORGETS_TRIMS ->
-                log(operations.stream()
-                        .filter(operation -> !(operation instanceof WriteBatch.Trim))
-                        .toList());
+            case FORGETS_TRIMS -> log(without(WriteBatch.Trim.class, operations));
             case CHANGES_BYTES -> log(now ? changed(operations) : operations);
-            case FORGETS_DELETES ->
-                log(operations.stream()
-                        .filter(operation -> !(operation instanceof WriteBatch.Delete))
-                        .toList());
+            case FORGETS_DELETES -> log(without(WriteBatch.Delete.class, operations));
             case APPENDS_TWICE -> {
                 log(operations);
                 if (now) {
@@ -218,6 +203,12 @@ final class ToyStore implements ListStore {
                 }
             }
         }
+    }
+
+    private static List<Operation> without(Class<?> kind, List<Operation> operations) {
+        return operations.stream()
+                .filter(operation -> !kind.isInstance(operation))
+                .toList();
     }
 
     private static List<Operation> changed(List<Operation> operations) {
@@ -282,7 +273,7 @@ final class ToyStore implements ListStore {
     @Override
     public synchronized void trim(long id, long number, WriteCallback callback) {
         ToyList list = lists.get(id);
-        trimTo(id, (list == null ? 0 : list.first()) + number, callback);
+        trimTo(id, (list == null ? 0 : list.trimmed) + number, callback);
     }
 
     @Override
@@ -311,37 +302,22 @@ final class ToyStore implements ListStore {
     }
 
     @Override
-    public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
-        throw new UnsupportedOperationException("the harness reads oldest first");
-    }
-
-    @Override
-    public Executor futureExecutor() {
-        return Runnable::run;
-    }
-
-    @Override
     public synchronized ListInfo info(long id) {
         ToyList list = lists.get(id);
         if (list == null) {
             return null;
         }
         long bytes = 0;
-        for (int i = list.first(); i < list.values.size(); i++) {
+        for (int i = list.trimmed; i < list.values.size(); i++) {
             bytes += list.values.get(i).length;
         }
-        return new ListInfo(id, list.first(), list.values.size(), bytes);
-    }
-
-    @Override
-    public ListInfo accepted(long id) {
-        return info(id);
+        return new ListInfo(id, list.trimmed, list.values.size(), bytes);
     }
 
     @Override
     public synchronized void acceptedLengths(long id, IntPredicate more) {
         ToyList list = lists.get(id);
-        for (int i = list == null ? 0 : list.first(); list != null && i < list.values.size(); i++) {
+        for (int i = list == null ? 0 : list.trimmed; list != null && i < list.values.size(); i++) {
             if (!more.test(list.values.get(i).length)) {
                 return;
             }
@@ -354,54 +330,11 @@ final class ToyStore implements ListStore {
     }
 
     @Override
-    public StoreStats stats() {
-        StoreStats.Distribution none = StoreStats.Distribution.EMPTY;
-        return new StoreStats(
-                "toy",
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                0,
-                none,
-                none,
-                none,
-                none,
-                0,
-                0,
-                StoreStats.HeapUse.EMPTY,
-                0,
-                0,
-                0,
-                0,
-                none);
-    }
-
-    @Override
-    public boolean writable() {
-        return true;
-    }
-
-    @Override
-    public void onWritable(Runnable action) {
-        action.run();
-    }
-
-    @Override
-    public void flush() {}
-
-    @Override
-    public void checkpoint() {}
-
-    @Override
     public synchronized void close() {
         writeTo(file, late.toByteArray());
         late.reset();
         try {
+            super.close();
             file.close();
             lock.close();
         } catch (IOException problem) {

@@ -1,0 +1,50 @@
+package io.caravan.bench.gate;
+
+import io.caravan.Durability;
+import io.caravan.ListStore;
+import io.caravan.bench.engine.Stores;
+import io.caravan.bench.engine.Workload;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.function.IntConsumer;
+import java.util.function.ToDoubleFunction;
+
+/** Measures the cost of complete appends without I/O. All appends share one callback. */
+final class AppendProbe implements Probe {
+    private static final Workload WORKLOAD = Workload.small(1);
+
+    private final ListStore store;
+    private final ToDoubleFunction<IntConsumer> cost;
+
+    private AppendProbe(Path directory, ToDoubleFunction<IntConsumer> cost) throws IOException {
+        this.cost = cost;
+        store = new Stores(true).open(directory, Durability.NONE);
+        round();
+    }
+
+    /**
+     * Returns a probe of the producer thread's processor time for an append, divided by the time of a plain copy of the
+     * same value.
+     */
+    static AppendProbe cpu(Path directory) throws IOException {
+        LayerProbe.MemoryCopy copy = new LayerProbe.MemoryCopy(WORKLOAD);
+        return new AppendProbe(directory, append -> Costs.cpuNanos(30, 1_000, append) / copy.nanos());
+    }
+
+    /** Returns a probe of the bytes that the producer's thread allocates for each append. */
+    static AppendProbe garbage(Path directory) throws IOException {
+        return new AppendProbe(directory, append -> Costs.allocatedBytes(20, 2_000, append));
+    }
+
+    @Override
+    public double round() throws IOException {
+        double each = cost.applyAsDouble(i -> store.append(WORKLOAD.id(i), WORKLOAD.value(i), Stores.NOBODY));
+        Stores.empty(store);
+        return each;
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

@@ -1,0 +1,52 @@
+package io.caravan.bench.torture;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/** A client of a Raft group, with its own thread and one connection to each node. */
+abstract class GroupClient extends Thread {
+    static final Duration IN_TIME = Duration.ofMillis(500);
+
+    final SplittableRandom random;
+    final List<ListHistory> lists;
+    final Map<String, HostLink> links = new HashMap<>();
+    /** The node that replied last. */
+    String leader;
+
+    private final GroupHosts hosts;
+    private volatile boolean ending;
+
+    GroupClient(String name, SplittableRandom random, GroupHosts hosts, List<ListHistory> lists) {
+        super(name);
+        this.random = random;
+        this.hosts = hosts;
+        this.lists = lists;
+        this.leader = hosts.ids().get(0);
+        setDaemon(true);
+    }
+
+    final void askToStop() {
+        ending = true;
+    }
+
+    final boolean ending() {
+        return ending;
+    }
+
+    final String anyHost() {
+        return hosts.ids().get(random.nextInt(hosts.ids().size()));
+    }
+
+    final HostLink link(String host) throws IOException {
+        HostLink link = links.get(host);
+        if (link == null) {
+            link = hosts.link(host);
+            links.put(host, link);
+        }
+        return link;
+    }
+}
