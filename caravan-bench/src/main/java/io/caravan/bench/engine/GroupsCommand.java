@@ -110,13 +110,13 @@ public final class GroupsCommand implements Callable<Integer> {
             try (Shards opened =
                     Shards.open(stores.config(directory, Durability.SYNC).build(), groups)) {
                 ListStore store = opened.store();
-                long before = store.stats().forces();
+                long before = store.stats().fsyncs();
                 long start = System.nanoTime();
                 Measurement appends = new WaitingAppends(WRITERS, millis)
                         .run(i ->
                                 store.append(workload.id(i), workload.value(i)).get());
                 double seconds = (System.nanoTime() - start) / 1e9;
-                return appends.with(FORCES_PER_SECOND, (store.stats().forces() - before) / seconds);
+                return appends.with(FORCES_PER_SECOND, (store.stats().fsyncs() - before) / seconds);
             }
         }
 

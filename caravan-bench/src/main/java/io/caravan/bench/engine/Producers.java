@@ -207,7 +207,7 @@ final class Producers {
             store.flush();
             StoreStats after = store.stats();
             Batches batches =
-                    new Batches(pace.appends(), after.forces() - before.forces(), after.logBytes() - before.logBytes());
+                    new Batches(pace.appends(), after.fsyncs() - before.fsyncs(), after.logBytes() - before.logBytes());
             Measurement measurement =
                     new Measurement().rate(pace.appends(), workload.bytes(pace.appends()), batches.logBytes(), nanos);
             pace.addTo(measurement).longestAckGap(acknowledgements.gap.nanos());

@@ -18,7 +18,7 @@ final class AppendProbe implements Probe {
 
     private AppendProbe(Path directory, ToDoubleFunction<IntConsumer> cost) throws IOException {
         this.cost = cost;
-        store = new Stores(true).open(directory, Durability.NONE);
+        store = new Stores(true).open(directory, Durability.MEMORY);
         round();
     }
 

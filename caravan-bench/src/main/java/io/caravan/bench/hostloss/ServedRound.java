@@ -128,7 +128,7 @@ final class ServedRound extends Round {
         static Figures of(InetSocketAddress http) throws IOException {
             ServerMetrics metrics = ServerMetrics.of(http);
             return new Figures(
-                    metrics.sum("caravan_archive_oldest_unarchived_seconds"),
+                    metrics.sum("caravan_archive_lag_seconds"),
                     metrics.sum("caravan_archive_failures_total"),
                     metrics.sum("caravan_archive_backoff_seconds"),
                     ServerMetrics.page(http, "/readyz"));
