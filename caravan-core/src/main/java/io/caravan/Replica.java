@@ -95,7 +95,7 @@ public final class Replica implements AutoCloseable {
      *
      * @param frame header and records, as passed to {@link FrameReplicator#commit}
      * @return whether the frame was new; false if the replica already had it
-     * @throws FrameRefusedException if the frame cannot be replayed. Nothing was changed, unless the frame contradicts
+     * @throws FrameRejectedException if the frame cannot be replayed. Nothing was changed, unless the frame contradicts
      *     the replica's contents: in this case, the store has failed
      * @throws OutOfSpaceException if the disk has no space for the frame; try again once space is available
      * @throws StoreFailedException if the replica's files have failed; reopen the replica
@@ -153,7 +153,7 @@ public final class Replica implements AutoCloseable {
      */
     public BackupReport send(Pieces pieces, BackupReport.Progress progress) {
         Engine.checkMayWait("send");
-        return DedicatedThread.call("send a replica's files", () -> engine.backup(new PieceStorage(pieces), progress));
+        return DedicatedThread.call("send a replica's files", () -> engine.backup(new ChunkStorage(pieces), progress));
     }
 
     /** Closes the store; see {@link DurableListStore#close()}. */

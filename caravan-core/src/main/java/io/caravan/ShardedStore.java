@@ -161,10 +161,10 @@ public final class ShardedStore implements ListStore {
         groups.forEach(group -> group.forEachList(ids));
     }
 
-    /** Returns the combined counters and gauges of the shards; see {@link GroupStats}. */
+    /** Returns the combined counters and gauges of the shards; see {@link ShardedStats}. */
     @Override
     public StoreStats stats() {
-        return GroupStats.together(groups.stream().map(ListStore::stats).toList());
+        return ShardedStats.together(groups.stream().map(ListStore::stats).toList());
     }
 
     /** Throws {@link UnsupportedOperationException}: each shard has its own layout, see {@link #groups()}. */
@@ -267,15 +267,15 @@ public final class ShardedStore implements ListStore {
      * The combined counters and gauges of several stores. Counts are sums. The percentiles of a combined histogram
      * cannot be computed from those of the shards. Instead, each is an upper bound: the maximum over the shards.
      */
-    private static final class GroupStats {
+    private static final class ShardedStats {
         private final List<StoreStats> all;
 
-        private GroupStats(List<StoreStats> all) {
+        private ShardedStats(List<StoreStats> all) {
             this.all = all;
         }
 
         static StoreStats together(List<StoreStats> groups) {
-            return new GroupStats(groups).together();
+            return new ShardedStats(groups).together();
         }
 
         private StoreStats together() {

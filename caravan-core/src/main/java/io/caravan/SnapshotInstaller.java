@@ -51,7 +51,7 @@ public final class SnapshotInstaller implements AutoCloseable {
      */
     public void take(ByteBuffer piece) throws IOException {
         ByteBuffer rest = piece.slice().order(ByteOrder.LITTLE_ENDIAN);
-        if (rest.remaining() < PieceStorage.HEAD_BYTES) {
+        if (rest.remaining() < ChunkStorage.HEAD_BYTES) {
             throw new IOException("a piece of " + rest.remaining() + " bytes is too short");
         }
         byte kind = rest.get();
@@ -59,11 +59,11 @@ public final class SnapshotInstaller implements AutoCloseable {
         StoreFile now = file;
         if (number < 0) {
             throw new IOException("a piece has the position or size " + number);
-        } else if (kind == PieceStorage.NEW_FILE && now == null) {
+        } else if (kind == ChunkStorage.NEW_FILE && now == null) {
             file = begin(StandardCharsets.UTF_8.decode(rest).toString(), number);
-        } else if (kind == PieceStorage.CONTENT && now != null) {
+        } else if (kind == ChunkStorage.CONTENT && now != null) {
             now.write(rest, number);
-        } else if (kind == PieceStorage.END_OF_FILE && now != null) {
+        } else if (kind == ChunkStorage.END_OF_FILE && now != null) {
             end(now);
         } else {
             throw new IOException("a piece of kind " + kind + (now == null ? " outside of a file" : " within a file"));

@@ -488,12 +488,12 @@ final class ReplicaTest {
         try (Replica differs = open("differs")) {
             differs.replay(others.get(0));
             differs.force();
-            assertThatExceptionOfType(FrameRefusedException.class)
+            assertThatExceptionOfType(FrameRejectedException.class)
                     .isThrownBy(() -> differs.replay(frames.get(1)))
                     .withMessageContaining("the frame before it, at LSN 4096, is another one here")
                     .matches(refused -> !refused.placeTaken());
             ByteBuffer forged = following(others.get(0), frames.get(1));
-            assertThatExceptionOfType(FrameRefusedException.class)
+            assertThatExceptionOfType(FrameRejectedException.class)
                     .isThrownBy(() -> differs.replay(forged))
                     .withMessageContaining("the replicas differ")
                     .matches(refused -> !refused.placeTaken());
@@ -514,7 +514,7 @@ final class ReplicaTest {
 
     private static void assertRefused(Replica replica, ByteBuffer frame, String why, boolean placeTaken) {
         long position = replica.position();
-        assertThatExceptionOfType(FrameRefusedException.class)
+        assertThatExceptionOfType(FrameRejectedException.class)
                 .isThrownBy(() -> replica.replay(frame))
                 .withMessageContaining(why)
                 .matches(refused -> refused.placeTaken() == placeTaken, "place taken: " + placeTaken);

@@ -3,7 +3,7 @@ package io.caravan.bench;
 import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.cluster.ClusterCommand;
 import io.caravan.bench.engine.EngineCommand;
-import io.caravan.bench.engine.GroupsCommand;
+import io.caravan.bench.engine.ShardsCommand;
 import io.caravan.bench.gate.GateCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             AllCommand.class,
             EngineCommand.class,
-            GroupsCommand.class,
+            ShardsCommand.class,
             GateCommand.class,
             LoadCommand.class,
             ServerCommand.class,

@@ -147,6 +147,6 @@ final class AppliedIndex {
         bytes.putLong(2 * Long.BYTES, newest.entry().getIndex());
         bytes.putLong(3 * Long.BYTES, newest.endLsn());
         bytes.putLong(SUMMED_BYTES, checksum(bytes));
-        Folders.replace(file, bytes);
+        StoreDirectories.replace(file, bytes);
     }
 }

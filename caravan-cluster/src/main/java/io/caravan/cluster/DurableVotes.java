@@ -46,7 +46,7 @@ final class DurableVotes implements GrpcServices.Customizer, ServerInterceptor {
     void force() throws IOException {
         Path each = folder.toAbsolutePath().normalize();
         for (int forced = 0; forced < FOLDERS && each != null; forced++) {
-            Folders.force(each);
+            StoreDirectories.force(each);
             each = each.getParent();
         }
     }

@@ -186,11 +186,11 @@ public final class GroupMember implements AutoCloseable {
         }
         if (!Files.exists(config.raftDirectory())) {
             Files.createDirectories(config.raftDirectory());
-            Folders.force(config.raftDirectory().resolveSibling("."));
+            StoreDirectories.force(config.raftDirectory().resolveSibling("."));
         }
         if (config.start() == GroupConfig.Start.JOIN) {
             Files.createFile(joinedMark(config));
-            Folders.force(config.raftDirectory());
+            StoreDirectories.force(config.raftDirectory());
         }
     }
 
@@ -209,7 +209,7 @@ public final class GroupMember implements AutoCloseable {
 
     /** Returns the directories that may exist next to the store's directory while a snapshot replaces the store. */
     public static List<Path> foldersBeside(Path store) {
-        return new Folders(store).beside();
+        return new StoreDirectories(store).beside();
     }
 
     private static void requireEmpty(Path directory) throws IOException {

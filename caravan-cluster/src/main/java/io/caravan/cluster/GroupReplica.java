@@ -2,7 +2,7 @@ package io.caravan.cluster;
 
 import io.caravan.CaravanException;
 import io.caravan.DurableListStore;
-import io.caravan.FrameRefusedException;
+import io.caravan.FrameRejectedException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.Replica;
 import io.caravan.StoreDirectoryException;
@@ -28,7 +28,7 @@ final class GroupReplica {
 
     private final GroupConfig config;
     private final AppliedIndex mark;
-    private final Folders folders;
+    private final StoreDirectories folders;
     private final BooleanSupplier closing;
     private volatile Replica replica;
 
@@ -42,7 +42,7 @@ final class GroupReplica {
         this.config = config;
         this.mark = mark;
         this.closing = closing;
-        this.folders = new Folders(config.store().directory());
+        this.folders = new StoreDirectories(config.store().directory());
         folders.recover();
         this.replica = open();
     }
@@ -94,7 +94,7 @@ final class GroupReplica {
             try {
                 replica.replay(frame);
                 return true;
-            } catch (FrameRefusedException refused) {
+            } catch (FrameRejectedException refused) {
                 if (!refused.placeTaken()) {
                     throw cannotApply(place, String.valueOf(refused.getMessage()), refused);
                 }

@@ -72,7 +72,7 @@ final class GroupStateMachine extends BaseStateMachine {
     private volatile @Nullable RaftView raft;
     private volatile @Nullable GroupReplica replica;
     private volatile @Nullable AppliedIndex mark;
-    private volatile @Nullable SeenHosts seen;
+    private volatile @Nullable SeenNodes seen;
     private @Nullable RaftLogPurger keeper;
     /** The LSN at which the last applied frame ends in the store's log. */
     private long appliedLsn;
@@ -117,7 +117,7 @@ final class GroupStateMachine extends BaseStateMachine {
         AppliedIndex known =
                 new AppliedIndex(storage.getStorageDir().getStateMachineDir().toPath());
         mark = known;
-        seen = new SeenHosts(storage.getStorageDir().getStateMachineDir().toPath());
+        seen = new SeenNodes(storage.getStorageDir().getStateMachineDir().toPath());
         RaftLogRepair.prepare(storage.getStorageDir().getCurrentDir().toPath(), known.durable());
         keeper = new RaftLogPurger(storage.getStorageDir().getCurrentDir().toPath(), config.keptLogBytes());
         replica = new GroupReplica(config, known, () -> closing);
@@ -251,19 +251,19 @@ final class GroupStateMachine extends BaseStateMachine {
 
     /**
      * Handles requests for a snapshot, from nodes that lag behind the retained Raft log, and requests for {@link
-     * HostFacts}, from nodes that start for the first time.
+     * NodeFacts}, from nodes that start for the first time.
      */
     @Override
     public CompletableFuture<Message> query(Message request) {
-        if (HostFacts.isQuestion(request.getContent())) {
-            return CompletableFuture.completedFuture(Message.valueOf(facts(HostFacts.asker(request.getContent()))));
+        if (NodeFacts.isQuestion(request.getContent())) {
+            return CompletableFuture.completedFuture(Message.valueOf(facts(NodeFacts.asker(request.getContent()))));
         }
         return sender.ask(request.getContent(), initialized(raft)::isFollower).thenApply(Message::valueOf);
     }
 
     private ByteString facts(String asker) {
         noteHosts();
-        return new HostFacts(
+        return new NodeFacts(
                         FrameEntry.FORMAT_LEVEL,
                         initialized(replica).now().logSegmentBytes(),
                         initialized(seen).has(asker))

@@ -86,16 +86,16 @@ public final class LeaderLookup implements AutoCloseable {
      * Returns the facts that a node reports to a node that starts for the first time; empty if it does not respond in
      * time.
      */
-    Optional<HostFacts> facts(Host host, String asker) {
+    Optional<NodeFacts> facts(Host host, String asker) {
         try {
             RaftClientReply reply = clientOf(host)
                     .io()
                     .sendStaleRead(
-                            Message.valueOf(HostFacts.question(asker)),
+                            Message.valueOf(NodeFacts.question(asker)),
                             RaftLog.INVALID_LOG_INDEX,
                             RaftPeerId.valueOf(host.id()));
             return reply.isSuccess()
-                    ? Optional.of(HostFacts.decode(reply.getMessage().getContent()))
+                    ? Optional.of(NodeFacts.decode(reply.getMessage().getContent()))
                     : Optional.empty();
         } catch (IOException | StatusRuntimeException silent) {
             LOG.debug("host {} does not tell facts of group {}", host, group, silent);

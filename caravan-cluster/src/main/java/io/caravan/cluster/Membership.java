@@ -313,7 +313,7 @@ final class Membership {
                 continue;
             }
             try (LeaderLookup inquiry = new LeaderLookup(config.group(), config.tls(), ANSWER)) {
-                Optional<HostFacts> facts = inquiry.facts(other, config.self());
+                Optional<NodeFacts> facts = inquiry.facts(other, config.self());
                 if (facts.isPresent()) {
                     requireFits(config, other, facts.get());
                 }
@@ -321,7 +321,7 @@ final class Membership {
         }
     }
 
-    private static void requireFits(GroupConfig config, Host other, HostFacts facts) throws StoreDirectoryException {
+    private static void requireFits(GroupConfig config, Host other, NodeFacts facts) throws StoreDirectoryException {
         // A node that joins votes only once it is a member again; it may have been removed before.
         if (facts.hasSeenAsker() && config.start() == GroupConfig.Start.CREATE) {
             throw new StoreDirectoryException(

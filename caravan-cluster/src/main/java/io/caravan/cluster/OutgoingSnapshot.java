@@ -89,7 +89,7 @@ final class OutgoingSnapshot {
             next++;
             answer.complete(first);
         } else {
-            answer.completeOnTimeout(FileMessage.waiting(), ANSWER.toMillis(), TimeUnit.MILLISECONDS);
+            answer.completeOnTimeout(SnapshotMessage.waiting(), ANSWER.toMillis(), TimeUnit.MILLISECONDS);
         }
         asked = answer;
         notifyAll();
@@ -106,12 +106,12 @@ final class OutgoingSnapshot {
 
     /** Adds the next chunk. Called by the thread that produces the chunks. */
     void take(ByteBuffer piece) throws IOException {
-        put(FileMessage.piece(progress(), piece));
+        put(SnapshotMessage.piece(progress(), piece));
     }
 
     /** Ends the copy, which is complete up to this entry, after the last chunk. */
     void end(Applied copied) throws IOException {
-        put(FileMessage.end(copied));
+        put(SnapshotMessage.end(copied));
     }
 
     private synchronized void put(ByteString message) throws IOException {

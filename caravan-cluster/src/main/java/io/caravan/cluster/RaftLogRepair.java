@@ -46,7 +46,7 @@ final class RaftLogRepair {
                 writeAnew(segment.file());
             }
         }
-        Folders.force(segments);
+        StoreDirectories.force(segments);
     }
 
     private static void writeAnew(Path file) throws IOException {

@@ -67,10 +67,10 @@ final class RaftMetadataRepair {
             // they are used. The leader of the older term could truncate entries that this node has acknowledged to a
             // later leader.
             byte[] newest = term(now) >= applied ? now : lines(self, applied);
-            Folders.replace(kept, ByteBuffer.wrap(newest));
+            StoreDirectories.replace(kept, ByteBuffer.wrap(newest));
             if (newest != now) {
                 LOG.warn("{}: its term is older than its log: goes on in term {}", self, applied);
-                Folders.replace(file, ByteBuffer.wrap(newest));
+                StoreDirectories.replace(file, ByteBuffer.wrap(newest));
             }
             return;
         }
@@ -80,8 +80,8 @@ final class RaftMetadataRepair {
         // The node votes for itself, so that it votes for no other node in this term.
         byte[] anew = lines(self, ahead);
         // This file is written first: if the other write fails, the next start continues from this term.
-        Folders.replace(kept, ByteBuffer.wrap(anew));
-        Folders.replace(file, ByteBuffer.wrap(anew));
+        StoreDirectories.replace(kept, ByteBuffer.wrap(anew));
+        StoreDirectories.replace(file, ByteBuffer.wrap(anew));
     }
 
     /**
@@ -133,7 +133,7 @@ final class RaftMetadataRepair {
                             + " tell of them; replace this host by one with another id and empty folders");
         }
         LOG.warn("a write that failed has lost {}: made anew from entry {} of the Raft log", file, hosts.getIndex());
-        Folders.replace(file, ByteBuffer.wrap(hosts.toByteArray()));
+        StoreDirectories.replace(file, ByteBuffer.wrap(hosts.toByteArray()));
     }
 
     private static boolean tellsHosts(byte[] file) {

@@ -2,9 +2,9 @@ package io.caravan.cluster;
 
 import io.caravan.SnapshotInstaller;
 import io.caravan.cluster.AppliedIndex.Applied;
-import io.caravan.cluster.FileMessage.Kind;
-import io.caravan.cluster.FileMessage.Reply;
-import io.caravan.cluster.FileMessage.Request;
+import io.caravan.cluster.SnapshotMessage.Kind;
+import io.caravan.cluster.SnapshotMessage.Reply;
+import io.caravan.cluster.SnapshotMessage.Request;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;

@@ -4,7 +4,7 @@ import io.caravan.BackupReport;
 import io.caravan.CaravanException;
 import io.caravan.Replica;
 import io.caravan.cluster.AppliedIndex.Applied;
-import io.caravan.cluster.FileMessage.Request;
+import io.caravan.cluster.SnapshotMessage.Request;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

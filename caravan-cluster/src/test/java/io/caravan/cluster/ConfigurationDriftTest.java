@@ -117,7 +117,7 @@ final class ConfigurationDriftTest {
             }
             try (LeaderLookup inquiry = new LeaderLookup(group.id(), null, Duration.ofSeconds(30))) {
                 assertThat(inquiry.facts(group.hosts().get(0), "d"))
-                        .contains(new HostFacts(FrameEntry.FORMAT_LEVEL, 32 * KIB, false));
+                        .contains(new NodeFacts(FrameEntry.FORMAT_LEVEL, 32 * KIB, false));
             }
             group.settings((host, store) -> host.equals("d") ? store.logSegmentBytes(64 * KIB) : store);
             assertThatExceptionOfType(StoreDirectoryException.class)

@@ -162,7 +162,7 @@ final class GroupFaultsTest {
                     .havingRootCause()
                     .isInstanceOf(StoreDirectoryException.class)
                     .withMessageContaining("it is not the one that this host had");
-            FoldersTest.delete(group.raftDirectory("a"));
+            StoreDirectoriesTest.delete(group.raftDirectory("a"));
             assertThatExceptionOfType(StoreDirectoryException.class)
                     .isThrownBy(() -> group.restart("a"))
                     .withMessageContaining("come back under another id");
@@ -182,7 +182,7 @@ final class GroupFaultsTest {
                 assertThatExceptionOfType(StoreDirectoryException.class)
                         .isThrownBy(() -> GroupMember.start(config, new NobodyListens()))
                         .withMessageContaining(left + " is not empty");
-                FoldersTest.delete(left);
+                StoreDirectoriesTest.delete(left);
             }
         }
     }
@@ -199,7 +199,7 @@ final class GroupFaultsTest {
             group.stop(host);
             // It cannot be elected before it has this one.
             group.append(LIST, "one more");
-            FoldersTest.delete(group.storeDirectory(host));
+            StoreDirectoriesTest.delete(group.storeDirectory(host));
             AppliedIndex ahead = new AppliedIndex(group.raftFiles(host).resolveSibling("sm"));
             ahead.applied(newest(group.raftFiles(host)), 1);
             ahead.forced(1);

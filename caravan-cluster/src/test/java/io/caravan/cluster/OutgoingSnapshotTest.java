@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
 import io.caravan.cluster.AppliedIndex.Applied;
-import io.caravan.cluster.FileMessage.Kind;
-import io.caravan.cluster.FileMessage.Reply;
-import io.caravan.cluster.FileMessage.Request;
+import io.caravan.cluster.SnapshotMessage.Kind;
+import io.caravan.cluster.SnapshotMessage.Reply;
+import io.caravan.cluster.SnapshotMessage.Request;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.nio.ByteBuffer;

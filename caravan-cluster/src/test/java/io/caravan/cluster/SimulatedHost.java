@@ -1,7 +1,7 @@
 package io.caravan.cluster;
 
 import io.caravan.CaravanException;
-import io.caravan.FrameRefusedException;
+import io.caravan.FrameRejectedException;
 import io.caravan.StoreFailedException;
 import io.caravan.engine.Engine;
 import io.caravan.testing.CrashStorage;
@@ -301,7 +301,7 @@ final class SimulatedHost {
             try {
                 engine().replay(frame);
                 return true;
-            } catch (FrameRefusedException refused) {
+            } catch (FrameRejectedException refused) {
                 if (!over() && !refused.placeTaken()) {
                     throw new SimulationFailure(SimulatedHost.this + " cannot apply a frame", refused);
                 }

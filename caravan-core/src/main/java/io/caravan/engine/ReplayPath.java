@@ -1,7 +1,7 @@
 package io.caravan.engine;
 
 import io.caravan.Durability;
-import io.caravan.FrameRefusedException;
+import io.caravan.FrameRejectedException;
 import io.caravan.format.Blocks;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.FrameLayout;
@@ -79,7 +79,7 @@ final class ReplayPath {
 
     private void requireValid(ByteBuffer frame) {
         if (frame.limit() < FrameLayout.HEADER_BYTES) {
-            throw new FrameRefusedException(
+            throw new FrameRejectedException(
                     state.name() + ": a frame of " + frame.limit() + " bytes is shorter than its header", false);
         }
         long lsn = lsn(frame);
@@ -151,12 +151,12 @@ final class ReplayPath {
         }
     }
 
-    private FrameRefusedException placeTaken(ByteBuffer frame, String why) {
-        return new FrameRefusedException(message(frame, why), true);
+    private FrameRejectedException placeTaken(ByteBuffer frame, String why) {
+        return new FrameRejectedException(message(frame, why), true);
     }
 
-    private FrameRefusedException refused(ByteBuffer frame, String why) {
-        return new FrameRefusedException(message(frame, why), false);
+    private FrameRejectedException refused(ByteBuffer frame, String why) {
+        return new FrameRejectedException(message(frame, why), false);
     }
 
     private String message(ByteBuffer frame, String why) {

@@ -7,8 +7,8 @@ import io.caravan.checkpoint.CheckpointWriter;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
-import io.caravan.format.ForcedLsnLayout;
 import io.caravan.format.FrameLayout;
+import io.caravan.format.FsyncedLsnLayout;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListIndex;
@@ -37,7 +37,7 @@ final class StoreFactory {
         try (HeapFile heapFile = new HeapFile(storage, heapGeometry, storeId)) {
             heapFile.createNext();
         }
-        storage.create(FileNames.FORCED_LSN, ForcedLsnLayout.BYTES).close();
+        storage.create(FileNames.FORCED_LSN, FsyncedLsnLayout.BYTES).close();
         long start = geometry.firstFrame(0);
         try (CheckpointWriter writer = new CheckpointWriter(storage, 0)) {
             for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {

@@ -14,7 +14,7 @@ public enum FileNames {
     /** The file with the number of shards, in the directory of a sharded store; see {@link FileHeader.Kind#GROUPS}. */
     public static final String GROUPS = "caravan.groups";
 
-    /** The file with the position up to which the log was fsynced; see {@link ForcedLsnLayout}. */
+    /** The file with the position up to which the log was fsynced; see {@link FsyncedLsnLayout}. */
     public static final String FORCED_LSN = "log.forced";
 
     /** The ending of files that are being written and are not valid yet. */

@@ -34,7 +34,7 @@ public final class LogSegments implements AutoCloseable {
     /** Number of a file after the last segment that a failed call may have left, or -1. */
     private long leftover = -1;
 
-    private @Nullable ForcedLsn forced;
+    private @Nullable FsyncedLsn forced;
     /** The segment that was read last, which is usually also read next. It may have been closed. */
     private volatile @Nullable LogSegment lastRead;
 
@@ -200,7 +200,7 @@ public final class LogSegments implements AutoCloseable {
      * @throws IOException if the disk fails, or the frames have changed since they were read
      */
     public void settle(long start, LogScanner.End end) throws IOException {
-        ForcedLsn opened = ForcedLsn.open(storage, storeId);
+        FsyncedLsn opened = FsyncedLsn.open(storage, storeId);
         forced = opened;
         writeAgain(Math.max(start, opened.lsn()), end);
         long last = geometry.segmentOf(end.position());

@@ -25,7 +25,7 @@ class FormatDocumentTest {
             EntryLayout.class,
             Region.class,
             CheckpointLayout.class,
-            ForcedLsnLayout.class);
+            FsyncedLsnLayout.class);
 
     static final List<FormatTables.Layout> LAYOUTS = List.of(
             new FormatTables.Layout("FileHeader", FileHeader.class, ""),
@@ -35,7 +35,7 @@ class FormatDocumentTest {
             new FormatTables.Layout("CheckpointLayout", CheckpointLayout.class, ""),
             new FormatTables.Layout("CheckpointLayout.SECTION", CheckpointLayout.class, "SECTION_"),
             new FormatTables.Layout("CheckpointLayout.PIECE", CheckpointLayout.class, "PIECE_"),
-            new FormatTables.Layout("ForcedLsnLayout", ForcedLsnLayout.class, ""));
+            new FormatTables.Layout("FsyncedLsnLayout", FsyncedLsnLayout.class, ""));
 
     private static final FormatTables TABLES = new FormatTables("file-format.md", CLASSES, LAYOUTS, "constants");
 

@@ -122,7 +122,7 @@ public final class ClusterCommand implements Callable<Integer> {
         @Override
         public void run(Turn turn) throws IOException, InterruptedException {
             Histogram nanos = new Histogram(DIGITS);
-            try (ThreeHosts hosts = ThreeHosts.start(turn.work())) {
+            try (ThreeNodes hosts = ThreeNodes.start(turn.work())) {
                 for (int kill = 1; kill <= kills; kill++) {
                     turn.say("kill " + kill + " of " + kills + " of the leader");
                     nanos.recordValue(hosts.killLeader());
@@ -130,8 +130,8 @@ public final class ClusterCommand implements Callable<Integer> {
             }
             results.add(
                     "RPUSH after kill -9 of the leader",
-                    ThreeHosts.NAME,
-                    ThreeHosts.DURABILITY,
+                    ThreeNodes.NAME,
+                    ThreeNodes.DURABILITY,
                     new Measurement().latencies(nanos, TimeUnit.NANOSECONDS));
         }
 
@@ -142,7 +142,7 @@ public final class ClusterCommand implements Callable<Integer> {
                     "From the `kill -9` of the leader to the first append that another host answers, for which a client at each"
                             + " of them asks anew every millisecond; the percentiles of " + kills
                             + " kills in each run. Between two kills"
-                            + " the killed host comes back. `--cluster-election` is " + ThreeHosts.ELECTION
+                            + " the killed host comes back. `--cluster-election` is " + ThreeNodes.ELECTION
                             + " (1 s by default, for hosts on machines of their own): a host stands for election after one"
                             + " to two of it.",
                     results);

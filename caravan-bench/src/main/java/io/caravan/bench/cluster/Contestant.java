@@ -53,7 +53,7 @@ record Contestant(
 
     /** Returns a Caravan cluster of three nodes. */
     static Contestant threeHosts() {
-        return new Contestant(ThreeHosts.NAME, ThreeHosts.DURABILITY, null, List.of(), work -> ThreeHosts.start(work));
+        return new Contestant(ThreeNodes.NAME, ThreeNodes.DURABILITY, null, List.of(), work -> ThreeNodes.start(work));
     }
 
     /** Returns all systems, or only the Caravan systems. */

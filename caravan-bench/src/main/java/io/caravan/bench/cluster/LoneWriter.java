@@ -3,7 +3,7 @@ package io.caravan.bench.cluster;
 import io.caravan.bench.load.ClosedLoop;
 import io.caravan.bench.load.RespAppends;
 import io.caravan.bench.report.Figure;
-import io.caravan.bench.report.ForceProbe;
+import io.caravan.bench.report.FsyncProbe;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
@@ -61,7 +61,7 @@ final class LoneWriter implements Measure {
 
     /** Returns twice the median of an fsync (the leader's, and then a follower's) plus the median of a round trip. */
     private Measurement byHand(Turn turn) throws IOException {
-        double forceMicros = ForceProbe.run(turn.work(), appends).get(Figure.P50_MICROS);
+        double forceMicros = FsyncProbe.run(turn.work(), appends).get(Figure.P50_MICROS);
         double roundTripMillis = one(new RespAppends(Contestant.VALUE_BYTES))
                 .runOnEcho(counted())
                 .measurement(1)

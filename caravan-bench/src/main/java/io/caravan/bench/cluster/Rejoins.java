@@ -68,12 +68,12 @@ final class Rejoins implements Measure {
         results.add(
                 workload, "copied twice by hand", "each copy forced", new Measurement().with(Figure.SECONDS, copied));
         for (List<String> some : turn.inTurn(settings)) {
-            turn.say(workload + ", " + ThreeHosts.NAME + " " + String.join(" ", some));
-            ThreeHosts.Return back = rejoin(turn.work(), some);
+            turn.say(workload + ", " + ThreeNodes.NAME + " " + String.join(" ", some));
+            ThreeNodes.Return back = rejoin(turn.work(), some);
             double seconds = back.nanos() / NANOS_PER_SECOND;
             results.add(
                     workload + (back.gotFiles() ? ", is sent files" : ", hears the Raft log"),
-                    ThreeHosts.NAME,
+                    ThreeNodes.NAME,
                     "forced by the host that came back",
                     new Measurement()
                             .with(Figure.SECONDS, seconds)
@@ -82,9 +82,9 @@ final class Rejoins implements Measure {
         }
     }
 
-    private ThreeHosts.Return rejoin(Path work, List<String> some) throws IOException, InterruptedException {
+    private ThreeNodes.Return rejoin(Path work, List<String> some) throws IOException, InterruptedException {
         Duration patience = PATIENCE.plusSeconds(bytes / MB);
-        try (ThreeHosts hosts = ThreeHosts.start(work, some.toArray(String[]::new))) {
+        try (ThreeNodes hosts = ThreeNodes.start(work, some.toArray(String[]::new))) {
             String killed = hosts.killFollower();
             append(hosts, patience);
             return hosts.startAgain(killed, patience);
@@ -95,7 +95,7 @@ final class Rejoins implements Measure {
      * Appends all bytes. On a busy machine, the leader may change before the end, and appends in flight may then be
      * missing.
      */
-    private void append(ThreeHosts hosts, Duration patience) throws IOException, InterruptedException {
+    private void append(ThreeNodes hosts, Duration patience) throws IOException, InterruptedException {
         ProgressLine progress = new ProgressLine(System.err);
         AtomicLong left = new AtomicLong(bytes);
         byte[] value = new byte[VALUE_BYTES];

@@ -5,7 +5,7 @@ import io.caravan.bench.Directories;
 import io.caravan.bench.engine.Producers.AsyncAppends.Batches;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Figure;
-import io.caravan.bench.report.ForceProbe;
+import io.caravan.bench.report.FsyncProbe;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Picture;
@@ -69,7 +69,7 @@ final class LargeValues implements Measure {
         Directories.create(directory);
         int count = (int) Math.max(1, batches.forces());
         int block = (int) (batches.logBytes() / count);
-        Measurement force = ForceProbe.run(directory, block, count);
+        Measurement force = FsyncProbe.run(directory, block, count);
         return new Measurement()
                 .with(Figure.LOG_MB_PER_SECOND, force.get(Figure.VALUE_MB_PER_SECOND))
                 .batches(count, (long) block * count);

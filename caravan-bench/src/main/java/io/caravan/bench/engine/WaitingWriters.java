@@ -9,7 +9,7 @@ import io.caravan.bench.peers.PeerReader;
 import io.caravan.bench.peers.PeerStore;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Figure;
-import io.caravan.bench.report.ForceProbe;
+import io.caravan.bench.report.FsyncProbe;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Picture;
@@ -122,9 +122,9 @@ final class WaitingWriters implements Measure {
     /** Returns the ideal case, in which one fsync acknowledges the values of all writers. */
     private Contestant forces() {
         return new Contestant(writers == 1 ? FORCE : FORCES, FORCED, directory -> {
-            int blocks = (writers * Workload.SMALL_MEAN_BYTES - 1) / ForceProbe.SMALL_BLOCK_BYTES + 1;
+            int blocks = (writers * Workload.SMALL_MEAN_BYTES - 1) / FsyncProbe.SMALL_BLOCK_BYTES + 1;
             Directories.create(directory);
-            Measurement force = ForceProbe.run(directory, blocks * ForceProbe.SMALL_BLOCK_BYTES, forces);
+            Measurement force = FsyncProbe.run(directory, blocks * FsyncProbe.SMALL_BLOCK_BYTES, forces);
             return new Measurement()
                     .with(Figure.APPENDS_PER_SECOND, writers * force.get(Figure.APPENDS_PER_SECOND))
                     .with(Figure.P50_MICROS, force.get(Figure.P50_MICROS))

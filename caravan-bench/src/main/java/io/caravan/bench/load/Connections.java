@@ -91,9 +91,9 @@ final class Connections implements AutoCloseable {
         private final ByteBuffer unsent = ByteBuffer.allocateDirect(UNSENT_BYTES);
         private final ByteBuffer read = ByteBuffer.allocateDirect(READ_BYTES);
         private final Queue<Long> due = new ArrayDeque<>();
-        private final Protocol.AnswerReader reader;
+        private final Protocol.ReplyReader reader;
 
-        private Connection(InetSocketAddress server, Selector selector, Protocol.AnswerReader reader)
+        private Connection(InetSocketAddress server, Selector selector, Protocol.ReplyReader reader)
                 throws IOException {
             this.reader = reader;
             channel = SocketChannel.open(server);

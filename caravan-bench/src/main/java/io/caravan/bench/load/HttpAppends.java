@@ -67,7 +67,7 @@ public final class HttpAppends implements Protocol {
     }
 
     @Override
-    public AnswerReader answers() {
+    public ReplyReader answers() {
         return new Responses();
     }
 
@@ -85,7 +85,7 @@ public final class HttpAppends implements Protocol {
      * Decodes the responses on one connection with Netty's decoder but without Netty's threads, so that the load's thread
      * never waits for another thread.
      */
-    static final class Responses implements AnswerReader {
+    static final class Responses implements ReplyReader {
         private final EmbeddedChannel decoder = new EmbeddedChannel(new HttpResponseDecoder());
         private boolean error;
 

@@ -9,7 +9,7 @@ public interface Protocol {
     byte[] append(int document);
 
     /** Creates the reader of one connection's replies. */
-    AnswerReader answers();
+    ReplyReader answers();
 
     /** Returns a byte that occurs exactly once in each append, by which {@link Echo} recognizes the append. */
     byte mark();
@@ -18,7 +18,7 @@ public interface Protocol {
     byte[] answer();
 
     /** Parses the replies on one connection. */
-    interface AnswerReader {
+    interface ReplyReader {
         /** Receives each reply, in order. */
         interface Answers {
             /** Called when the next reply has arrived. {@code error} is true if the reply is an error. */

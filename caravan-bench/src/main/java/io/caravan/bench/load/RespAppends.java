@@ -59,7 +59,7 @@ public final class RespAppends implements Protocol {
     }
 
     @Override
-    public AnswerReader answers() {
+    public ReplyReader answers() {
         return new Lines();
     }
 
@@ -74,7 +74,7 @@ public final class RespAppends implements Protocol {
     }
 
     /** Parses replies of one line each. A reply that is not a number, or starts with 0, is an error. */
-    private final class Lines implements AnswerReader {
+    private final class Lines implements ReplyReader {
         private int position;
         private int complete;
         private boolean error;

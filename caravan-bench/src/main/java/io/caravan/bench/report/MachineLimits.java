@@ -37,7 +37,7 @@ public final class MachineLimits implements Measure {
     }
 
     private static final List<Forces> FORCES = List.of(
-            new Forces(ForceProbe.SMALL_BLOCK_BYTES, 1_000),
+            new Forces(FsyncProbe.SMALL_BLOCK_BYTES, 1_000),
             new Forces(64 * BYTES_PER_KIB, 200),
             new Forces(256 * BYTES_PER_KIB, 80),
             new Forces(BYTES_PER_MIB, 32),
@@ -62,7 +62,7 @@ public final class MachineLimits implements Measure {
                     forces.workload(),
                     BY_HAND,
                     FORCED,
-                    ForceProbe.run(turn.work(), forces.blockBytes(), count, FORCES_NANOS));
+                    FsyncProbe.run(turn.work(), forces.blockBytes(), count, FORCES_NANOS));
         }
         int copyMib = quick ? 1 : 64;
         add(

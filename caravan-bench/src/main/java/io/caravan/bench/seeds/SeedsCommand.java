@@ -4,7 +4,7 @@ import io.caravan.Durability;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Course;
 import io.caravan.bench.report.Figure;
-import io.caravan.bench.report.ForceProbe;
+import io.caravan.bench.report.FsyncProbe;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
@@ -124,7 +124,7 @@ public final class SeedsCommand implements Callable<Integer> {
                     new Measurement()
                             .with(
                                     Work.MICROS_EACH,
-                                    ForceProbe.run(turn.work(), forces).get(Figure.P50_MICROS)));
+                                    FsyncProbe.run(turn.work(), forces).get(Figure.P50_MICROS)));
             results.add(
                     "write and force of 1 MiB",
                     Charts.MACHINE,
@@ -132,7 +132,7 @@ public final class SeedsCommand implements Callable<Integer> {
                     new Measurement()
                             .with(
                                     Figure.VALUE_MB_PER_SECOND,
-                                    ForceProbe.run(turn.work(), LARGE_BLOCK_BYTES, largeForces)
+                                    FsyncProbe.run(turn.work(), LARGE_BLOCK_BYTES, largeForces)
                                             .get(Figure.VALUE_MB_PER_SECOND)));
         }
 

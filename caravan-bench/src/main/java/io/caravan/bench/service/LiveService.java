@@ -9,7 +9,7 @@ import io.caravan.bench.network.RunningServer;
 import io.caravan.bench.network.Subject;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Figure;
-import io.caravan.bench.report.ForceProbe;
+import io.caravan.bench.report.FsyncProbe;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Picture;
@@ -66,9 +66,9 @@ final class LiveService implements Measure {
         turn.say(workload + ", warming up the client");
         List<Second> seconds =
                 OpenLoop.warmUp(front.plan(), front.protocol()).timeline().seconds();
-        results.add(echo, ServiceFigures.of(seconds.get(seconds.size() - 1)));
+        results.add(echo, ServiceQuantities.of(seconds.get(seconds.size() - 1)));
         turn.say("forces by hand");
-        double micros = ForceProbe.run(turn.work(), forces).get(Figure.P50_MICROS);
+        double micros = FsyncProbe.run(turn.work(), forces).get(Figure.P50_MICROS);
         results.add(force, new Measurement().with(Figure.P50_MILLIS, micros / MICROS_PER_MILLI));
     }
 
@@ -85,15 +85,15 @@ final class LiveService implements Measure {
                 whole(),
                 subject.name(),
                 subject.durability(),
-                ServiceFigures.from(0, outcome)
+                ServiceQuantities.from(0, outcome)
                         .with(Figure.SERVER_CPU_MICROS, cpuMicros / front.plan().requests())
-                        .with(ServiceFigures.START_MILLIS, server.startTime().toMillis()));
+                        .with(ServiceQuantities.START_MILLIS, server.startTime().toMillis()));
         if (front.plan().seconds() > WARM_FROM) {
             results.add(
                     workload + ", after " + WARM_FROM + " s",
                     subject.name(),
                     subject.durability(),
-                    ServiceFigures.from(WARM_FROM, outcome));
+                    ServiceQuantities.from(WARM_FROM, outcome));
         }
     }
 
@@ -160,7 +160,7 @@ final class LiveService implements Measure {
     }
 
     private void add(Results each, Subject subject, String when, Second second) {
-        each.add(front.request() + ", " + when, subject.name(), subject.durability(), ServiceFigures.of(second));
+        each.add(front.request() + ", " + when, subject.name(), subject.durability(), ServiceQuantities.of(second));
     }
 
     @Override
@@ -173,7 +173,7 @@ final class LiveService implements Measure {
     }
 
     /** The numbers of a load, or of one second of a load. */
-    private static final class ServiceFigures {
+    private static final class ServiceQuantities {
         static final Figure SENT = new Figure("sent", "%,.0f");
         static final Figure ACKS = new Figure("acks", "%,.0f");
         static final Figure FAILURES = new Figure("failures", "%,.0f");
@@ -182,7 +182,7 @@ final class LiveService implements Measure {
 
         private static final double MICROS_PER_MILLI = 1e3;
 
-        private ServiceFigures() {}
+        private ServiceQuantities() {}
 
         /** Returns the numbers from the given second on, counted from 0, including replies after the last second. */
         static Measurement from(int second, Outcome outcome) {

@@ -13,14 +13,14 @@ abstract class GroupClient extends Thread {
 
     final SplittableRandom random;
     final List<ListHistory> lists;
-    final Map<String, HostLink> links = new HashMap<>();
+    final Map<String, NodeLink> links = new HashMap<>();
     /** The node that replied last. */
     String leader;
 
-    private final GroupHosts hosts;
+    private final GroupNodeProcesses hosts;
     private volatile boolean ending;
 
-    GroupClient(String name, SplittableRandom random, GroupHosts hosts, List<ListHistory> lists) {
+    GroupClient(String name, SplittableRandom random, GroupNodeProcesses hosts, List<ListHistory> lists) {
         super(name);
         this.random = random;
         this.hosts = hosts;
@@ -41,8 +41,8 @@ abstract class GroupClient extends Thread {
         return hosts.ids().get(random.nextInt(hosts.ids().size()));
     }
 
-    final HostLink link(String host) throws IOException {
-        HostLink link = links.get(host);
+    final NodeLink link(String host) throws IOException {
+        NodeLink link = links.get(host);
         if (link == null) {
             link = hosts.link(host);
             links.put(host, link);

@@ -70,7 +70,7 @@ enum GroupFault {
     private static final long LOOK_MILLIS = 100;
 
     /** Produces the fault; returns the number of processes killed. */
-    int strike(GroupHosts hosts, Random random) throws IOException, InterruptedException {
+    int strike(GroupNodeProcesses hosts, Random random) throws IOException, InterruptedException {
         List<String> order = new ArrayList<>(hosts.ids());
         Collections.shuffle(order, random);
         hosts.leader().ifPresent(leader -> {
@@ -131,18 +131,19 @@ enum GroupFault {
         return random.nextBoolean() ? order.subList(0, 2) : order.subList(1, 3);
     }
 
-    private static int slow(GroupHosts hosts, List<String> which, Random random)
+    private static int slow(GroupNodeProcesses hosts, List<String> which, Random random)
             throws IOException, InterruptedException {
         return sicken(hosts, which, Ailment.NONE, 1 + random.nextInt(SLOWEST_FORCE_MILLIS), random);
     }
 
-    private static int fail(GroupHosts hosts, List<String> which, Random random)
+    private static int fail(GroupNodeProcesses hosts, List<String> which, Random random)
             throws IOException, InterruptedException {
         return sicken(hosts, which, random.nextBoolean() ? Ailment.FAILS : Ailment.FAILS_FORCES, 0, random);
     }
 
     /** Applies a fault to disks. In some cases, the nodes are then killed and restarted on these disks. */
-    private static int sicken(GroupHosts hosts, List<String> which, Ailment ailment, int forceMillis, Random random)
+    private static int sicken(
+            GroupNodeProcesses hosts, List<String> which, Ailment ailment, int forceMillis, Random random)
             throws IOException, InterruptedException {
         for (String host : which) {
             hosts.sicken(host, ailment, forceMillis);
@@ -159,14 +160,14 @@ enum GroupFault {
         return killed;
     }
 
-    private static void bear(GroupHosts hosts) throws IOException, InterruptedException {
+    private static void bear(GroupNodeProcesses hosts) throws IOException, InterruptedException {
         for (long left = SICK_MILLIS; left > 0; left -= LOOK_MILLIS) {
             Thread.sleep(LOOK_MILLIS);
             hosts.startThoseThatEnded();
         }
     }
 
-    private static int cut(GroupHosts hosts, List<String> which, boolean mute, boolean deaf)
+    private static int cut(GroupNodeProcesses hosts, List<String> which, boolean mute, boolean deaf)
             throws InterruptedException {
         for (String host : which) {
             if (mute) {
@@ -180,26 +181,26 @@ enum GroupFault {
         return 0;
     }
 
-    private static int kill(GroupHosts hosts, List<String> which) throws IOException {
+    private static int kill(GroupNodeProcesses hosts, List<String> which) throws IOException {
         for (String host : which) {
             hosts.kill(host);
         }
         return which.size();
     }
 
-    private static int keepAway(GroupHosts hosts, String host) throws IOException {
+    private static int keepAway(GroupNodeProcesses hosts, String host) throws IOException {
         hosts.kill(host);
         hosts.outgrowLog(AWAY);
         return 1;
     }
 
-    private static int pause(GroupHosts hosts, String host) throws IOException, InterruptedException {
+    private static int pause(GroupNodeProcesses hosts, String host) throws IOException, InterruptedException {
         hosts.pause(host);
         Thread.sleep(CUT_MILLIS);
         return 0;
     }
 
-    private static int killStarting(GroupHosts hosts, String host, Random random)
+    private static int killStarting(GroupNodeProcesses hosts, String host, Random random)
             throws IOException, InterruptedException {
         hosts.kill(host);
         hosts.start(host);

@@ -1,6 +1,6 @@
 package io.caravan.bench.torture;
 
-import io.caravan.bench.torture.HostCall.Answer;
+import io.caravan.bench.torture.NodeCall.Answer;
 import java.io.IOException;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -17,7 +17,7 @@ final class GroupReader extends GroupClient {
 
     private long reads;
 
-    GroupReader(SplittableRandom random, GroupHosts hosts, List<ListHistory> lists) {
+    GroupReader(SplittableRandom random, GroupNodeProcesses hosts, List<ListHistory> lists) {
         super("reader", random, hosts, lists);
     }
 
@@ -37,16 +37,16 @@ final class GroupReader extends GroupClient {
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
-        links.values().forEach(HostLink::end);
+        links.values().forEach(NodeLink::end);
     }
 
     private void read(String host, ListHistory list) throws IOException {
-        HostLink link = link(host);
+        NodeLink link = link(host);
         long began = System.nanoTime();
-        link.send(HostCall.strictRead(list.id()));
+        link.send(NodeCall.strictRead(list.id()));
         if (link.answer(IN_TIME) == Answer.DONE) {
             ListModel seen = link.list();
-            list.shown(new StrictReads.Read(began, System.nanoTime(), seen, host));
+            list.shown(new LinearizabilityChecker.Read(began, System.nanoTime(), seen, host));
             leader = host;
             reads++;
         } else {
@@ -55,7 +55,7 @@ final class GroupReader extends GroupClient {
     }
 
     private void drop(String host) {
-        HostLink link = links.remove(host);
+        NodeLink link = links.remove(host);
         if (link != null) {
             link.end();
         }

@@ -3,7 +3,7 @@ package io.caravan.bench.torture;
 import io.caravan.DurableListStore;
 import io.caravan.VerifyReport;
 import io.caravan.bench.Directories;
-import io.caravan.bench.torture.HostCall.Answer;
+import io.caravan.bench.torture.NodeCall.Answer;
 import io.caravan.testing.StoreContents;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Runs three nodes of a Raft group in separate processes. Clients write to them and make linearizable reads, while
  * nodes are killed, suspended, and cut off from each other.
  *
- * <p>After each round, all nodes are up again. The group must then accept writes within {@link GroupHosts#PATIENCE},
+ * <p>After each round, all nodes are up again. The group must then accept writes within {@link GroupNodeProcesses#PATIENCE},
  * its leader must hold all acknowledged writes, and the reads must have been linearizable. After some rounds, all nodes
  * are stopped and their replicas compared.
  */
@@ -37,7 +37,7 @@ final class GroupTorture {
     private static final long POLL_NANOS = 20_000_000;
 
     private final GroupPlan plan;
-    private final GroupHosts hosts;
+    private final GroupNodeProcesses hosts;
     private final TortureOptions options;
     private final long deadline;
     private final Random random;
@@ -49,7 +49,11 @@ final class GroupTorture {
     private long probes;
 
     private GroupTorture(
-            GroupPlan plan, GroupHosts hosts, List<GroupFault> faults, TortureOptions options, PrintStream out) {
+            GroupPlan plan,
+            GroupNodeProcesses hosts,
+            List<GroupFault> faults,
+            TortureOptions options,
+            PrintStream out) {
         this.plan = plan;
         this.faults = faults.stream()
                 .filter(fault -> hosts.whyNoSickDisks().isEmpty() || !fault.isOfDisks())
@@ -77,7 +81,7 @@ final class GroupTorture {
     static GroupSummary run(String mainClass, TortureOptions options, List<GroupFault> faults, PrintStream out)
             throws IOException, InterruptedException {
         GroupPlan plan = GroupPlan.make(options.directory());
-        try (GroupHosts hosts = new GroupHosts(plan, mainClass)) {
+        try (GroupNodeProcesses hosts = new GroupNodeProcesses(plan, mainClass)) {
             return new GroupTorture(plan, hosts, faults, options, out).run();
         }
     }
@@ -156,7 +160,7 @@ final class GroupTorture {
         for (int i = 0; i < WRITERS; i++) {
             GroupWriter writer = writers.get(i);
             writer.join();
-            writer.hearOut(GroupHosts.PATIENCE);
+            writer.hearOut(GroupNodeProcesses.PATIENCE);
             numbers[i] = writer.number();
             summary.writer(writer);
         }
@@ -164,16 +168,16 @@ final class GroupTorture {
 
     /** Waits until a leader has accepted a write, and returns that leader. */
     private String awaitService() throws IOException {
-        long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
+        long end = System.nanoTime() + GroupNodeProcesses.PATIENCE.toNanos();
         while (System.nanoTime() < end) {
             hosts.startThoseThatEnded();
             Optional<String> leader = hosts.leader();
-            if (leader.isPresent() && hosts.takes(leader.get(), HostCall.append(PROBE_LIST, probes++, 24))) {
+            if (leader.isPresent() && hosts.takes(leader.get(), NodeCall.append(PROBE_LIST, probes++, 24))) {
                 return leader.get();
             }
             LockSupport.parkNanos(POLL_NANOS);
         }
-        throw new IOException("the group has taken no write for " + GroupHosts.PATIENCE.toSeconds()
+        throw new IOException("the group has taken no write for " + GroupNodeProcesses.PATIENCE.toSeconds()
                 + " s, though all its hosts are up; their output, with their threads, is in " + plan.directory());
     }
 
@@ -193,23 +197,23 @@ final class GroupTorture {
      * has all earlier writes.
      */
     private @Nullable ListModel read(long list) throws IOException {
-        long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
+        long end = System.nanoTime() + GroupNodeProcesses.PATIENCE.toNanos();
         while (System.nanoTime() < end) {
             String leader = hosts.leader().orElseGet(() -> "");
             if (leader.isEmpty()) {
                 awaitService();
                 continue;
             }
-            try (HostLink link = hosts.link(leader)) {
-                link.send(HostCall.read(list));
-                if (link.answer(GroupHosts.PATIENCE) == Answer.DONE) {
+            try (NodeLink link = hosts.link(leader)) {
+                link.send(NodeCall.read(list));
+                if (link.answer(GroupNodeProcesses.PATIENCE) == Answer.DONE) {
                     return link.list();
                 }
             }
             awaitService();
         }
         throw new IOException("hosts that say they lead have refused to read list " + list + " for "
-                + GroupHosts.PATIENCE.toSeconds() + " s, though the group takes writes");
+                + GroupNodeProcesses.PATIENCE.toSeconds() + " s, though the group takes writes");
     }
 
     private void compareReplicas(boolean last) throws IOException {
@@ -238,14 +242,14 @@ final class GroupTorture {
 
     private void awaitAllAlike() throws IOException {
         String leader = awaitService();
-        long reached = hosts.state(leader).map(HostLink.State::applied).orElse(0L);
-        long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
+        long reached = hosts.state(leader).map(NodeLink.State::applied).orElse(0L);
+        long end = System.nanoTime() + GroupNodeProcesses.PATIENCE.toNanos();
         for (String host : hosts.ids()) {
-            while (hosts.state(host).map(HostLink.State::applied).orElse(-1L) < reached) {
+            while (hosts.state(host).map(NodeLink.State::applied).orElse(-1L) < reached) {
                 hosts.startThoseThatEnded();
                 if (System.nanoTime() > end) {
                     throw new IOException("host " + host + " has not caught up within "
-                            + GroupHosts.PATIENCE.toSeconds() + " s; its output is in " + plan.log(host));
+                            + GroupNodeProcesses.PATIENCE.toSeconds() + " s; its output is in " + plan.log(host));
                 }
                 LockSupport.parkNanos(POLL_NANOS);
             }

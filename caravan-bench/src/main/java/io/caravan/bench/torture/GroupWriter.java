@@ -1,6 +1,6 @@
 package io.caravan.bench.torture;
 
-import io.caravan.bench.torture.HostCall.Answer;
+import io.caravan.bench.torture.NodeCall.Answer;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
@@ -19,7 +19,7 @@ final class GroupWriter extends GroupClient {
     private static final long PAUSE_NANOS = 5_000_000;
     private static final long TEMPORARY_LISTS = 2;
 
-    private record Late(HostLink link, ListHistory list, HostCall call, long sent) {}
+    private record Late(NodeLink link, ListHistory list, NodeCall call, long sent) {}
 
     private final List<Late> late = new ArrayList<>();
     private final List<ListHistory> awake;
@@ -27,7 +27,7 @@ final class GroupWriter extends GroupClient {
     private long acknowledged;
     private long unknown;
 
-    GroupWriter(SplittableRandom random, GroupHosts hosts, List<ListHistory> lists, long firstNumber) {
+    GroupWriter(SplittableRandom random, GroupNodeProcesses hosts, List<ListHistory> lists, long firstNumber) {
         super("writer", random, hosts, lists);
         this.awake = new ArrayList<>(lists);
         this.number = firstNumber;
@@ -81,20 +81,20 @@ final class GroupWriter extends GroupClient {
         }
     }
 
-    private HostCall next(ListHistory list) {
+    private NodeCall next(ListHistory list) {
         int dice = random.nextInt(1000);
         if (dice < 60) {
-            return HostCall.trim(list.id(), list.sequence(random.nextInt(60)));
+            return NodeCall.trim(list.id(), list.sequence(random.nextInt(60)));
         } else if (dice < 70 && lists.indexOf(list) < TEMPORARY_LISTS) {
-            return HostCall.delete(list.id());
+            return NodeCall.delete(list.id());
         }
         int length = random.nextInt(10) == 0 ? GroupPlan.MAX_VALUE_BYTES : 300;
-        return HostCall.append(list.id(), number++, 24 + random.nextInt(length - 23));
+        return NodeCall.append(list.id(), number++, 24 + random.nextInt(length - 23));
     }
 
     /** Requests a change. Returns whether it was acknowledged. */
-    private boolean change(ListHistory list, HostCall call) {
-        HostLink link;
+    private boolean change(ListHistory list, NodeCall call) {
+        NodeLink link;
         try {
             link = link(leader);
         } catch (IOException notUp) {
@@ -116,7 +116,7 @@ final class GroupWriter extends GroupClient {
     }
 
     /** Receives a result. Returns whether the change was acknowledged. */
-    private boolean heard(HostLink link, ListHistory list, HostCall call, long sent, Duration patience)
+    private boolean heard(NodeLink link, ListHistory list, NodeCall call, long sent, Duration patience)
             throws IOException {
         Answer answer = link.answer(patience);
         if (answer == Answer.DONE) {
@@ -131,7 +131,7 @@ final class GroupWriter extends GroupClient {
         return false;
     }
 
-    private void unknown(ListHistory list, HostCall call, long sent) {
+    private void unknown(ListHistory list, NodeCall call, long sent) {
         list.changed(call, ListHistory.UNKNOWN, sent);
         unknown++;
     }
@@ -145,7 +145,7 @@ final class GroupWriter extends GroupClient {
         for (Late waiting : late) {
             hear(waiting, patience);
         }
-        links.values().forEach(HostLink::end);
+        links.values().forEach(NodeLink::end);
     }
 
     /** Receives a late result, and closes the connection on which it arrived. */

@@ -26,8 +26,8 @@ final class ListHistory {
 
     private final long id;
     private final Deque<String> calls = new ArrayDeque<>();
-    private final List<StrictReads.Change> changes = new ArrayList<>();
-    private final Queue<StrictReads.Read> reads = new ConcurrentLinkedQueue<>();
+    private final List<LinearizabilityChecker.Change> changes = new ArrayList<>();
+    private final Queue<LinearizabilityChecker.Read> reads = new ConcurrentLinkedQueue<>();
     /** The list as of the last check, before the recorded changes and reads. */
     private Optional<ListModel> start = Optional.empty();
 
@@ -52,9 +52,9 @@ final class ListHistory {
      *
      * @param sent time of the request, by {@link System#nanoTime()}
      */
-    void changed(HostCall call, long answer, long sent) {
-        changes.add(
-                new StrictReads.Change(call, sent, answer == UNKNOWN ? StrictReads.NEVER : System.nanoTime(), answer));
+    void changed(NodeCall call, long answer, long sent) {
+        changes.add(new LinearizabilityChecker.Change(
+                call, sent, answer == UNKNOWN ? LinearizabilityChecker.NEVER : System.nanoTime(), answer));
         remember(call + (answer == UNKNOWN ? ": fate unknown" : ": " + answer));
         List<Optional<ListModel>> after = new ArrayList<>();
         for (Optional<ListModel> before : possible) {
@@ -75,17 +75,17 @@ final class ListHistory {
     }
 
     /** Records a linearizable read. May be called by any thread until the list is {@linkplain #found checked}. */
-    void shown(StrictReads.Read read) {
+    void shown(LinearizabilityChecker.Read read) {
         reads.add(read);
     }
 
     /** Whether the result of a change matches the contents that the change produced. */
-    static boolean explains(HostCall call, long answer, Optional<ListModel> made) {
-        return call.kind() != HostCall.Kind.APPEND || made.orElseThrow().nextSequence() == answer + 1;
+    static boolean explains(NodeCall call, long answer, Optional<ListModel> made) {
+        return call.kind() != NodeCall.Kind.APPEND || made.orElseThrow().nextSequence() == answer + 1;
     }
 
     /** Returns the list after a change, without modifying the original. */
-    static Optional<ListModel> after(HostCall call, Optional<ListModel> before) {
+    static Optional<ListModel> after(NodeCall call, Optional<ListModel> before) {
         Optional<ListModel> list = before.map(ListModel::copy);
         switch (call.kind()) {
             case APPEND -> {
@@ -113,7 +113,7 @@ final class ListHistory {
         boolean explained = possible.stream().anyMatch(should -> difference(should, is) == null);
         String problem = contradiction;
         if (problem == null) {
-            problem = StrictReads.problem(id, start.orElse(null), changes, List.copyOf(reads));
+            problem = LinearizabilityChecker.problem(id, start.orElse(null), changes, List.copyOf(reads));
         }
         if (problem == null && !explained) {
             problem = "list " + id + " is not as acknowledged, in none of the " + possible.size()

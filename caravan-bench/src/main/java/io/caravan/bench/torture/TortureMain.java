@@ -245,7 +245,7 @@ public final class TortureMain implements Callable<Integer> {
                 volume);
         System.out.println("seed " + evidence.seed() + ", " + course.words() + " in " + work);
         Summary summary = target.cluster
-                ? GroupTorture.run(GroupHost.class.getName(), options, List.of(GroupFault.values()), System.out)
+                ? GroupTorture.run(GroupNodeProcess.class.getName(), options, List.of(GroupFault.values()), System.out)
                 : run(options);
         System.out.println(summary);
         return summary.clean();

@@ -24,7 +24,7 @@
  *
  * <p>A Raft group has its own harness, {@link io.caravan.bench.torture.GroupTorture}, because other changes may follow
  * a change whose outcome is unknown there. {@link io.caravan.bench.torture.ListHistory} therefore keeps all possible
- * contents of a list. Each {@link io.caravan.bench.torture.GroupHost} is a process that makes the changes requested by
+ * contents of a list. Each {@link io.caravan.bench.torture.GroupNodeProcess} is a process that makes the changes requested by
  * {@link io.caravan.bench.torture.GroupWriter}s.
  */
 @NullMarked

@@ -29,7 +29,7 @@ class GroupTortureTest {
     @Test
     @Tag("thorough")
     void nothingThatAGroupAcknowledgedIsLost() throws IOException, InterruptedException {
-        GroupSummary summary = torture(GroupHost.class, ALL, FEW_ROUNDS);
+        GroupSummary summary = torture(GroupNodeProcess.class, ALL, FEW_ROUNDS);
         assertThat(summary.problems()).isEmpty();
         assertThat(summary.rounds()).isEqualTo(FEW_ROUNDS);
         assertThat(summary.acknowledged()).isPositive();
@@ -42,7 +42,7 @@ class GroupTortureTest {
         GroupDisks probe = new GroupDisks(GroupPlan.make(directory.resolve("probe")));
         assumeThat(probe.whyNone()).isEmpty();
         List<GroupFault> sick = ALL.stream().filter(GroupFault::isOfDisks).toList();
-        GroupSummary summary = torture(GroupHost.class, sick, SICK_ROUNDS);
+        GroupSummary summary = torture(GroupNodeProcess.class, sick, SICK_ROUNDS);
         assertThat(summary.problems()).isEmpty();
         assertThat(summary.acknowledged()).isPositive();
     }

@@ -51,11 +51,11 @@ final class ListHistoryTest {
     @Test
     void trimsAndDeletesMayBeUnknownToo() {
         ListHistory trimmed = twoAppended();
-        trimmed.changed(HostCall.trim(LIST, 1), ListHistory.UNKNOWN, LONG_AGO);
+        trimmed.changed(NodeCall.trim(LIST, 1), ListHistory.UNKNOWN, LONG_AGO);
         ListModel rest = list(1, 2);
         rest.trimTo(1);
         assertThat(trimmed.found(rest)).isNull();
-        trimmed.changed(HostCall.delete(LIST), -1, LONG_AGO);
+        trimmed.changed(NodeCall.delete(LIST), -1, LONG_AGO);
         trimmed.changed(append(4), 0, LONG_AGO);
         assertThat(trimmed.found(list(4))).isNull();
     }
@@ -67,8 +67,8 @@ final class ListHistoryTest {
         return history;
     }
 
-    private static HostCall append(long number) {
-        return HostCall.append(LIST, number, 40);
+    private static NodeCall append(long number) {
+        return NodeCall.append(LIST, number, 40);
     }
 
     private static ListModel list(long... numbers) {

@@ -12,13 +12,13 @@ final class LyingHost {
     private LyingHost() {}
 
     /** Acknowledges writes that its store has accepted before the group has committed them. */
-    static final class AnswersEarly extends GroupHost {
+    static final class AnswersEarly extends GroupNodeProcess {
         public static void main(String[] arguments) throws IOException {
             System.exit(new AnswersEarly().run(GroupPlan.parse(arguments)));
         }
 
         @Override
-        long change(DurableListStore store, HostCall call) {
+        long change(DurableListStore store, NodeCall call) {
             ListInfo before = store.info(call.list());
             submit(store, call);
             return before == null ? 0 : before.nextSequence();
@@ -26,7 +26,7 @@ final class LyingHost {
     }
 
     /** Continues after another leader has replaced it, as if its store still acknowledged writes. */
-    static final class GoesOn extends GroupHost {
+    static final class GoesOn extends GroupNodeProcess {
         private final Map<Long, Long> nextSequences = new ConcurrentHashMap<>();
         private volatile boolean replaced;
 
@@ -35,10 +35,10 @@ final class LyingHost {
         }
 
         @Override
-        long change(DurableListStore store, HostCall call) {
+        long change(DurableListStore store, NodeCall call) {
             try {
                 long told = super.change(store, call);
-                if (call.kind() == HostCall.Kind.APPEND) {
+                if (call.kind() == NodeCall.Kind.APPEND) {
                     nextSequences.put(call.list(), told + 1);
                 }
                 return told;

@@ -2,8 +2,8 @@ package io.caravan.bench.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.bench.torture.StrictReads.Change;
-import io.caravan.bench.torture.StrictReads.Read;
+import io.caravan.bench.torture.LinearizabilityChecker.Change;
+import io.caravan.bench.torture.LinearizabilityChecker.Read;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,11 +18,11 @@ class StrictReadsTest {
     private final List<Read> reads = new ArrayList<>();
 
     private void appended(long number, long sent, long answered, long sequence) {
-        changes.add(new Change(HostCall.append(LIST, number, 40), sent, answered, sequence));
+        changes.add(new Change(NodeCall.append(LIST, number, 40), sent, answered, sequence));
     }
 
-    private void unknown(HostCall call, long sent) {
-        changes.add(new Change(call, sent, StrictReads.NEVER, ListHistory.UNKNOWN));
+    private void unknown(NodeCall call, long sent) {
+        changes.add(new Change(call, sent, LinearizabilityChecker.NEVER, ListHistory.UNKNOWN));
     }
 
     private void read(long began, long ended, @Nullable ListModel seen) {
@@ -30,13 +30,13 @@ class StrictReadsTest {
     }
 
     private @Nullable String problem() {
-        return StrictReads.problem(LIST, null, changes, reads);
+        return LinearizabilityChecker.problem(LIST, null, changes, reads);
     }
 
     private static ListModel list(long first, long... numbers) {
         ListModel list = new ListModel(first);
         for (long number : numbers) {
-            list.append(ByteBuffer.wrap(HostCall.append(LIST, number, 40).value()));
+            list.append(ByteBuffer.wrap(NodeCall.append(LIST, number, 40).value()));
         }
         return list;
     }
@@ -104,7 +104,7 @@ class StrictReadsTest {
     @Test
     void aChangeOfUnknownFateMayBeMadeLaterButNotUnmade() {
         appended(1, 10, 20, 0);
-        unknown(HostCall.append(LIST, 2, 40), 30);
+        unknown(NodeCall.append(LIST, 2, 40), 30);
         read(35, 40, list(0, 1));
         read(50, 60, list(0, 1, 2));
         assertThat(problem()).isNull();
@@ -114,7 +114,7 @@ class StrictReadsTest {
 
     @Test
     void whatWasShownTellsTheFateOfWhatNobodyAcknowledged() {
-        unknown(HostCall.append(LIST, 1, 40), 10);
+        unknown(NodeCall.append(LIST, 1, 40), 10);
         read(15, 20, list(0, 1));
         appended(2, 30, 40, 0);
         assertThat(problem()).contains("is not explained by");
@@ -122,7 +122,7 @@ class StrictReadsTest {
 
     @Test
     void aChangeIsNotMadeAfterALaterOne() {
-        unknown(HostCall.append(LIST, 1, 40), 10);
+        unknown(NodeCall.append(LIST, 1, 40), 10);
         appended(2, 30, 40, 0);
         read(41, 50, list(0, 2));
         assertThat(problem()).isNull();
@@ -134,10 +134,10 @@ class StrictReadsTest {
     void trimsAndDeletesCountByTheirFirstSequence() {
         appended(1, 10, 20, 0);
         appended(2, 21, 22, 1);
-        changes.add(new Change(HostCall.trim(LIST, 1), 30, 40, 1));
+        changes.add(new Change(NodeCall.trim(LIST, 1), 30, 40, 1));
         read(35, 36, list(1, 2));
         read(45, 46, list(1, 2));
-        changes.add(new Change(HostCall.delete(LIST), 50, 60, -1));
+        changes.add(new Change(NodeCall.delete(LIST), 50, 60, -1));
         read(61, 62, null);
         assertThat(problem()).isNull();
         read(63, 64, list(1, 2));
@@ -148,7 +148,7 @@ class StrictReadsTest {
     void aTrimThatWasAcknowledgedStays() {
         appended(1, 10, 20, 0);
         appended(2, 21, 22, 1);
-        changes.add(new Change(HostCall.trim(LIST, 1), 30, 40, 1));
+        changes.add(new Change(NodeCall.trim(LIST, 1), 30, 40, 1));
         read(45, 46, list(0, 1, 2));
         assertThat(problem()).contains("as [0, 2)", "it was one of [1, 2)");
     }

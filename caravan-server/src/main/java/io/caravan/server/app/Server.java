@@ -29,7 +29,7 @@ import io.caravan.server.metrics.StoreMetrics;
 import io.caravan.server.net.Network;
 import io.caravan.server.protocol.http.HttpProtocol;
 import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.connection.Served;
+import io.caravan.server.protocol.http.connection.ServerContext;
 import io.caravan.server.protocol.resp.RespProtocol;
 import io.caravan.server.protocol.resp.commands.ServerStatus;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -151,7 +151,7 @@ public final class Server implements AutoCloseable {
         RestoreService restoring = archive == null ? null : startArchive(archive, opened, store);
         RespProtocol resp = listen(opened, restoring, backups, disk);
         if (http != null) {
-            http.serve(new Served(opened, archiver, restores, backups, resp::clients, settings));
+            http.serve(new ServerContext(opened, archiver, restores, backups, resp::clients, settings));
         }
     }
 

@@ -25,15 +25,15 @@ public final class Cluster {
     public static final String RAFT_FOLDER = "raft";
 
     private final ClusterGroup group;
-    private final ClusterHost self;
+    private final ClusterNode self;
     private final @Nullable SslContext tls;
     private final boolean strictReads;
     private final InstantSource clock;
     private final GroupView own;
-    private final List<OtherGroup> others;
+    private final List<RemoteGroup> others;
     private final List<GroupView> groups;
     private volatile @Nullable GroupMember member;
-    private volatile Supplier<Optional<ClusterHost>> heard = Optional::empty;
+    private volatile Supplier<Optional<ClusterNode>> heard = Optional::empty;
     private volatile boolean serving;
 
     /**
@@ -46,7 +46,7 @@ public final class Cluster {
      */
     public Cluster(ClusterFile file, String self, @Nullable SslContext tls, boolean strictReads, InstantSource clock) {
         this.group = file.groupOf(self);
-        ClusterHost host = file.host(self);
+        ClusterNode host = file.host(self);
         this.self = host;
         this.tls = tls;
         this.strictReads = strictReads;
@@ -54,9 +54,9 @@ public final class Cluster {
         this.own = new GroupView(group, host, this::hosts, this::knownLeader, clock);
         this.others = file.groups().stream()
                 .filter(other -> !other.equals(group))
-                .map(other -> new OtherGroup(other, host, clock))
+                .map(other -> new RemoteGroup(other, host, clock))
                 .toList();
-        this.groups = Stream.concat(Stream.of(own), others.stream().map(OtherGroup::view))
+        this.groups = Stream.concat(Stream.of(own), others.stream().map(RemoteGroup::view))
                 .sorted(Comparator.comparing(GroupView::slots))
                 .toList();
     }
@@ -68,7 +68,7 @@ public final class Cluster {
     }
 
     /** Sets the supplier of the leader of this node's group. */
-    void follow(Supplier<Optional<ClusterHost>> leader) {
+    void follow(Supplier<Optional<ClusterNode>> leader) {
         heard = leader;
     }
 
@@ -82,7 +82,7 @@ public final class Cluster {
     }
 
     public void leaveOthers() {
-        others.forEach(OtherGroup::close);
+        others.forEach(RemoteGroup::close);
     }
 
     /** Sets whether this node, from now on, has the store open and serves it. */
@@ -119,13 +119,13 @@ public final class Cluster {
      * Returns the current members of the group, sorted by id. As long as this node knows no members, returns the nodes
      * in the cluster file.
      */
-    public List<ClusterHost> hosts() {
+    public List<ClusterNode> hosts() {
         GroupMember here = member;
         List<Host> known = here == null ? List.of() : here.hosts();
         return known.isEmpty() ? group.hosts() : group.described(known);
     }
 
-    private Optional<ClusterHost> host(String id) {
+    private Optional<ClusterNode> host(String id) {
         return hosts().stream().filter(host -> host.id().equals(id)).findFirst();
     }
 
@@ -136,7 +136,7 @@ public final class Cluster {
                 .anyMatch(host -> host.http().host().equalsIgnoreCase(name));
     }
 
-    public ClusterHost self() {
+    public ClusterNode self() {
         return self;
     }
 
@@ -167,11 +167,11 @@ public final class Cluster {
      * Returns the leader, as far as this node knows. Empty during an election, and while this node has been elected but
      * does not serve yet.
      */
-    public Optional<ClusterHost> leader() {
+    public Optional<ClusterNode> leader() {
         return own.leader();
     }
 
-    private Optional<ClusterHost> knownLeader() {
+    private Optional<ClusterNode> knownLeader() {
         if (serving) {
             return Optional.of(self);
         }
@@ -216,7 +216,7 @@ public final class Cluster {
     }
 
     /** Returns the progress of a node, if this node knows it. */
-    public Optional<Progress> progress(ClusterHost host) {
+    public Optional<Progress> progress(ClusterNode host) {
         return progress().stream()
                 .filter(each -> each.host().id().equals(host.id()))
                 .findFirst();
@@ -229,9 +229,9 @@ public final class Cluster {
      * @throws IllegalArgumentException if no such node exists, or it is this node
      */
     public void transfer(String host, Duration timeout) throws IOException {
-        ClusterHost next = host(host)
+        ClusterNode next = host(host)
                 .orElseThrow(() -> new IllegalArgumentException("the cluster has no host '" + host + "', but "
-                        + hosts().stream().map(ClusterHost::id).toList()));
+                        + hosts().stream().map(ClusterNode::id).toList()));
         if (next.equals(self)) {
             throw new IllegalArgumentException("host " + host + " leads already");
         }
@@ -252,7 +252,7 @@ public final class Cluster {
      * @throws IOException if the change failed, or its outcome is unknown
      * @throws IllegalArgumentException if the cluster cannot make the change; nothing has changed
      */
-    public void add(ClusterHost host) throws IOException {
+    public void add(ClusterNode host) throws IOException {
         GroupMember leader = leading();
         requireOwnAddresses(host);
         leader.add(host.member());
@@ -264,7 +264,7 @@ public final class Cluster {
     }
 
     /** Replaces a node, which may be lost permanently, in one step. Otherwise works like {@link #add}. */
-    public void replace(String host, ClusterHost by) throws IOException {
+    public void replace(String host, ClusterNode by) throws IOException {
         GroupMember leader = leading();
         requireOwnAddresses(by);
         leader.replace(host, by.member());
@@ -279,13 +279,13 @@ public final class Cluster {
         return takingPart();
     }
 
-    private void requireOwnAddresses(ClusterHost joining) {
+    private void requireOwnAddresses(ClusterNode joining) {
         List<HostPort> wanted = addresses(joining);
         if (Set.copyOf(wanted).size() < wanted.size()) {
             throw new IllegalArgumentException("host " + joining.id() + " needs three addresses, each its own");
         }
         for (GroupView each : groups) {
-            for (ClusterHost host : each.hosts()) {
+            for (ClusterNode host : each.hosts()) {
                 if (each != own && host.id().equals(joining.id())) {
                     throw new IllegalArgumentException(
                             "the group of the slots " + each.slots() + " has a host " + host.id() + " already");
@@ -300,7 +300,7 @@ public final class Cluster {
         }
     }
 
-    private static List<HostPort> addresses(ClusterHost host) {
+    private static List<HostPort> addresses(ClusterNode host) {
         return List.of(host.peer(), host.resp(), host.http());
     }
 

@@ -39,7 +39,7 @@ public record ClusterFile(List<ClusterGroup> groups) {
     }
 
     /** Creates the configuration of a cluster with one group. */
-    public ClusterFile(UUID cluster, List<ClusterHost> hosts) {
+    public ClusterFile(UUID cluster, List<ClusterNode> hosts) {
         this(List.of(ClusterGroup.of(cluster, SlotRange.ALL, hosts)));
     }
 
@@ -58,10 +58,10 @@ public record ClusterFile(List<ClusterGroup> groups) {
     }
 
     private static ClusterFile of(Map<String, String> lines) {
-        Map<SlotRange, List<ClusterHost>> hosts = new TreeMap<>();
+        Map<SlotRange, List<ClusterNode>> hosts = new TreeMap<>();
         Set<HostPort> taken = new LinkedHashSet<>();
         for (String id : ids(lines)) {
-            ClusterHost host = new ClusterHost(
+            ClusterNode host = new ClusterNode(
                     id, address(lines, id + ".peer"), address(lines, id + ".resp"), address(lines, id + ".http"));
             // Rejects an id that no member may have.
             host.member();
@@ -143,7 +143,7 @@ public record ClusterFile(List<ClusterGroup> groups) {
     }
 
     /** Returns all nodes of a new cluster; later each group itself records its members. */
-    public List<ClusterHost> hosts() {
+    public List<ClusterNode> hosts() {
         return groups.stream().flatMap(group -> group.hosts().stream()).toList();
     }
 
@@ -152,7 +152,7 @@ public record ClusterFile(List<ClusterGroup> groups) {
      *
      * @throws IllegalArgumentException if no such node exists
      */
-    public ClusterHost host(String id) {
+    public ClusterNode host(String id) {
         return groupOf(id).hosts().stream()
                 .filter(host -> host.id().equals(id))
                 .findFirst()
@@ -169,6 +169,6 @@ public record ClusterFile(List<ClusterGroup> groups) {
                 .filter(group -> group.has(id))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("the cluster has no host '" + id + "', but "
-                        + hosts().stream().map(ClusterHost::id).toList()));
+                        + hosts().stream().map(ClusterNode::id).toList()));
     }
 }

@@ -15,7 +15,7 @@ import java.util.UUID;
  * @param slots the slots of the group's documents
  * @param hosts all nodes of a new group; later the group itself records its members
  */
-public record ClusterGroup(UUID id, SlotRange slots, List<ClusterHost> hosts) {
+public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> hosts) {
     public ClusterGroup {
         hosts = List.copyOf(hosts);
     }
@@ -24,7 +24,7 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterHost> hosts) {
      * Creates a group of a cluster. Its id is derived from its slots, so files that divide the slots differently define
      * different groups, whose nodes reject each other. The only group of a cluster has the cluster's id.
      */
-    public static ClusterGroup of(UUID cluster, SlotRange slots, List<ClusterHost> hosts) {
+    public static ClusterGroup of(UUID cluster, SlotRange slots, List<ClusterNode> hosts) {
         UUID id = slots.equals(SlotRange.ALL)
                 ? cluster
                 : UUID.nameUUIDFromBytes((cluster + " " + slots).getBytes(StandardCharsets.UTF_8));
@@ -35,10 +35,10 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterHost> hosts) {
      * Returns the current members of the group, sorted by id. The file may be older than the group's membership, or
      * newer than its members' addresses for clients: an entry of the file applies if its id and peer address match.
      */
-    List<ClusterHost> described(List<Host> members) {
+    List<ClusterNode> described(List<Host> members) {
         return members.stream()
                 .flatMap(member -> described(member).stream())
-                .sorted(Comparator.comparing(ClusterHost::id))
+                .sorted(Comparator.comparing(ClusterNode::id))
                 .toList();
     }
 
@@ -46,12 +46,12 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterHost> hosts) {
      * Returns one member as {@link #described(List)} does; empty if neither the file nor the member itself contains its
      * address for clients.
      */
-    Optional<ClusterHost> described(Host member) {
+    Optional<ClusterNode> described(Host member) {
         return hosts.stream()
                 .filter(host -> host.id().equals(member.id())
                         && host.peer().equals(new HostPort(member.address(), member.port())))
                 .findFirst()
-                .or(() -> ClusterHost.of(member));
+                .or(() -> ClusterNode.of(member));
     }
 
     boolean has(String host) {

@@ -14,15 +14,15 @@ import org.jspecify.annotations.Nullable;
 public final class GroupView {
     private final UUID id;
     private final SlotRange slots;
-    private final ClusterHost self;
-    private final Supplier<List<ClusterHost>> hosts;
-    private final Supplier<Optional<ClusterHost>> leader;
+    private final ClusterNode self;
+    private final Supplier<List<ClusterNode>> hosts;
+    private final Supplier<Optional<ClusterNode>> leader;
     private final InstantSource clock;
     private Seen seen;
-    private volatile @Nullable ClusterHost lastLeader;
+    private volatile @Nullable ClusterNode lastLeader;
 
     /** The leader, and the time since which this node has known it. */
-    private record Seen(@Nullable ClusterHost leader, Instant since) {}
+    private record Seen(@Nullable ClusterNode leader, Instant since) {}
 
     /**
      * Creates a view of a group.
@@ -33,9 +33,9 @@ public final class GroupView {
      */
     GroupView(
             ClusterGroup group,
-            ClusterHost self,
-            Supplier<List<ClusterHost>> hosts,
-            Supplier<Optional<ClusterHost>> leader,
+            ClusterNode self,
+            Supplier<List<ClusterNode>> hosts,
+            Supplier<Optional<ClusterNode>> leader,
             InstantSource clock) {
         this.id = group.id();
         this.slots = group.slots();
@@ -55,13 +55,13 @@ public final class GroupView {
     }
 
     /** Returns the current members of the group, as far as this node knows. */
-    public List<ClusterHost> hosts() {
+    public List<ClusterNode> hosts() {
         return hosts.get();
     }
 
     /** Returns the leader, as far as this node knows; empty during an election. */
-    public Optional<ClusterHost> leader() {
-        Optional<ClusterHost> known = leader.get();
+    public Optional<ClusterNode> leader() {
+        Optional<ClusterNode> known = leader.get();
         known.ifPresent(host -> lastLeader = host);
         return known;
     }
@@ -71,8 +71,8 @@ public final class GroupView {
      * this node has not learned of a leader yet, it is another node. Clients that receive no owner assume that the
      * cluster is broken, and do not retry.
      */
-    public ClusterHost owner() {
-        ClusterHost known = leader().orElse(lastLeader);
+    public ClusterNode owner() {
+        ClusterNode known = leader().orElse(lastLeader);
         return known != null
                 ? known
                 : hosts().stream()
@@ -82,12 +82,12 @@ public final class GroupView {
     }
 
     /** Returns all nodes of the group except the given one. */
-    public List<ClusterHost> hostsBesides(ClusterHost one) {
+    public List<ClusterNode> hostsBesides(ClusterNode one) {
         return hosts().stream().filter(host -> !host.equals(one)).toList();
     }
 
-    /** Returns the id by which Redis clients know a node of the group; see {@link ClusterHost#nodeId}. */
-    public String nodeId(ClusterHost host) {
+    /** Returns the id by which Redis clients know a node of the group; see {@link ClusterNode#nodeId}. */
+    public String nodeId(ClusterNode host) {
         return host.nodeId(id);
     }
 
@@ -96,7 +96,7 @@ public final class GroupView {
      * called.
      */
     public synchronized Instant since() {
-        ClusterHost now = leader().orElse(null);
+        ClusterNode now = leader().orElse(null);
         if (!Objects.equals(now, seen.leader())) {
             seen = new Seen(now, clock.instant());
         }

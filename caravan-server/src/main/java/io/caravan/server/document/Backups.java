@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 public final class Backups implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Backups.class);
 
-    private final @Nullable BackupFolders folders;
+    private final @Nullable BackupDirectories folders;
     private final Source source;
     private final Executor threads;
     private final AtomicReference<@Nullable Attempt> latest = new AtomicReference<>();
@@ -123,7 +123,7 @@ public final class Backups implements AutoCloseable {
     }
 
     private Backups(@Nullable Path directory, Source source, Executor threads) {
-        this.folders = directory == null ? null : new BackupFolders(directory);
+        this.folders = directory == null ? null : new BackupDirectories(directory);
         this.source = source;
         this.threads = threads;
     }
@@ -167,7 +167,7 @@ public final class Backups implements AutoCloseable {
      *     what to do
      */
     public void start(String name, Outcome<Made> outcome) {
-        BackupFolders to = folders();
+        BackupDirectories to = folders();
         checkName(name);
         if (to.exists(name)) {
             throw new BackupException(
@@ -208,7 +208,7 @@ public final class Backups implements AutoCloseable {
         outcome.success(made);
     }
 
-    private BackupFolders folders() {
+    private BackupDirectories folders() {
         if (folders == null) {
             throw new BackupException(Reason.NO_BACKUPS, "this server makes no backups: start it with --backup-dir");
         }
@@ -216,9 +216,9 @@ public final class Backups implements AutoCloseable {
     }
 
     private static void checkName(String name) {
-        if (!BackupFolders.isName(name)) {
+        if (!BackupDirectories.isName(name)) {
             throw new IllegalArgumentException("'" + DocumentName.printable(name)
-                    + "' cannot be a backup's name: it has " + BackupFolders.NAME_RULE);
+                    + "' cannot be a backup's name: it has " + BackupDirectories.NAME_RULE);
         }
     }
 
@@ -234,7 +234,7 @@ public final class Backups implements AutoCloseable {
      * @throws BackupException {@code NO_BACKUPS}
      */
     public List<BackupInfo> list() {
-        BackupFolders in = folders();
+        BackupDirectories in = folders();
         BackupInfo noted = noted();
         Map<String, BackupInfo> found = in.list();
         if (noted != null) {
@@ -256,7 +256,7 @@ public final class Backups implements AutoCloseable {
      * @throws BackupException {@code NO_BACKUPS}, {@code NO_BACKUP}
      */
     public BackupInfo find(String name) {
-        BackupFolders in = folders();
+        BackupDirectories in = folders();
         checkName(name);
         BackupInfo noted = noted();
         BackupInfo found = in.find(name);

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@value #TIMESTAMPS}: see {@link Timestamps};
  *   <li>{@value #ORIGIN}: see {@link Origin}; the document was imported from another store;
  *   <li>{@value #FENCE}: see {@link Fence}; the document is being moved to another server;
- *   <li>{@value #MOVED}: the text of {@link Whereabouts}; the document has moved, and clients are redirected.
+ *   <li>{@value #MOVED}: the text of {@link RedirectTarget}; the document has moved, and clients are redirected.
  * </ul>
  */
 public final class DocumentAttributes {
@@ -303,7 +303,7 @@ public final class DocumentAttributes {
     }
 
     /** Returns the server to which the document is being moved, or null. */
-    public @Nullable Whereabouts movingTo() {
+    public @Nullable RedirectTarget movingTo() {
         Fence fence = fence();
         return fence == null ? null : fence.to();
     }
@@ -318,12 +318,12 @@ public final class DocumentAttributes {
 
     /** Returns the server to which this redirect leads, or null if this is a document. */
     @Nullable
-    Whereabouts movedTo() {
+    RedirectTarget movedTo() {
         String text = text(MOVED);
-        return text == null ? null : Whereabouts.parse(text);
+        return text == null ? null : RedirectTarget.parse(text);
     }
 
-    DocumentAttributes withMovedTo(@Nullable Whereabouts to) {
+    DocumentAttributes withMovedTo(@Nullable RedirectTarget to) {
         return to == null ? of(raw.without(MOVED)) : with(MOVED, bytes(to.text()));
     }
 

@@ -21,7 +21,7 @@ public final class DocumentEdits {
     private final Set<DocumentName> names;
     private final Expiry expiry;
     private final Spaces spaces;
-    private final @Nullable Preparation preparation;
+    private final @Nullable Prefetch preparation;
     private final UnaryOperator<DocumentName> beside;
     /** The first document used, and the only one of most writes; the others are in the map. */
     private @Nullable EditedDocument first;
@@ -36,7 +36,7 @@ public final class DocumentEdits {
             Expiry expiry,
             Spaces spaces,
             UnaryOperator<DocumentName> beside,
-            @Nullable Preparation preparation) {
+            @Nullable Prefetch preparation) {
         this.beside = beside;
         this.edit = edit;
         this.names = names;
@@ -47,7 +47,7 @@ public final class DocumentEdits {
 
     /** Returns the write's preparation, or null if it has none. */
     @Nullable
-    Preparation preparation() {
+    Prefetch preparation() {
         return preparation;
     }
 

@@ -68,7 +68,7 @@ public final class DocumentImport {
             }
             return beside.bring(attributes.withStart(firstSequence).withImporting(), List.of());
         }
-        Whereabouts redirect = makeRoom(document, firstSequence, replaced);
+        RedirectTarget redirect = makeRoom(document, firstSequence, replaced);
         return document.bring(
                 attributes.withStart(firstSequence).withImporting().withMovedTo(redirect), List.of());
     }
@@ -86,14 +86,14 @@ public final class DocumentImport {
     }
 
     /** Frees the name. Returns the target of the redirect that had it, or null. */
-    private static @Nullable Whereabouts makeRoom(EditedDocument document, long firstSequence, Replaced replaced) {
+    private static @Nullable RedirectTarget makeRoom(EditedDocument document, long firstSequence, Replaced replaced) {
         requireFirst(firstSequence);
         DocumentInfo unfinished = document.evenDeleted();
         if (unfinished != null && unfinished.attributes().importing()) {
             document.abortRestoring(unfinished.id());
         }
         DocumentInfo there = document.evenDeleted();
-        Whereabouts redirect = there == null ? null : there.attributes().movedTo();
+        RedirectTarget redirect = there == null ? null : there.attributes().movedTo();
         if (redirect != null && replaced != Replaced.NOTHING) {
             document.removeRedirect();
             return redirect;

@@ -21,7 +21,7 @@ public final class DocumentMove {
      * @throws DocumentException {@code NOT_FOUND}, {@code GONE}, {@code RESTORING}, {@code MOVED}, {@code HAS_FORKS};
      *     {@code MOVING} when it is being moved to another target
      */
-    public static DocumentInfo fence(EditedDocument document, long holder, Whereabouts to) {
+    public static DocumentInfo fence(EditedDocument document, long holder, RedirectTarget to) {
         DocumentName name = document.name();
         DocumentInfo info = DocumentReads.required(name, document.info());
         DocumentAttributes attributes = info.attributes();
@@ -65,7 +65,7 @@ public final class DocumentMove {
      * @throws DocumentException {@code CHANGED} when this run did not fence it, or another run has since
      *     fenced it
      */
-    public static Whereabouts redirect(EditedDocument document, long holder) {
+    public static RedirectTarget redirect(EditedDocument document, long holder) {
         DocumentInfo info = document.info();
         Fence held = info == null ? null : info.attributes().fence();
         if (info == null || held == null || held.holder() != holder) {
@@ -85,7 +85,7 @@ public final class DocumentMove {
      */
     public static boolean forget(EditedDocument document) {
         DocumentInfo info = document.evenDeleted();
-        @Nullable Whereabouts to = info == null ? null : info.attributes().movedTo();
+        @Nullable RedirectTarget to = info == null ? null : info.attributes().movedTo();
         if (to != null) {
             document.removeRedirect();
         }

@@ -7,7 +7,7 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.catalog.NamedDocument;
-import io.caravan.server.document.Creation.SourceValue;
+import io.caravan.server.document.CreateRequest.SourceValue;
 import io.caravan.server.document.DocumentException.Reason;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;

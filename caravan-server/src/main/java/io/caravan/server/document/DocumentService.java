@@ -9,10 +9,10 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.NamedDocument;
 import io.caravan.server.cluster.Slots;
-import io.caravan.server.document.Addition.Added;
-import io.caravan.server.document.Creation.Created;
-import io.caravan.server.document.Creation.ForkPoint;
-import io.caravan.server.document.Creation.SourceValue;
+import io.caravan.server.document.AppendRequest.Added;
+import io.caravan.server.document.CreateRequest.Created;
+import io.caravan.server.document.CreateRequest.ForkPoint;
+import io.caravan.server.document.CreateRequest.SourceValue;
 import io.caravan.server.document.DocumentWrites.Write;
 import io.caravan.server.document.space.Promise;
 import io.caravan.server.document.space.Spaces;
@@ -66,7 +66,7 @@ public final class DocumentService implements AutoCloseable {
     private final DeletionJournals deletions;
     private final Spaces spaces;
     private final DocumentWrites writes;
-    private final Tails tails = new Tails();
+    private final ChangeListeners tails = new ChangeListeners();
     private final ExpirySweeper sweeper;
     private final Map<Executor, LoopTurn> turns = new ConcurrentHashMap<>();
     private final String run = HexFormat.of().toHexDigits(new SecureRandom().nextLong());
@@ -257,19 +257,19 @@ public final class DocumentService implements AutoCloseable {
      * Writes to documents as {@link #write(Collection, Function, Outcome)} does. The change may read values ({@link
      * EditedDocument#values}), and may append long JSON without delaying other writes.
      *
-     * @throws Preparation.UnpreparedException when the change needs data that takes time to get: continue with {@link
+     * @throws Prefetch.UnpreparedException when the change needs data that takes time to get: continue with {@link
      *     #writeWaiting}
      */
     public <T> boolean write(
             Collection<DocumentName> names,
             Function<DocumentEdits, T> change,
-            Preparation preparation,
+            Prefetch preparation,
             Outcome<T> outcome) {
         return writes.write(new Write<>(names, change, preparation, outcome));
     }
 
     /** Gets the data that an unprepared write lacked; for a thread that may wait. */
-    public void prepare(Preparation preparation) {
+    public void prepare(Prefetch preparation) {
         preparation.prepare(reads);
     }
 
@@ -280,7 +280,7 @@ public final class DocumentService implements AutoCloseable {
     public <T> void writeWaiting(
             Collection<DocumentName> names,
             Function<DocumentEdits, T> change,
-            Preparation preparation,
+            Prefetch preparation,
             Outcome<T> outcome) {
         writes.writeWaiting(new Write<>(names, change, preparation, outcome));
     }
@@ -292,7 +292,7 @@ public final class DocumentService implements AutoCloseable {
      * <p>Rejections are {@link DocumentException}s: {@code EXISTS}, {@code SOURCE_NOT_FOUND}, {@code SOURCE_GONE},
      * {@code FORK_POINT}, {@code CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code CHANGED}.
      */
-    public void create(DocumentName name, Creation creation, Outcome<Created> outcome) {
+    public void create(DocumentName name, CreateRequest creation, Outcome<Created> outcome) {
         ForkPoint point = creation.fork();
         SourceValue boundary = null;
         try {
@@ -318,7 +318,7 @@ public final class DocumentService implements AutoCloseable {
      * CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code STREAM_SEQ_REGRESSION}, {@code SEQUENCE_CONFLICT}, {@code
      * PRODUCER_FENCED}, {@code PRODUCER_GAP}, {@code PRODUCER_EPOCH_START}.
      */
-    public void append(DocumentName name, Addition addition, Outcome<Added> outcome) {
+    public void append(DocumentName name, AppendRequest addition, Outcome<Added> outcome) {
         write(name, addition::applyTo, outcome);
     }
 

@@ -12,7 +12,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.catalog.Edit;
 import io.caravan.server.document.DocumentException.Reason;
-import io.caravan.server.document.Preparation.UnpreparedException;
+import io.caravan.server.document.Prefetch.UnpreparedException;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.Spaces;
 import java.time.Duration;
@@ -47,7 +47,7 @@ final class DocumentWrites {
     private final DeletionJournals deletions;
     private final Spaces spaces;
     private final SpaceRules rules;
-    private final Tails tails;
+    private final ChangeListeners tails;
     /** One for each shard: if one has no space, the others may still have some. */
     private final List<Trouble> troubles;
 
@@ -63,7 +63,7 @@ final class DocumentWrites {
             DeletionJournals deletions,
             Spaces spaces,
             SpaceRules rules,
-            Tails tails) {
+            ChangeListeners tails) {
         this.catalog = catalog;
         this.reads = reads;
         this.expiry = expiry;
@@ -82,7 +82,7 @@ final class DocumentWrites {
     record Write<T>(
             Collection<DocumentName> names,
             Function<DocumentEdits, T> change,
-            @Nullable Preparation preparation,
+            @Nullable Prefetch preparation,
             Outcome<T> outcome) {
         static <T> Write<T> of(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
             return new Write<>(Set.of(name), edits -> change.apply(edits.document(name)), null, outcome);
@@ -122,7 +122,7 @@ final class DocumentWrites {
         writeLocking(Set.copyOf(write.names()), write, false);
     }
 
-    /** See {@link DocumentService#write(Collection, Function, Preparation, Outcome)}. */
+    /** See {@link DocumentService#write(Collection, Function, Prefetch, Outcome)}. */
     boolean write(Write<?> write) {
         Runnable waiting = () -> orFail(write.outcome(), () -> writeWaiting(write));
         List<DocumentName> missing = missing(write.names());
@@ -252,7 +252,7 @@ final class DocumentWrites {
                 if (!edits.carried()) {
                     setTerms(edit, locked);
                 }
-                try (SpaceCharges charges = rules.charge(edits, asked)) {
+                try (QuotaReservation charges = rules.charge(edits, asked)) {
                     Completion<T> completion = new Completion<>(
                             locked,
                             write.outcome(),

@@ -26,7 +26,7 @@ public final class EditedDocument {
     private List<byte[]> appended = List.of();
 
     /** The effect of the write on the document's size; null if the document is in no space. */
-    private final @Nullable SizeChange size;
+    private final @Nullable SizeDelta size;
 
     /** The ranges of values that have a time, after the edits so far. */
     private Timestamps timestamps;
@@ -43,7 +43,7 @@ public final class EditedDocument {
         this.edit = edit;
         this.expiry = expiry;
         this.before = edit.state();
-        this.size = space == null ? null : new SizeChange(space, before);
+        this.size = space == null ? null : new SizeDelta(space, before);
         this.timestamps = before == null
                 ? Timestamps.NONE
                 : DocumentAttributes.of(before.attributes()).timestamps();
@@ -55,7 +55,7 @@ public final class EditedDocument {
 
     /** Returns the effect of the edits so far on the document's size; null if the document is in no space. */
     @Nullable
-    SizeChange size() {
+    SizeDelta size() {
         return size;
     }
 
@@ -128,7 +128,7 @@ public final class EditedDocument {
             throw new DocumentException(
                     Reason.GONE, name, "is deleted; documents that were forked off it still need its values");
         }
-        Whereabouts moved = info.attributes().movedTo();
+        RedirectTarget moved = info.attributes().movedTo();
         if (moved != null) {
             throw new MovedException(name, moved);
         }
@@ -207,7 +207,7 @@ public final class EditedDocument {
         }
         used = true;
         add(values, came);
-        Preparation preparation = edits.preparation();
+        Prefetch preparation = edits.preparation();
         if (preparation != null) {
             if (appended.isEmpty()) {
                 appended = new ArrayList<>();
@@ -218,7 +218,7 @@ public final class EditedDocument {
     }
 
     private void requireFit(DocumentAttributes attributes, List<byte[]> values) {
-        Preparation preparation = edits.preparation();
+        Prefetch preparation = edits.preparation();
         if (!attributes.isJson()) {
             return;
         }
@@ -231,14 +231,13 @@ public final class EditedDocument {
 
     /**
      * Returns values of the document after the edits so far, and extends a sliding expiry. Requires a write with a
-     * {@link Preparation}. The result is empty while the preparation lacks the values: the write is then repeated.
+     * {@link Prefetch}. The result is empty while the preparation lacks the values: the write is then repeated.
      *
      * @param range within the document
      * @throws IllegalArgumentException when the write reads more than it may
      */
     public List<byte[]> values(SequenceRange range) {
-        Preparation preparation =
-                Objects.requireNonNull(edits.preparation(), "a change that reads needs a preparation");
+        Prefetch preparation = Objects.requireNonNull(edits.preparation(), "a change that reads needs a preparation");
         DocumentInfo info = info();
         if (info == null || range.count() == 0) {
             return List.of();
@@ -251,7 +250,7 @@ public final class EditedDocument {
                 ? List.of()
                 : List.copyOf(appended.subList((int) (Math.max(range.from(), firstAppended) - firstAppended), (int)
                         (range.to() - firstAppended)));
-        List<byte[]> values = Preparation.joined(stored, own);
+        List<byte[]> values = Prefetch.joined(stored, own);
         preparation.read(values);
         return values;
     }
@@ -510,7 +509,7 @@ public final class EditedDocument {
     }
 
     /** Deletes the document, and leaves a redirect in its place. */
-    void moveAway(DocumentInfo info, Whereabouts to) {
+    void moveAway(DocumentInfo info, RedirectTarget to) {
         ofTheMove = true;
         edits.carry();
         removeOrHide(info, true);
@@ -561,7 +560,7 @@ public final class EditedDocument {
     boolean abortRestoring(long id) {
         DocumentInfo info = evenDeleted();
         boolean there = info != null && info.id() == id && info.attributes().restoring();
-        Whereabouts moved = there ? Objects.requireNonNull(info).attributes().movedTo() : null;
+        RedirectTarget moved = there ? Objects.requireNonNull(info).attributes().movedTo() : null;
         if (there) {
             drop();
         }

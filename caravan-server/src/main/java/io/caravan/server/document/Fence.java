@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
  * @param holder identifies a run of a move: only the last run that fenced the document may continue the move
  * @param to the server to which the document moves
  */
-record Fence(long holder, Whereabouts to) {
+record Fence(long holder, RedirectTarget to) {
     byte[] encode() {
         byte[] address = to.text().getBytes(StandardCharsets.US_ASCII);
         return ByteBuffer.allocate(Long.BYTES + address.length)
@@ -24,6 +24,6 @@ record Fence(long holder, Whereabouts to) {
         long holder = bytes.getLong();
         return new Fence(
                 holder,
-                Whereabouts.parse(StandardCharsets.US_ASCII.decode(bytes).toString()));
+                RedirectTarget.parse(StandardCharsets.US_ASCII.decode(bytes).toString()));
     }
 }

@@ -6,14 +6,14 @@ import io.caravan.catalog.DocumentName;
 public final class MovedException extends DocumentException {
     private static final long serialVersionUID = 1L;
 
-    private final transient Whereabouts to;
+    private final transient RedirectTarget to;
 
-    MovedException(DocumentName name, Whereabouts to) {
+    MovedException(DocumentName name, RedirectTarget to) {
         super(Reason.MOVED, name, "has been moved to " + to);
         this.to = to;
     }
 
-    public Whereabouts to() {
+    public RedirectTarget to() {
         return to;
     }
 }

@@ -20,7 +20,7 @@ public final class PortableAttributes {
     private static final String BASE64 = "Base64";
     private static final int MAX_NUMBER_DIGITS = 18;
     /** Maximum length of a writer's sequence: the longest that an append over HTTP can set. */
-    private static final int MAX_STREAM_SEQ_BYTES = 3 * Addition.MAX_STREAM_SEQ_CHARS;
+    private static final int MAX_STREAM_SEQ_BYTES = 3 * AppendRequest.MAX_STREAM_SEQ_CHARS;
 
     private PortableAttributes() {}
 
@@ -113,9 +113,9 @@ public final class PortableAttributes {
 
     private static String contentType(byte[] value) {
         String type = text(value);
-        if (type.length() > Creation.MAX_CONTENT_TYPE_CHARS || type.chars().anyMatch(c -> c < ' ' || c > '~')) {
-            throw new IllegalArgumentException("a content type must be of at most " + Creation.MAX_CONTENT_TYPE_CHARS
-                    + " printable ASCII characters");
+        if (type.length() > CreateRequest.MAX_CONTENT_TYPE_CHARS || type.chars().anyMatch(c -> c < ' ' || c > '~')) {
+            throw new IllegalArgumentException("a content type must be of at most "
+                    + CreateRequest.MAX_CONTENT_TYPE_CHARS + " printable ASCII characters");
         }
         return type;
     }

@@ -74,12 +74,12 @@ final class SpaceRules {
      * @return the reservations of the write, until it is accepted or rejected
      * @throws DocumentException {@code TOO_LARGE}, {@code OVER_QUOTA}, {@code RATE_LIMITED}; nothing is then reserved
      */
-    SpaceCharges charge(DocumentEdits edits, boolean limited) {
+    QuotaReservation charge(DocumentEdits edits, boolean limited) {
         List<EditedDocument> documents = edits.inSpaces();
         if (documents.isEmpty()) {
-            return SpaceCharges.NONE;
+            return QuotaReservation.NONE;
         }
-        SpaceCharges charges = new SpaceCharges(documents.size());
+        QuotaReservation charges = new QuotaReservation(documents.size());
         boolean charged = false;
         try {
             for (EditedDocument document : documents) {
@@ -98,7 +98,7 @@ final class SpaceRules {
         }
     }
 
-    private void charge(EditedDocument document, SizeChange size, boolean limited, SpaceCharges charges) {
+    private void charge(EditedDocument document, SizeDelta size, boolean limited, QuotaReservation charges) {
         Space space = size.space();
         long retired = 0;
         if (limited && size.appends()) {
@@ -115,7 +115,7 @@ final class SpaceRules {
     }
 
     /** Trims values that are no longer retained. Returns the number trimmed. */
-    private long retire(EditedDocument document, SizeChange size) {
+    private long retire(EditedDocument document, SizeDelta size) {
         long most = size.space().settings().get(SpaceSetting.RETAINED_VALUES);
         long mostBytes = size.space().settings().get(SpaceSetting.RETAINED_BYTES);
         DocumentInfo info = document.evenDeleted();
@@ -136,7 +136,7 @@ final class SpaceRules {
         return keep - first;
     }
 
-    private long firstWithin(EditedDocument document, SizeChange size, DocumentInfo info, long mostBytes) {
+    private long firstWithin(EditedDocument document, SizeDelta size, DocumentInfo info, long mostBytes) {
         DocumentState list = document.list();
         if (list == null) {
             return info.firstSequence();
@@ -147,7 +147,7 @@ final class SpaceRules {
                 : info.attributes().base() + size.fits(store, list, bytes, mostBytes);
     }
 
-    private void checkSizes(EditedDocument document, SizeChange size) {
+    private void checkSizes(EditedDocument document, SizeDelta size) {
         DocumentInfo info = document.evenDeleted();
         if (info != null) {
             checkSize(document, size, SpaceSetting.VALUE_BYTES, size.longestBytes(), "take a value of ", " bytes");
@@ -161,7 +161,7 @@ final class SpaceRules {
     }
 
     private static void checkSize(
-            EditedDocument document, SizeChange size, SpaceSetting limit, long number, String what, String unit) {
+            EditedDocument document, SizeDelta size, SpaceSetting limit, long number, String what, String unit) {
         Space space = size.space();
         if (space.settings().exceeds(limit, number)) {
             space.refusedSize();
@@ -173,7 +173,7 @@ final class SpaceRules {
         }
     }
 
-    private static SizeChange size(EditedDocument document) {
+    private static SizeDelta size(EditedDocument document) {
         return Objects.requireNonNull(document.size());
     }
 
@@ -185,7 +185,7 @@ final class SpaceRules {
      * Takes the amounts of the write from the rates of each space in one step. A write of more than one second's worth
      * therefore passes, as a single value does.
      */
-    private void takeRates(List<EditedDocument> documents, SpaceCharges charges) {
+    private void takeRates(List<EditedDocument> documents, QuotaReservation charges) {
         Map<Space, List<EditedDocument>> growing = new LinkedHashMap<>();
         for (EditedDocument document : documents) {
             if (grows(document)) {
@@ -196,7 +196,7 @@ final class SpaceRules {
         growing.forEach((space, ofSpace) -> take(space, ofSpace, charges));
     }
 
-    private void take(Space space, List<EditedDocument> documents, SpaceCharges charges) {
+    private void take(Space space, List<EditedDocument> documents, QuotaReservation charges) {
         long writes = documents.size();
         long appendedBytes = documents.stream()
                 .mapToLong(document -> size(document).appendedBytes())

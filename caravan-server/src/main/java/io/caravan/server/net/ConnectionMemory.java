@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ConnectionMemory extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionMemory.class);
-    private static final LineLimit LINES = new LineLimit();
+    private static final LogRateLimiter LINES = new LogRateLimiter();
     /** A client that sends fewer bytes within {@link NetworkLimits#patience} counts as idle. */
     private static final int PROGRESS_BYTES = 8 * 1024;
     /**
@@ -41,7 +41,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     private final Channel channel;
     private final MemoryBudget budget;
     /** The client's network; null if the client is on this machine. */
-    private final @Nullable PeerNetwork peer;
+    private final @Nullable ClientSubnet peer;
 
     private final Queue<Runnable> whenRoom = new ConcurrentLinkedQueue<>();
     private Runnable onRoom = () -> {};
@@ -80,7 +80,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     ConnectionMemory(Channel channel, MemoryBudget budget) {
         this.channel = channel;
         this.budget = budget;
-        PeerNetwork network = PeerNetwork.of(channel.remoteAddress());
+        ClientSubnet network = ClientSubnet.of(channel.remoteAddress());
         this.peer = network == null || network.loopback() ? null : network;
         budget.opened(this);
     }

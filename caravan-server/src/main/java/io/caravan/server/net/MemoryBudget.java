@@ -64,7 +64,7 @@ final class MemoryBudget {
     final AtomicLong waitBytes = new AtomicLong();
     final LongAdder closedForRequests = new LongAdder();
     final LongAdder closedForReplies = new LongAdder();
-    private final Map<PeerNetwork, Long> waitsByAddress = new ConcurrentHashMap<>();
+    private final Map<ClientSubnet, Long> waitsByAddress = new ConcurrentHashMap<>();
 
     private final Set<ConnectionMemory> connections = ConcurrentHashMap.newKeySet();
     /**
@@ -232,7 +232,7 @@ final class MemoryBudget {
      * Reserves memory for waits of a connection that already holds {@code connectionBytes} for waits. Returns false if
      * a limit would be exceeded.
      */
-    boolean takeWait(@Nullable PeerNetwork peer, long connectionBytes, long bytes) {
+    boolean takeWait(@Nullable ClientSubnet peer, long connectionBytes, long bytes) {
         if (connectionBytes + bytes > waitLimitBytes / CONNECTION_PART) {
             return false;
         }
@@ -245,7 +245,7 @@ final class MemoryBudget {
         return false;
     }
 
-    void giveWait(@Nullable PeerNetwork peer, long bytes) {
+    void giveWait(@Nullable ClientSubnet peer, long bytes) {
         waitBytes.addAndGet(-bytes);
         if (peer != null) {
             waitsByAddress.computeIfPresent(peer, (same, held) -> held == bytes ? null : held - bytes);

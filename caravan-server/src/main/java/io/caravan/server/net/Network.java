@@ -49,12 +49,12 @@ public final class Network implements AutoCloseable {
     private final NetworkConfig config;
     private final EventLoopGroup loops;
     /** Limits the number of refused connections that are open only to receive a message. */
-    private final ConnectionSlots refusals = new ConnectionSlots(MAX_REFUSALS, MAX_REFUSALS);
+    private final ConnectionLimiter refusals = new ConnectionLimiter(MAX_REFUSALS, MAX_REFUSALS);
 
     /** The threads that compute TLS signatures when a connection begins. */
     private final ExecutorService signers;
 
-    private final ConnectionSlots slots;
+    private final ConnectionLimiter slots;
     private final MemoryBudget memory;
     private final Deadlines deadlines;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
@@ -67,7 +67,7 @@ public final class Network implements AutoCloseable {
         this.loops = new Loops();
         this.signers = Executors.newFixedThreadPool(config.loops(), new DefaultThreadFactory("caravan-tls", true));
         NetworkLimits limits = config.limits();
-        this.slots = new ConnectionSlots(limits.maxConnections(), limits.maxConnectionsPerAddress());
+        this.slots = new ConnectionLimiter(limits.maxConnections(), limits.maxConnectionsPerAddress());
         this.memory = new MemoryBudget(limits, loops.next());
         this.deadlines = new Deadlines(limits);
     }

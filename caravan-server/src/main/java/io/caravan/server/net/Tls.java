@@ -89,7 +89,7 @@ public final class Tls implements FileWatch.Reloadable {
      * exception, which includes the client's input and may thus reveal a secret.
      */
     static final class Failures extends ChannelInboundHandlerAdapter {
-        private static final LineLimit LINES = new LineLimit();
+        private static final LogRateLimiter LINES = new LogRateLimiter();
 
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable problem) {

@@ -3,7 +3,7 @@
  *
  * <p>{@link io.caravan.server.net.Network} runs the event loops and accepts connections. A connection can use TLS
  * ({@link io.caravan.server.net.Tls}). {@link io.caravan.server.net.Deadlines} closes idle and slow connections. Limits
- * apply to the number of connections ({@link io.caravan.server.net.ConnectionSlots}) and to their memory
+ * apply to the number of connections ({@link io.caravan.server.net.ConnectionLimiter}) and to their memory
  * ({@link io.caravan.server.net.ConnectionMemory}). A {@link io.caravan.server.net.WireProtocol} adds the handlers of
  * each connection, and reports its state as a {@link io.caravan.server.net.Connection}.
  */

@@ -1,6 +1,6 @@
 package io.caravan.server.security;
 
-import io.caravan.server.net.PeerNetwork;
+import io.caravan.server.net.ClientSubnet;
 import io.caravan.server.security.FailedAttempts.Cost;
 import java.net.SocketAddress;
 import java.util.concurrent.atomic.LongAdder;
@@ -59,7 +59,7 @@ public class Authenticator {
         if (valid == null) {
             return Principal.ANYONE;
         }
-        PeerNetwork network = PeerNetwork.of(peer);
+        ClientSubnet network = ClientSubnet.of(peer);
         if (network == null) {
             return valid.find(user, secret);
         }

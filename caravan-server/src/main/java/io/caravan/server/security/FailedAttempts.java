@@ -2,7 +2,7 @@ package io.caravan.server.security;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.net.PeerNetwork;
+import io.caravan.server.net.ClientSubnet;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
@@ -37,11 +37,11 @@ final class FailedAttempts {
     private final LongSupplier nanoClock;
     private final SecretKeySpec key = new SecretKeySpec(randomKey(), HASH);
     /** The attempts of each address, the least recently seen first. */
-    private final Map<PeerNetwork, Attempts> byAddress = new LinkedHashMap<>(16, 0.75f, true) {
+    private final Map<ClientSubnet, Attempts> byAddress = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<PeerNetwork, Attempts> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<ClientSubnet, Attempts> eldest) {
             return size() > ADDRESSES;
         }
     };
@@ -112,7 +112,7 @@ final class FailedAttempts {
     }
 
     /** Whether the address may present this secret now. */
-    synchronized boolean mayTry(PeerNetwork peer, long secret) {
+    synchronized boolean mayTry(ClientSubnet peer, long secret) {
         Attempts attempts = byAddress.get(peer);
         return attempts == null
                 || attempts.right.contains(secret)
@@ -125,14 +125,14 @@ final class FailedAttempts {
     }
 
     /** Records that the secret was correct. */
-    synchronized void succeeded(PeerNetwork peer, long secret) {
+    synchronized void succeeded(ClientSubnet peer, long secret) {
         Attempts attempts = attempts(peer);
         attempts.wrong.remove(secret);
         attempts.right.add(secret);
     }
 
     /** Records that the secret was wrong, and returns its cost. */
-    synchronized Cost failed(PeerNetwork peer, long secret) {
+    synchronized Cost failed(ClientSubnet peer, long secret) {
         Attempts attempts = attempts(peer);
         attempts.right.remove(secret);
         if (!attempts.wrong.add(secret)) {
@@ -144,7 +144,7 @@ final class FailedAttempts {
         return hasAttempt(untilRestored) ? Cost.ATTEMPT : Cost.LAST_ATTEMPT;
     }
 
-    private Attempts attempts(PeerNetwork peer) {
+    private Attempts attempts(ClientSubnet peer) {
         return byAddress.computeIfAbsent(peer, unseen -> new Attempts(nanoClock.getAsLong()));
     }
 }

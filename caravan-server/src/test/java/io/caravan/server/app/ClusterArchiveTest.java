@@ -9,7 +9,7 @@ import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.push.ArchiveConfig;
-import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.ClusterNode;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -65,7 +65,7 @@ class ClusterArchiveTest {
             assertThat(call(cluster, "CARAVAN.ARCHIVE", "d")).contains(":1");
             assertThat(call(cluster, "CARAVAN.SPACE", "SET", "soon/", "archive-after", "1"))
                     .startsWith("[");
-            ClusterHost next = cluster.follower();
+            ClusterNode next = cluster.follower();
             cluster.lead(next);
             awaitOwner(cluster);
             assertThat(call(cluster, "RPUSH", "d", "second")).isEqualTo(":2");

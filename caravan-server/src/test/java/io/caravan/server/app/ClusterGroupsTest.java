@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.caravan.server.cli.cluster.ClusterCommandRun;
-import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.cluster.Slots;
 import io.caravan.testing.Eventually;
@@ -62,8 +62,8 @@ class ClusterGroupsTest {
     }
 
     /** Returns the leaders of the groups when every node has both leaders in its view. */
-    private static List<ClusterHost> leaders() {
-        AtomicReference<List<ClusterHost>> leaders = new AtomicReference<>(List.of());
+    private static List<ClusterNode> leaders() {
+        AtomicReference<List<ClusterNode>> leaders = new AtomicReference<>(List.of());
         Eventually.await("each host knows both leaders", () -> {
             leaders.set(List.of(cluster.awaitLeader(0), cluster.awaitLeader(1)));
             return cluster.hosts().stream()
@@ -76,8 +76,8 @@ class ClusterGroupsTest {
     }
 
     /** Returns a follower of the group. */
-    private static ClusterHost follower(int group) {
-        ClusterHost leader = cluster.awaitLeader(group);
+    private static ClusterNode follower(int group) {
+        ClusterNode leader = cluster.awaitLeader(group);
         return cluster.hosts().subList(3 * group, 3 * group + 3).stream()
                 .filter(host -> !host.equals(leader))
                 .findFirst()
@@ -97,18 +97,18 @@ class ClusterGroupsTest {
         return namesIn(group, test).findFirst().orElseThrow();
     }
 
-    private static String moved(String name, ClusterHost to) {
+    private static String moved(String name, ClusterNode to) {
         return "-MOVED " + Slots.of(name.getBytes(UTF_8)) + " " + to.resp();
     }
 
     @Test
     void anyHostSendsAClientToTheLeaderOfTheDocumentsGroup() throws Exception {
-        List<ClusterHost> leaders = leaders();
+        List<ClusterNode> leaders = leaders();
         for (int group = 0; group < 2; group++) {
             String name = nameIn(group, "moved");
-            ClusterHost leader = leaders.get(group);
-            ClusterHost otherLeader = leaders.get(1 - group);
-            for (ClusterHost asked : List.of(otherLeader, follower(group), follower(1 - group))) {
+            ClusterNode leader = leaders.get(group);
+            ClusterNode otherLeader = leaders.get(1 - group);
+            for (ClusterNode asked : List.of(otherLeader, follower(group), follower(1 - group))) {
                 assertThat(cluster.call(asked, "RPUSH", name, "v")).isEqualTo(moved(name, leader));
                 assertThat(cluster.call(asked, "LRANGE", name, "0", "-1")).isEqualTo(moved(name, leader));
             }
@@ -123,8 +123,8 @@ class ClusterGroupsTest {
 
     @Test
     void everyHostTellsOfAllGroups() throws Exception {
-        List<ClusterHost> leaders = leaders();
-        for (ClusterHost host : cluster.hosts()) {
+        List<ClusterNode> leaders = leaders();
+        for (ClusterNode host : cluster.hosts()) {
             assertThat(cluster.call(host, "CLUSTER", "SLOTS"))
                     .contains(
                             "[:0, :8191, [$127.0.0.1, :" + leaders.get(0).resp().port() + ",",
@@ -156,7 +156,7 @@ class ClusterGroupsTest {
 
     @Test
     void aClusterClientNeedsOneHostOnly() throws Exception {
-        ClusterHost asked = follower(1);
+        ClusterNode asked = follower(1);
         List<String> names =
                 IntStream.range(0, 60).mapToObj(number -> "client-" + number).toList();
         try (RedisClusterClient client = RedisClusterClient.builder()
@@ -180,7 +180,7 @@ class ClusterGroupsTest {
 
     @Test
     void overHttpAnyHostAnswersForAllGroups() throws Exception {
-        List<ClusterHost> hosts =
+        List<ClusterNode> hosts =
                 List.of(leaders().get(0), follower(0), leaders().get(1), follower(1));
         Set<String> written = new TreeSet<>();
         for (int i = 0; i < hosts.size(); i++) {
@@ -193,7 +193,7 @@ class ClusterGroupsTest {
                 written.add(name);
             }
         }
-        for (ClusterHost host : hosts) {
+        for (ClusterNode host : hosts) {
             for (String name : written) {
                 assertThat(send(host, "GET", "/v1/stream/" + name, "").body()).isEqualTo("12");
             }
@@ -225,14 +225,14 @@ class ClusterGroupsTest {
         }
     }
 
-    private static Stream<String> live(ClusterHost asked, String name) throws Exception {
+    private static Stream<String> live(ClusterNode asked, String name) throws Exception {
         return lines(TestCluster.request(asked, "/v1/stream/" + name + "?live=sse&offset=now"));
     }
 
     /** The stop would otherwise wait for these live reads until a timeout and then cut them. */
     @Test
     void aHostThatStopsEndsTheLiveReadsThatItPassesOn() throws Exception {
-        ClusterHost asked = follower(0);
+        ClusterNode asked = follower(0);
         String path = "/v1/stream/" + nameIn(1, "ended");
         assertThat(status(asked, "PUT", path, "1")).isEqualTo(201);
 
@@ -274,7 +274,7 @@ class ClusterGroupsTest {
     @Test
     void whatWasPassedOnIsNotPassedOnAgain() throws Exception {
         String there = nameIn(1, "circle");
-        for (ClusterHost asked : List.of(leaders().get(0), follower(0))) {
+        for (ClusterNode asked : List.of(leaders().get(0), follower(0))) {
             for (String path : List.of("/v1/stream/" + there, "/v1/documents?cursor=8192-0")) {
                 HttpResponse<String> refused = send(asked, "GET", path, "", "Caravan-Relayed", "x");
                 assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
@@ -286,7 +286,7 @@ class ClusterGroupsTest {
     }
 
     /** Returns the names that a node lists, page by page. */
-    private static List<String> listed(ClusterHost host, String prefix, int limit) throws Exception {
+    private static List<String> listed(ClusterNode host, String prefix, int limit) throws Exception {
         List<String> names = new ArrayList<>();
         String cursor = "";
         for (int pages = 0; pages < 1_000; pages++) {
@@ -314,7 +314,7 @@ class ClusterGroupsTest {
 
     /** Sends one request about several streams, with {@code field} for each stream. */
     private static HttpResponse<String> post(
-            ClusterHost host, String path, String array, String field, List<String> names) throws Exception {
+            ClusterNode host, String path, String array, String field, List<String> names) throws Exception {
         String elements = names.stream()
                 .map(name -> "{" + field + ",\"path\":\"/v1/stream/" + name + "\"}")
                 .collect(Collectors.joining(","));
@@ -325,7 +325,7 @@ class ClusterGroupsTest {
     void aRequestConcernsOneGroup() throws Exception {
         String here = nameIn(0, "crossed");
         String there = nameIn(1, "crossed");
-        for (ClusterHost host : List.of(follower(0), leaders().get(1))) {
+        for (ClusterNode host : List.of(follower(0), leaders().get(1))) {
             for (List<String> order : List.of(List.of(here, there), List.of(there, here))) {
                 HttpResponse<String> batch = post(host, "/v1/batch", "changes", "\"append\":[\"1\"]", order);
                 assertThat(batch.statusCode()).as(batch.body()).isEqualTo(409);
@@ -363,7 +363,7 @@ class ClusterGroupsTest {
         assertThat(ClusterCommandRun.caravan("space", "rm", "limited/", "--server", asked)
                         .exitCode())
                 .isZero();
-        for (ClusterHost leader : leaders()) {
+        for (ClusterNode leader : leaders()) {
             assertThat(cluster.call(leader, "CARAVAN.SPACE", "LIST")).doesNotContain("limited/");
         }
         assertThat(ClusterCommandRun.caravan("space", "rm", "limited/", "--server", asked)
@@ -380,7 +380,7 @@ class ClusterGroupsTest {
         for (String name : names) {
             assertThat(status(follower(0), "PUT", "/v1/stream/" + name, "1")).isEqualTo(201);
         }
-        for (ClusterHost host : List.of(follower(0), leaders().get(1))) {
+        for (ClusterNode host : List.of(follower(0), leaders().get(1))) {
             String asked = host.resp().toString();
             assertThat(ClusterCommandRun.caravan("ls", "--match", "many-*", "--server", asked)
                             .text()
@@ -424,8 +424,8 @@ class ClusterGroupsTest {
 
     @Test
     void aHostThatJoinsHasNothingOfAnotherGroupsHost() throws Exception {
-        ClusterHost other = follower(1);
-        ClusterHost asked = leaders().get(0);
+        ClusterNode other = follower(1);
+        ClusterNode asked = leaders().get(0);
         String address = other.resp().toString();
         assertThat(cluster.call(asked, "CARAVAN.HOSTS", "ADD", "x", "127.0.0.1:11", address, "127.0.0.1:13"))
                 .startsWith("-ERR host " + other.id() + " has the address " + other.resp());
@@ -436,14 +436,14 @@ class ClusterGroupsTest {
 
     @Test
     void anotherLeaderOfAGroupIsFoundByTheHostsOfTheOther() throws Exception {
-        ClusterHost lost = cluster.awaitLeader(1);
-        ClusterHost asked = follower(0);
+        ClusterNode lost = cluster.awaitLeader(1);
+        ClusterNode asked = follower(0);
         String name = nameIn(1, "lost");
         assertThat(status(asked, "PUT", "/v1/stream/" + name, "1")).isEqualTo(201);
         cluster.stop(lost.id());
         try {
             Eventually.await("the document is there again", () -> answers(asked, name));
-            ClusterHost next = cluster.awaitLeader(1);
+            ClusterNode next = cluster.awaitLeader(1);
             Eventually.await(
                     "host " + asked.id() + " knows the new leader",
                     () -> cluster.view(asked.id())
@@ -461,11 +461,11 @@ class ClusterGroupsTest {
 
     @Test
     void aGroupThatIsDownTakesNoOtherWithIt() throws Exception {
-        ClusterHost asked = cluster.awaitLeader(0);
+        ClusterNode asked = cluster.awaitLeader(0);
         String here = nameIn(0, "down");
         String there = nameIn(1, "down");
         assertThat(status(asked, "PUT", "/v1/stream/" + there, "1")).isEqualTo(201);
-        List<ClusterHost> lost = cluster.hosts().subList(3, 6);
+        List<ClusterNode> lost = cluster.hosts().subList(3, 6);
         cluster.stopAll(lost);
         try {
             Eventually.await(
@@ -487,7 +487,7 @@ class ClusterGroupsTest {
         assertThat(send(asked, "GET", "/v1/stream/" + there, "").body()).isEqualTo("1");
     }
 
-    private static boolean answers(ClusterHost asked, String name) {
+    private static boolean answers(ClusterNode asked, String name) {
         try {
             return send(asked, "GET", "/v1/stream/" + name, "").statusCode() == 200;
         } catch (Exception lost) {

@@ -3,7 +3,7 @@ package io.caravan.server.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.cluster.GroupConfig;
-import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.Tls;
 import io.caravan.server.security.Authenticator;
@@ -54,13 +54,13 @@ class ClusterSecurityTest {
         HttpClient client =
                 HttpClient.newBuilder().sslContext(trusting(authority)).build();
         try (TestCluster cluster = TestCluster.ofTwoGroups(directory, config -> secured(config, tls), tls, "d")) {
-            ClusterHost leader = cluster.awaitLeader();
-            ClusterHost follower = cluster.follower();
-            ClusterHost ofOtherGroup = cluster.awaitLeader(1);
+            ClusterNode leader = cluster.awaitLeader();
+            ClusterNode follower = cluster.follower();
+            ClusterNode ofOtherGroup = cluster.awaitLeader(1);
             Eventually.await(
                     "the other group knows the leader",
                     () -> cluster.view(ofOtherGroup.id()).group(0).leader().equals(Optional.of(leader)));
-            for (ClusterHost asked : List.of(follower, leader, ofOtherGroup)) {
+            for (ClusterNode asked : List.of(follower, leader, ofOtherGroup)) {
                 assertThat(status(client, asked, "PUT", null)).isEqualTo(401);
                 assertThat(status(client, asked, "PUT", "wrong")).isEqualTo(401);
                 assertThat(status(client, asked, "PUT", "right")).isIn(200, 201);
@@ -98,7 +98,7 @@ class ClusterSecurityTest {
         return context;
     }
 
-    private static int status(HttpClient client, ClusterHost host, String method, String token) throws Exception {
+    private static int status(HttpClient client, ClusterNode host, String method, String token) throws Exception {
         HttpRequest.Builder request = HttpRequest.newBuilder(
                         URI.create("https://" + host.http() + "/v1/stream/" + NAME))
                 .method(method, HttpRequest.BodyPublishers.noBody())

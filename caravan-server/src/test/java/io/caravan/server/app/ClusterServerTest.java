@@ -6,7 +6,7 @@ import static io.caravan.server.app.TestCluster.status;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
@@ -53,8 +53,8 @@ class ClusterServerTest {
 
     @Test
     void aFollowerSendsClientsToTheLeader() throws Exception {
-        ClusterHost leader = cluster.awaitLeader();
-        ClusterHost follower = cluster.follower();
+        ClusterNode leader = cluster.awaitLeader();
+        ClusterNode follower = cluster.follower();
         int slot = Slots.of("k".getBytes(UTF_8));
         assertThat(cluster.call(follower, "RPUSH", "k", "v")).isEqualTo("-MOVED " + slot + " " + leader.resp());
         assertThat(cluster.call(follower, "LRANGE", "k", "0", "-1")).isEqualTo("-MOVED " + slot + " " + leader.resp());
@@ -72,8 +72,8 @@ class ClusterServerTest {
 
     @Test
     void everyHostTellsWhoIsWho() throws Exception {
-        ClusterHost leader = cluster.awaitLeader();
-        for (ClusterHost host : cluster.hosts()) {
+        ClusterNode leader = cluster.awaitLeader();
+        for (ClusterNode host : cluster.hosts()) {
             boolean leads = host.equals(leader);
             assertThat(cluster.call(host, "CLUSTER", "SLOTS"))
                     .startsWith("[[:0, :16383, [$127.0.0.1, :" + leader.resp().port() + ",");
@@ -101,7 +101,7 @@ class ClusterServerTest {
 
     @Test
     void theLeaderDoesEverythingThatAServerAloneDoes() throws Exception {
-        ClusterHost leader = cluster.awaitLeader();
+        ClusterNode leader = cluster.awaitLeader();
         assertThat(cluster.call(leader, "RPUSH", "alone", "a", "b")).isEqualTo(":2");
         assertThat(cluster.call(leader, "WAIT", "1", "100")).isEqualTo(":1");
         assertThat(cluster.call(leader, "LRANGE", "alone", "0", "-1")).isEqualTo("[$a, $b]");
@@ -117,13 +117,13 @@ class ClusterServerTest {
 
     @Test
     void anyHostAnswersOverHttp() throws Exception {
-        ClusterHost leader = cluster.awaitLeader();
-        ClusterHost follower = cluster.follower();
+        ClusterNode leader = cluster.awaitLeader();
+        ClusterNode follower = cluster.follower();
         HttpResponse<String> created = send(follower, "PUT", "/v1/stream/relayed?x=1", "one ");
         assertThat(created.statusCode()).isEqualTo(201);
         assertThat(created.headers().firstValue("Location").orElseThrow()).contains(follower.http() + "/v1/stream");
         assertThat(status(follower, "POST", "/v1/stream/relayed", "two")).isEqualTo(204);
-        for (ClusterHost host : cluster.hosts()) {
+        for (ClusterNode host : cluster.hosts()) {
             HttpResponse<String> read = get(host, "/v1/stream/relayed?offset=-1");
             assertThat(read.statusCode()).isEqualTo(200);
             assertThat(read.body()).isEqualTo("one two");
@@ -164,7 +164,7 @@ class ClusterServerTest {
 
     @Test
     void clusterClientsFindTheirWayAfterAChangeOfLeader() throws Exception {
-        ClusterHost next = cluster.follower();
+        ClusterNode next = cluster.follower();
         RedisURI seed = RedisURI.create(next.resp().host(), next.resp().port());
         RedisClusterClient lettuce = RedisClusterClient.create(seed);
         lettuce.setOptions(ClusterClientOptions.builder()
@@ -192,7 +192,7 @@ class ClusterServerTest {
 
     @Test
     void aHostThatIsDrainedDoesNotLeadUntilThatIsUndone() throws Exception {
-        ClusterHost first = cluster.awaitLeader();
+        ClusterNode first = cluster.awaitLeader();
         assertThat(cluster.call(first, "CARAVAN.DRAIN", "MAYBE")).startsWith("-ERR say ON or OFF");
         assertThat(cluster.call(first, "CARAVAN.DRAIN", "ON")).isEqualTo("+OK");
         Eventually.await("another host leads", () -> !cluster.awaitLeader().id().equals(first.id()));
@@ -210,7 +210,7 @@ class ClusterServerTest {
     }
 
     /** Asks for a transfer of leadership and ignores the reply, because the transfer may close the connection. */
-    private static void askToLead(ClusterHost host) {
+    private static void askToLead(ClusterNode host) {
         try {
             cluster.call(cluster.awaitLeader(), "CARAVAN.TRANSFER", host.id());
         } catch (IOException ended) {
@@ -220,8 +220,8 @@ class ClusterServerTest {
 
     @Test
     void aLiveReadEndsWithItsLeaderAndGoesOnWhereItStopped() throws Exception {
-        ClusterHost first = cluster.awaitLeader();
-        ClusterHost asked = cluster.follower();
+        ClusterNode first = cluster.awaitLeader();
+        ClusterNode asked = cluster.follower();
         assertThat(status(asked, "PUT", "/v1/stream/live", "1")).isEqualTo(201);
         String offset = get(asked, "/v1/stream/live")
                 .headers()
@@ -238,7 +238,7 @@ class ClusterServerTest {
             while (!line.equals("data:2")) {
                 line = lines.readLine();
             }
-            ClusterHost other = cluster.hosts().stream()
+            ClusterNode other = cluster.hosts().stream()
                     .filter(host -> !List.of(first, asked).contains(host))
                     .findFirst()
                     .orElseThrow();
@@ -262,10 +262,10 @@ class ClusterServerTest {
 
     @Test
     void aStoppedLeaderHandsOverAndComesBackAsAFollower() throws Exception {
-        ClusterHost leader = cluster.awaitLeader();
+        ClusterNode leader = cluster.awaitLeader();
         assertThat(cluster.call(leader, "RPUSH", "across", "a stop")).isEqualTo(":1");
         cluster.stop(leader.id());
-        ClusterHost next = cluster.awaitLeader();
+        ClusterNode next = cluster.awaitLeader();
         assertThat(next).isNotEqualTo(leader);
         assertThat(cluster.call(next, "LRANGE", "across", "0", "-1")).isEqualTo("[$a stop]");
         cluster.restart(leader.id());
@@ -276,7 +276,7 @@ class ClusterServerTest {
     /**
      * Waits until the node serves as a follower. Before that, a former leader closes connections and rejects requests.
      */
-    private static void awaitFollows(ClusterHost host) {
+    private static void awaitFollows(ClusterNode host) {
         HttpRequest relayed = TestCluster.request(host, "/v1/documents")
                 .header("Caravan-Relayed", "x")
                 .build();
@@ -294,10 +294,10 @@ class ClusterServerTest {
 
     @Test
     void withoutAMajorityWritesAreRefusedAtOnceAndComeBackWithIt() throws Exception {
-        ClusterHost leader = cluster.awaitLeader();
-        List<ClusterHost> others =
+        ClusterNode leader = cluster.awaitLeader();
+        List<ClusterNode> others =
                 cluster.hosts().stream().filter(host -> !host.equals(leader)).toList();
-        ClusterHost left = others.get(1);
+        ClusterNode left = others.get(1);
         cluster.stop(leader.id());
         cluster.stop(others.get(0).id());
         Eventually.await(
@@ -315,11 +315,11 @@ class ClusterServerTest {
 
     @Test
     void aRequestThatComesWhileNobodyLeadsIsHeldUntilAHostDoes() throws Exception {
-        ClusterHost leader = cluster.awaitLeader();
+        ClusterNode leader = cluster.awaitLeader();
         assertThat(cluster.call(leader, "RPUSH", "held", "v")).isEqualTo(":1");
-        List<ClusterHost> others =
+        List<ClusterNode> others =
                 cluster.hosts().stream().filter(host -> !host.equals(leader)).toList();
-        ClusterHost left = others.get(1);
+        ClusterNode left = others.get(1);
         // This node must not be elected, because then it would close the connections that it has as a follower.
         cluster.view(left.id()).drain(true);
         try (TestCluster.StoppedClock stopped = cluster.stopClock()) {

@@ -8,7 +8,7 @@ import io.caravan.cluster.GroupConfig;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterFile;
 import io.caravan.server.cluster.ClusterGroup;
-import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.protocol.http.codec.HttpConfig;
@@ -55,7 +55,7 @@ public final class TestCluster implements AutoCloseable {
     private final UnaryOperator<ServerConfig> change;
     private final boolean strictReads;
     private final GroupConfig.@Nullable Tls tls;
-    private final List<ClusterHost> newcomers = new ArrayList<>();
+    private final List<ClusterNode> newcomers = new ArrayList<>();
     private final Map<String, ClusterServer> running = new ConcurrentHashMap<>();
     private final Map<String, Cluster> views = new ConcurrentHashMap<>();
     private volatile InstantSource clock = InstantSource.system();
@@ -119,7 +119,7 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /** Runs an action on several nodes at the same time, because each action mostly waits. */
-    private void ofAll(List<ClusterHost> hosts, HostAction action) {
+    private void ofAll(List<ClusterNode> hosts, HostAction action) {
         try (Crew crew = new Crew()) {
             hosts.forEach(host -> crew.add(() -> action.on(host.id())));
             crew.run();
@@ -131,9 +131,9 @@ public final class TestCluster implements AutoCloseable {
         void on(String id) throws IOException;
     }
 
-    private static List<ClusterHost> freeHosts(String... ids) {
+    private static List<ClusterNode> freeHosts(String... ids) {
         return Stream.of(ids)
-                .map(id -> new ClusterHost(id, freeAddress(), freeAddress(), freeAddress()))
+                .map(id -> new ClusterNode(id, freeAddress(), freeAddress(), freeAddress()))
                 .toList();
     }
 
@@ -146,13 +146,13 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /** Restarts several nodes. */
-    void restartAll(List<ClusterHost> hosts) {
+    void restartAll(List<ClusterNode> hosts) {
         ofAll(hosts, this::restart);
     }
 
     /** Starts a node that is not a member of the cluster yet, for the first group. */
-    public ClusterHost join(String id) throws IOException {
-        ClusterHost host = freeHosts(id).get(0);
+    public ClusterNode join(String id) throws IOException {
+        ClusterNode host = freeHosts(id).get(0);
         newcomers.add(host);
         start(id, GroupConfig.Start.JOIN);
         return host;
@@ -160,14 +160,14 @@ public final class TestCluster implements AutoCloseable {
 
     private void start(String id, GroupConfig.Start start) throws IOException {
         ClusterFile file = newcomers.stream().anyMatch(host -> host.id().equals(id)) ? withNewcomers() : this.file;
-        ClusterHost host = file.host(id);
+        ClusterNode host = file.host(id);
         StoreConfig store = SmallFiles.config(directory.resolve(id).resolve("store"))
                 .durability(Durability.PROCESS)
                 .build();
         GroupConfig group = new GroupConfig(
                 file.groupOf(id).id(),
                 id,
-                file.groupOf(id).hosts().stream().map(ClusterHost::member).toList(),
+                file.groupOf(id).hosts().stream().map(ClusterNode::member).toList(),
                 store,
                 directory.resolve(id).resolve("raft"),
                 strictReads || file.groups().size() > 1 ? LONG_ELECTION : ELECTION,
@@ -186,7 +186,7 @@ public final class TestCluster implements AutoCloseable {
     private ClusterFile withNewcomers() {
         List<ClusterGroup> groups = new ArrayList<>(file.groups());
         ClusterGroup first = groups.get(0);
-        List<ClusterHost> hosts =
+        List<ClusterNode> hosts =
                 Stream.concat(first.hosts().stream(), newcomers.stream()).toList();
         groups.set(0, new ClusterGroup(first.id(), first.slots(), hosts));
         return new ClusterFile(groups);
@@ -206,7 +206,7 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /** Stops nodes without a transfer of leadership. */
-    void stopAll(List<ClusterHost> hosts) {
+    void stopAll(List<ClusterNode> hosts) {
         hosts.forEach(host -> view(host.id()).serving(false));
         ofAll(hosts, this::stop);
     }
@@ -223,7 +223,7 @@ public final class TestCluster implements AutoCloseable {
         void close();
     }
 
-    public List<ClusterHost> hosts() {
+    public List<ClusterNode> hosts() {
         return file.hosts();
     }
 
@@ -236,7 +236,7 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /** Returns the leader of the first group as {@link #awaitLeader(int)} does. */
-    public ClusterHost awaitLeader() {
+    public ClusterNode awaitLeader() {
         return awaitLeader(0);
     }
 
@@ -244,8 +244,8 @@ public final class TestCluster implements AutoCloseable {
      * Returns the serving leader of a group, when all running nodes of the group agree on it and each has at least one
      * Raft entry. Without an entry, a node does not vote in elections.
      */
-    public ClusterHost awaitLeader(int group) {
-        AtomicReference<@Nullable ClusterHost> leader = new AtomicReference<>();
+    public ClusterNode awaitLeader(int group) {
+        AtomicReference<@Nullable ClusterNode> leader = new AtomicReference<>();
         Eventually.await("all hosts know who leads", () -> {
             leader.set(agreed(withNewcomers().groups().get(group).hosts()));
             return leader.get() != null;
@@ -254,9 +254,9 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /** Transfers leadership to a node. Retries because a busy machine may exceed the timeout. */
-    void lead(ClusterHost next) {
+    void lead(ClusterNode next) {
         Eventually.await("host " + next.id() + " leads", () -> {
-            ClusterHost leader = awaitLeader();
+            ClusterNode leader = awaitLeader();
             if (!leader.equals(next)) {
                 askToHandOver(leader, next);
             }
@@ -264,7 +264,7 @@ public final class TestCluster implements AutoCloseable {
         });
     }
 
-    private void askToHandOver(ClusterHost leader, ClusterHost next) {
+    private void askToHandOver(ClusterNode leader, ClusterNode next) {
         try (RespClient client = connect(leader)) {
             System.out.println("asked to hand over: " + client.call("CARAVAN.TRANSFER", next.id()));
         } catch (IOException ended) {
@@ -272,12 +272,12 @@ public final class TestCluster implements AutoCloseable {
         }
     }
 
-    private @Nullable ClusterHost agreed(List<ClusterHost> group) {
+    private @Nullable ClusterNode agreed(List<ClusterNode> group) {
         List<Cluster> views = group.stream()
                 .filter(host -> running.containsKey(host.id()))
                 .map(host -> view(host.id()))
                 .toList();
-        List<ClusterHost> leading =
+        List<ClusterNode> leading =
                 views.stream().filter(Cluster::leads).map(Cluster::self).toList();
         boolean all = leading.size() == 1
                 && views.stream()
@@ -287,8 +287,8 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /** Returns a running follower. */
-    public ClusterHost follower() {
-        ClusterHost leader = awaitLeader();
+    public ClusterNode follower() {
+        ClusterNode leader = awaitLeader();
         return withNewcomers().hosts().stream()
                 .filter(host -> running.containsKey(host.id()) && !host.equals(leader))
                 .findFirst()
@@ -296,7 +296,7 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /** Connects to a node. Retries while the node refuses connections because its role is changing. */
-    public RespClient connect(ClusterHost host) throws IOException {
+    public RespClient connect(ClusterNode host) throws IOException {
         AtomicReference<RespClient> client = new AtomicReference<>();
         InetSocketAddress address = host.resp().resolve();
         Eventually.await("host " + host.id() + " takes connections", () -> {
@@ -311,23 +311,23 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /** Sends a command over a connection of its own. */
-    public String call(ClusterHost host, String... words) throws IOException {
+    public String call(ClusterNode host, String... words) throws IOException {
         try (RespClient client = connect(host)) {
             return client.call(words);
         }
     }
 
-    static HttpRequest.Builder request(ClusterHost host, String path) {
+    static HttpRequest.Builder request(ClusterNode host, String path) {
         return HttpRequest.newBuilder(URI.create("http://" + host.http() + path))
                 .timeout(Duration.ofSeconds(60));
     }
 
-    static HttpResponse<String> get(ClusterHost host, String path) throws Exception {
+    static HttpResponse<String> get(ClusterNode host, String path) throws Exception {
         return send(host, "GET", path, "");
     }
 
     /** Sends an HTTP request. A body is text. */
-    static HttpResponse<String> send(ClusterHost host, String method, String path, String body, String... headers)
+    static HttpResponse<String> send(ClusterNode host, String method, String path, String body, String... headers)
             throws Exception {
         HttpRequest.Builder request = request(host, path)
                 .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
@@ -340,7 +340,7 @@ public final class TestCluster implements AutoCloseable {
         return answer(request.build());
     }
 
-    static int status(ClusterHost host, String method, String path, String body) throws Exception {
+    static int status(ClusterNode host, String method, String path, String body) throws Exception {
         return send(host, method, path, body).statusCode();
     }
 

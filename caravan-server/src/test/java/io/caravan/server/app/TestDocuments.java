@@ -1,9 +1,9 @@
 package io.caravan.server.app;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.Addition;
-import io.caravan.server.document.Creation;
-import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.AppendRequest;
+import io.caravan.server.document.CreateRequest;
+import io.caravan.server.document.CreateRequest.ForkPoint;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentService;
 import java.util.List;
@@ -27,14 +27,14 @@ public final class TestDocuments {
 
     public static void close(DocumentService documents, String name) {
         documents.append(
-                DocumentName.of(name), new Addition(List.of(), true, null, null, null), new IgnoredOutcome<>());
+                DocumentName.of(name), new AppendRequest(List.of(), true, null, null, null), new IgnoredOutcome<>());
     }
 
     public static void fork(DocumentService documents, String source, String name, long sequence) {
         ForkPoint point = new ForkPoint(DocumentName.of(source), OptionalLong.of(sequence), 0);
         documents.create(
                 DocumentName.of(name),
-                new Creation(null, OptionalLong.empty(), OptionalLong.empty(), false, List.of(), point),
+                new CreateRequest(null, OptionalLong.empty(), OptionalLong.empty(), false, List.of(), point),
                 new IgnoredOutcome<>());
     }
 }

@@ -38,9 +38,9 @@ class ClusterFileTest {
     void saysWhoIsWhere() throws IOException {
         ClusterFile file = read("# a cluster\n" + GROUP + three());
         assertThat(file.groups().get(0).id()).isEqualTo(UUID.fromString("3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10"));
-        assertThat(file.hosts()).extracting(ClusterHost::id).containsExactly("a", "b", "c");
+        assertThat(file.hosts()).extracting(ClusterNode::id).containsExactly("a", "b", "c");
         assertThat(file.host("b"))
-                .isEqualTo(new ClusterHost(
+                .isEqualTo(new ClusterNode(
                         "b",
                         HostPort.parse("10.0.0.2:7000"),
                         HostPort.parse("10.0.0.2:6380"),
@@ -64,7 +64,7 @@ class ClusterFileTest {
         assertThat(file.groups())
                 .extracting(ClusterGroup::slots)
                 .containsExactly(new SlotRange(0, 8191), new SlotRange(8192, 16_383));
-        assertThat(file.groups().get(0).hosts()).extracting(ClusterHost::id).containsExactly("b", "d", "f");
+        assertThat(file.groups().get(0).hosts()).extracting(ClusterNode::id).containsExactly("b", "d", "f");
         assertThat(file.groupOf("e")).isEqualTo(file.groups().get(1));
         assertThat(file.host("e").resp()).isEqualTo(HostPort.parse("10.0.0.5:6380"));
     }

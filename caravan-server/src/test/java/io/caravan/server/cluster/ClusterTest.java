@@ -22,8 +22,8 @@ class ClusterTest {
             false,
             InstantSource.system());
 
-    private static ClusterHost host(String id) {
-        return new ClusterHost(id, address(id, 1), address(id, 2), address(id, 3));
+    private static ClusterNode host(String id) {
+        return new ClusterNode(id, address(id, 1), address(id, 2), address(id, 3));
     }
 
     private static HostPort address(String id, int port) {

@@ -8,10 +8,10 @@ import java.util.UUID;
 /** A cluster of three nodes without consensus, in which the test decides who leads. Thread-safe. */
 public final class FollowedLeader {
     private final Cluster cluster;
-    private volatile ClusterHost leader;
+    private volatile ClusterNode leader;
 
     /** Creates the first node's view of a cluster. The second node leads. */
-    public FollowedLeader(List<ClusterHost> hosts) {
+    public FollowedLeader(List<ClusterNode> hosts) {
         cluster = new Cluster(
                 new ClusterFile(UUID.randomUUID(), hosts), hosts.get(0).id(), null, false, InstantSource.system());
         leader = hosts.get(1);
@@ -23,7 +23,7 @@ public final class FollowedLeader {
     }
 
     /** Makes another node the leader. */
-    public void leads(ClusterHost host) {
+    public void leads(ClusterNode host) {
         leader = host;
     }
 }

@@ -13,7 +13,7 @@ import io.caravan.WriteCallback;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.app.FullStore;
-import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.CreateRequest.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.testing.ForwardingListStore;
 import java.nio.ByteBuffer;

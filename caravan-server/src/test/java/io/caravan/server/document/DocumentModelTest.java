@@ -8,7 +8,7 @@ import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.CreateRequest.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.ModelDocuments.View;
 import io.caravan.server.document.ModelDocuments.Views;
@@ -134,8 +134,8 @@ class DocumentModelTest {
                 : new Producer("p" + random.nextInt(2), random.nextInt(3), random.nextInt(3));
         check(
                 model.add(name, values, close, producer),
-                DocumentModelTest.<Addition.Added>told(outcome ->
-                        documents.append(name, new Addition(bytes(values), close, null, null, producer), outcome)));
+                DocumentModelTest.<AppendRequest.Added>told(outcome -> documents.append(
+                        name, new AppendRequest(bytes(values), close, null, null, producer), outcome)));
     }
 
     private void create(
@@ -146,11 +146,11 @@ class DocumentModelTest {
             Random random) {
         String type = random.nextInt(4) == 0 ? "text/plain" : null;
         boolean closed = random.nextInt(10) == 0;
-        Creation creation =
-                new Creation(type, OptionalLong.empty(), OptionalLong.empty(), closed, bytes(values), point);
+        CreateRequest creation =
+                new CreateRequest(type, OptionalLong.empty(), OptionalLong.empty(), closed, bytes(values), point);
         check(
                 model.create(name, type, closed, values, point),
-                DocumentModelTest.<Creation.Created>told(outcome -> documents.create(name, creation, outcome)));
+                DocumentModelTest.<CreateRequest.Created>told(outcome -> documents.create(name, creation, outcome)));
     }
 
     private static ForkPoint point(Random random) {

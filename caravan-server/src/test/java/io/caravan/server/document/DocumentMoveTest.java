@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Documents that are migrated to another server and back. */
 class DocumentMoveTest {
-    private static final Whereabouts THERE = Whereabouts.parse("other:6380 http://other:4437");
+    private static final RedirectTarget THERE = RedirectTarget.parse("other:6380 http://other:4437");
 
     @AutoClose
     private final Documents documents = new Documents();
@@ -28,7 +28,7 @@ class DocumentMoveTest {
         return documents.change(name, document -> DocumentMove.fence(document, holder, THERE));
     }
 
-    private Whereabouts redirect(String name, long holder) {
+    private RedirectTarget redirect(String name, long holder) {
         return documents.change(name, document -> DocumentMove.redirect(document, holder));
     }
 
@@ -95,11 +95,11 @@ class DocumentMoveTest {
     @Test
     void whatChangesNothingIsNotRefused() {
         documents.create("a", "text/plain");
-        Addition append =
-                new Addition(values("x"), false, "text/plain", null, new Producer("p", 0, 0), OptionalLong.empty());
+        AppendRequest append = new AppendRequest(
+                values("x"), false, "text/plain", null, new Producer("p", 0, 0), OptionalLong.empty());
         documents.add("a", append);
         fence("a", 7);
-        assertThat(documents.add("a", append).result()).isEqualTo(Addition.Result.REPEATED);
+        assertThat(documents.add("a", append).result()).isEqualTo(AppendRequest.Result.REPEATED);
         assertThat(documents.mark("a", documents.found("a").id(), ArchiveMark.first(5)))
                 .isTrue();
         assertThat(documents.found("a").attributes().archived()).isEqualTo(ArchiveMark.first(5));
@@ -123,7 +123,7 @@ class DocumentMoveTest {
     void onlyTheLastRunOfAMoveGoesOnWithIt() {
         documents.push("a", "1");
         fence("a", 7);
-        Whereabouts third = Whereabouts.parse("third:1");
+        RedirectTarget third = RedirectTarget.parse("third:1");
         refused(Reason.MOVING, () -> documents.change("a", document -> DocumentMove.fence(document, 8, third)));
         fence("a", 8);
         assertThat(abandon(OptionalLong.of(7))).isFalse();
@@ -168,7 +168,7 @@ class DocumentMoveTest {
     @Test
     void aDocumentThatOthersWereForkedOffIsNotFenced() {
         documents.create("a", "text/plain", "1");
-        Creation fork = Documents.fork("a", OptionalLong.empty());
+        CreateRequest fork = Documents.fork("a", OptionalLong.empty());
         documents.create("f", fork);
         refused(Reason.HAS_FORKS, () -> fence("a", 7));
         fence("f", 7);
@@ -242,7 +242,7 @@ class DocumentMoveTest {
     @ParameterizedTest
     @ValueSource(strings = {"a:1", "[::1]:6380", "http://a.b-c:80", "https://a:443", "a:1 http://a:2"})
     void addressesAreKeptAsTheyAreGiven(String text) {
-        assertThat(Whereabouts.parse(text).text()).isEqualTo(text);
+        assertThat(RedirectTarget.parse(text).text()).isEqualTo(text);
     }
 
     @ParameterizedTest
@@ -259,6 +259,6 @@ class DocumentMoveTest {
                 "a:1  http://b:1"
             })
     void whatIsNoAddressIsRefused(String text) {
-        assertThatThrownBy(() -> Whereabouts.parse(text)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> RedirectTarget.parse(text)).isInstanceOf(IllegalArgumentException.class);
     }
 }

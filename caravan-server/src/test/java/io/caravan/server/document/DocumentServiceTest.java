@@ -12,7 +12,7 @@ import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.app.IgnoredOutcome;
-import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.CreateRequest.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.ForwardingListStore;
@@ -36,17 +36,17 @@ class DocumentServiceTest {
     @AutoClose
     private final Documents documents = new Documents();
 
-    private static Creation forkOf(String source, OptionalLong at, long part) {
+    private static CreateRequest forkOf(String source, OptionalLong at, long part) {
         return Documents.fork(new ForkPoint(name(source), at, part), OptionalLong.empty());
     }
 
     /** Returns a fork that does not expire with its source. */
-    private static Creation living(String source) {
+    private static CreateRequest living(String source) {
         return Documents.fork(new ForkPoint(name(source), OptionalLong.empty(), 0), OptionalLong.of(100), "b");
     }
 
-    private static Addition addition(@Nullable String streamSeq, @Nullable Producer producer) {
-        return new Addition(values("x"), false, null, streamSeq, producer);
+    private static AppendRequest addition(@Nullable String streamSeq, @Nullable Producer producer) {
+        return new AppendRequest(values("x"), false, null, streamSeq, producer);
     }
 
     /** A linear search for each name took minutes while the locks of all documents were held. */
@@ -88,8 +88,8 @@ class DocumentServiceTest {
         assertThat(documents.find("d")).isNull();
     }
 
-    private static Preparation preparation() {
-        return new Preparation(1024 * 1024);
+    private static Prefetch preparation() {
+        return new Prefetch(1024 * 1024);
     }
 
     @Test
@@ -104,11 +104,11 @@ class DocumentServiceTest {
 
     private long appendPrepared(String name, List<byte[]> values) {
         DocumentService service = documents.service();
-        Preparation preparation = preparation();
+        Prefetch preparation = preparation();
         Set<DocumentName> names = Set.of(name(name));
         Function<DocumentEdits, Long> change =
                 edits -> edits.document(name(name)).append(values);
-        assertThatExceptionOfType(Preparation.UnpreparedException.class)
+        assertThatExceptionOfType(Prefetch.UnpreparedException.class)
                 .isThrownBy(() -> service.write(names, change, preparation, new IgnoredOutcome<>()));
         return Waiting.<Long>to(outcome -> service.writeWaiting(names, change, preparation, outcome));
     }
@@ -250,7 +250,7 @@ class DocumentServiceTest {
         assertThat(documents
                         .add("d", addition(null, new Producer("producer-999", 0, 0)))
                         .result())
-                .isEqualTo(Addition.Result.REPEATED);
+                .isEqualTo(AppendRequest.Result.REPEATED);
         refused(Reason.PRODUCER_GAP, () -> documents.add("d", addition(null, new Producer("producer-0", 0, 1))));
         assertThat(documents.read("d")).hasSize(1000);
     }
@@ -274,13 +274,15 @@ class DocumentServiceTest {
     @Test
     void aChainOfForksIsReadAcrossAndBounded() {
         documents.create("f0", "text/plain", "v0");
-        for (int i = 1; i <= Creation.MAX_FORK_DEPTH; i++) {
+        for (int i = 1; i <= CreateRequest.MAX_FORK_DEPTH; i++) {
             documents.create("f" + i, forkOf("f" + (i - 1), OptionalLong.empty(), 0));
             documents.push("f" + i, "v" + i);
             documents.delete("f" + (i - 1));
         }
-        String last = "f" + Creation.MAX_FORK_DEPTH;
-        assertThat(documents.read(last)).hasSize(Creation.MAX_FORK_DEPTH + 1).startsWith("v0", "v1", "v2");
+        String last = "f" + CreateRequest.MAX_FORK_DEPTH;
+        assertThat(documents.read(last))
+                .hasSize(CreateRequest.MAX_FORK_DEPTH + 1)
+                .startsWith("v0", "v1", "v2");
         refused(Reason.FORK_POINT, () -> documents.create("deeper", forkOf(last, OptionalLong.empty(), 0)));
         assertThat(documents.delete(last)).isTrue();
         assertThat(documents.service().documents()).isZero();
@@ -296,7 +298,7 @@ class DocumentServiceTest {
         documents.push("d", "b");
         told(1, told);
         documents.service().onChange(name("d"), told::incrementAndGet);
-        documents.add("d", new Addition(List.of(), true, null, null, null));
+        documents.add("d", new AppendRequest(List.of(), true, null, null, null));
         told(2, told);
         documents.service().onChange(name("d"), told::incrementAndGet).close();
         assertThat(documents.service().tailedDocuments()).isZero();

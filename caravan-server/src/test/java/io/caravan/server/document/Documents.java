@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.Creation.Created;
-import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.CreateRequest.Created;
+import io.caravan.server.document.CreateRequest.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.Space;
@@ -92,20 +92,20 @@ final class Documents implements AutoCloseable {
     }
 
     /** Returns a document of plain text with one value, which expires. */
-    static Creation expiring(OptionalLong ttlSeconds, OptionalLong atMillis) {
-        return new Creation("text/plain", ttlSeconds, atMillis, false, values("a"), null);
+    static CreateRequest expiring(OptionalLong ttlSeconds, OptionalLong atMillis) {
+        return new CreateRequest("text/plain", ttlSeconds, atMillis, false, values("a"), null);
     }
 
     /**
      * Returns a fork that starts with the values of its source, up to a sequence or the end, followed by its own
      * values.
      */
-    static Creation fork(String source, OptionalLong at, String... values) {
+    static CreateRequest fork(String source, OptionalLong at, String... values) {
         return fork(new ForkPoint(name(source), at, 0), OptionalLong.empty(), values);
     }
 
-    static Creation fork(ForkPoint point, OptionalLong ttlSeconds, String... values) {
-        return new Creation(null, ttlSeconds, OptionalLong.empty(), false, values(values), point);
+    static CreateRequest fork(ForkPoint point, OptionalLong ttlSeconds, String... values) {
+        return new CreateRequest(null, ttlSeconds, OptionalLong.empty(), false, values(values), point);
     }
 
     /** Makes a change of a document, and throws the exception if the change is rejected. */
@@ -150,15 +150,15 @@ final class Documents implements AutoCloseable {
 
     Created create(String name, String type, String... values) {
         return create(
-                name, new Creation(type, OptionalLong.empty(), OptionalLong.empty(), false, values(values), null));
+                name, new CreateRequest(type, OptionalLong.empty(), OptionalLong.empty(), false, values(values), null));
     }
 
-    Created create(String name, Creation creation) {
+    Created create(String name, CreateRequest creation) {
         return Waiting.<Created>to(outcome -> service.create(name(name), creation, outcome));
     }
 
-    Addition.Added add(String name, Addition addition) {
-        return Waiting.<Addition.Added>to(outcome -> service.append(name(name), addition, outcome));
+    AppendRequest.Added add(String name, AppendRequest addition) {
+        return Waiting.<AppendRequest.Added>to(outcome -> service.append(name(name), addition, outcome));
     }
 
     boolean delete(String name) {

@@ -1,7 +1,7 @@
 package io.caravan.server.document;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.CreateRequest.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
 import java.util.ArrayList;
 import java.util.Comparator;

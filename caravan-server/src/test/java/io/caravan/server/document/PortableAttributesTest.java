@@ -21,11 +21,11 @@ class PortableAttributesTest {
 
     private static final Map<String, Integer> LONGEST = new TreeMap<>(Map.of(
             "content-type",
-            Creation.MAX_CONTENT_TYPE_CHARS,
+            CreateRequest.MAX_CONTENT_TYPE_CHARS,
             "closed",
             Producer.MAX_ID_BYTES,
             "stream-seq",
-            3 * Addition.MAX_STREAM_SEQ_CHARS));
+            3 * AppendRequest.MAX_STREAM_SEQ_CHARS));
 
     private static DocumentAttributes parse(String name, int bytes) {
         return PortableAttributes.parse(Map.of(name, "x".repeat(bytes).getBytes(US_ASCII)));

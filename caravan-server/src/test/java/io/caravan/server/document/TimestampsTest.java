@@ -99,7 +99,7 @@ class TimestampsTest {
         timestamps(true);
         long now = documents.nowMillis();
         documents.create("a/1", "text/plain", "one");
-        documents.add("a/1", new Addition(Documents.values("two"), true, null, "s1", new Producer("p", 0, 0)));
+        documents.add("a/1", new AppendRequest(Documents.values("two"), true, null, "s1", new Producer("p", 0, 0)));
         assertThat(times("a/1")).containsExactly(now, now);
         assertThat(documents.read("a/1")).containsExactly("one", "two");
         DocumentAttributes attributes = documents.found("a/1").attributes();
@@ -114,7 +114,7 @@ class TimestampsTest {
         long first = documents.nowMillis();
         documents.push("a/source", "1", "2");
         documents.pass(Duration.ofSeconds(1));
-        Creation fork = Documents.fork("a/source", OptionalLong.of(2), "mine");
+        CreateRequest fork = Documents.fork("a/source", OptionalLong.of(2), "mine");
         documents.create("a/fork", fork);
         documents.create("b/fork", fork);
         documents.delete("a/source");

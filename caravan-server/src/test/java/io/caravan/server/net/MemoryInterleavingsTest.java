@@ -37,8 +37,8 @@ class MemoryInterleavingsTest {
         DO_NOT_SETTLE_WHEN_THE_CONNECTION_ENDS(
                 RequestInterleavings.class, "MemoryBudget", "        settled(connection);\n", ""),
         DO_NOT_LOOK_FOR_ROOM_ONCE_IT_WAITS(
-                AnswerInterleavings.class, "MemoryBudget", "        return !spent;\n", "        return false;\n"),
-        GIVE_BACK_WHAT_IS_NOT_COUNTED_YET(AnswerInterleavings.class, "ConnectionMemory", """
+                ReplyMemoryInterleavings.class, "MemoryBudget", "        return !spent;\n", "        return false;\n"),
+        GIVE_BACK_WHAT_IS_NOT_COUNTED_YET(ReplyMemoryInterleavings.class, "ConnectionMemory", """
                     public synchronized void holdReply(long bytes) {
                         if (!closed) {
                             replyBytes += bytes;
@@ -76,7 +76,7 @@ class MemoryInterleavingsTest {
     @Test
     @Tag("rounds")
     void answersAreCountedAndAllAreMade() throws Exception {
-        exploration(AnswerInterleavings.class, List.of()).run(INTERLEAVINGS);
+        exploration(ReplyMemoryInterleavings.class, List.of()).run(INTERLEAVINGS);
     }
 
     @ParameterizedTest

@@ -3,7 +3,7 @@ package io.caravan.server.security;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.net.PeerNetwork;
+import io.caravan.server.net.ClientSubnet;
 import io.caravan.server.security.FailedAttempts.Cost;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -28,8 +28,8 @@ class FailedAttemptsTest {
         }
     }
 
-    private static PeerNetwork network(String address) {
-        return Objects.requireNonNull(PeerNetwork.of(peer(address)));
+    private static ClientSubnet network(String address) {
+        return Objects.requireNonNull(ClientSubnet.of(peer(address)));
     }
 
     private boolean mayGuess(String address) {

@@ -162,7 +162,7 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public void list(String prefix, String after, Predicate<Listed> action) {
         ObjectKeys.checkedFolder(prefix);
-        run("list", prefix, () -> new FolderListing(folder, NAMES_AT_A_TIME, action).run(prefix, after));
+        run("list", prefix, () -> new DirectoryListing(folder, NAMES_AT_A_TIME, action).run(prefix, after));
     }
 
     @Override

@@ -58,15 +58,15 @@ public final class Archiver implements AutoCloseable {
     private final InstantSource clock = InstantSource.system();
     private final LongSupplier incarnations = new SecureRandom()::nextLong;
     private final Outcomes outcomes = new Outcomes(clock);
-    private final Survey survey = new Survey(Walker.SLOTS, clock.millis());
+    private final BacklogTracker survey = new BacklogTracker(DirtyScanner.SLOTS, clock.millis());
     private final BackOff backOff = newBackOff();
     private final JobQueue queue = new JobQueue(QUEUE_CAPACITY, backOff, System::nanoTime, this::notOwner);
     private final long putOffNanos;
     private final Ownership ownership;
-    private final Walker walker;
+    private final DirtyScanner walker;
     private final @Nullable Pruner pruner;
     private final List<Thread> threads = new ArrayList<>();
-    private volatile @Nullable DocumentPush push;
+    private volatile @Nullable DocumentUploader push;
 
     private Archiver(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestPutOff) {
         this.config = config;
@@ -90,8 +90,8 @@ public final class Archiver implements AutoCloseable {
                         pruning.every(),
                         clock,
                         outcomes);
-        Intervals intervals = new Intervals(documents.spaces(), config.after());
-        this.walker = new Walker(documents, queue, survey, clock, intervals, ownership::verified);
+        ArchiveDeadlines intervals = new ArchiveDeadlines(documents.spaces(), config.after());
+        this.walker = new DirtyScanner(documents, queue, survey, clock, intervals, ownership::verified);
     }
 
     private static BackOff newBackOff() {
@@ -143,7 +143,7 @@ public final class Archiver implements AutoCloseable {
 
     /** Called with the archive when this server becomes its owner, and with null when the ownership ends. */
     private void owned(@Nullable Archive archive) {
-        push = archive == null ? null : new DocumentPush(documents, archive, survey, clock, incarnations);
+        push = archive == null ? null : new DocumentUploader(documents, archive, survey, clock, incarnations);
         if (ownership.state().ended()) {
             queue.close(true);
         } else if (archive == null) {
@@ -176,7 +176,7 @@ public final class Archiver implements AutoCloseable {
         long start = System.nanoTime();
         long againNanos = AGAIN;
         try {
-            DocumentPush to = push;
+            DocumentUploader to = push;
             if (to == null) {
                 // The archive has just been lost: the job's requests fail now, and the job waits for the archive.
                 job.fail(notOwner());
@@ -199,12 +199,12 @@ public final class Archiver implements AutoCloseable {
         }
     }
 
-    private void push(Job job, DocumentPush to) {
+    private void push(Job job, DocumentUploader to) {
         to.ensureOwner();
-        Iterator<Map.Entry<Deletion, Survey.Place>> deletions =
+        Iterator<Map.Entry<Deletion, BacklogTracker.Place>> deletions =
                 job.deletions.entrySet().iterator();
         while (deletions.hasNext()) {
-            Map.Entry<Deletion, Survey.Place> next = deletions.next();
+            Map.Entry<Deletion, BacklogTracker.Place> next = deletions.next();
             if (to.push(next.getKey())) {
                 outcomes.deletionArchived();
             }

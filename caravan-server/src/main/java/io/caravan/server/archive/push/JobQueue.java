@@ -66,9 +66,9 @@ final class JobQueue {
     static final class Job {
         final DocumentName name;
         /** Deletions that the archive does not have, oldest first, with the scans in which the survey counts them. */
-        final Map<Deletion, Survey.Place> deletions = new LinkedHashMap<>();
+        final Map<Deletion, BacklogTracker.Place> deletions = new LinkedHashMap<>();
         /** The scan in which the survey counts the document, or null when no scan has found it changed. */
-        Survey.@Nullable Place place;
+        BacklogTracker.@Nullable Place place;
 
         private final List<CompletableFuture<Archived>> requests = new ArrayList<>();
         private long dueNanos;

@@ -126,7 +126,7 @@ final class Outcomes {
     }
 
     /** Returns the counts together with the state of other components. */
-    ArchiveStatus status(Ownership ownership, Survey survey, BackOff backOff) {
+    ArchiveStatus status(Ownership ownership, BacklogTracker survey, BackOff backOff) {
         SortedMap<String, Long> sums = new TreeMap<>();
         long now = clock.millis();
         failures.forEach((kind, count) -> sums.put(kind, count.sum()));

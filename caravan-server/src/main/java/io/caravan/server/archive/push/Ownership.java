@@ -32,7 +32,7 @@ final class Ownership implements Runnable, AutoCloseable {
 
     private final ArchiveConfig config;
     private final ListStore store;
-    private final MarkedArchive marked;
+    private final ArchiveBinding marked;
     private final InstantSource clock;
     private final BackOff backOff;
     private final Outcomes outcomes;
@@ -65,7 +65,7 @@ final class Ownership implements Runnable, AutoCloseable {
             Consumer<@Nullable Archive> changed) {
         this.config = config;
         this.store = store;
-        this.marked = new MarkedArchive(store, config.location(), config.takeover());
+        this.marked = new ArchiveBinding(store, config.location(), config.takeover());
         this.clock = clock;
         this.backOff = backOff;
         this.outcomes = outcomes;

@@ -3,9 +3,9 @@ package io.caravan.server.cli.carry;
 import io.caravan.server.cli.carry.Importer.Existing;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.client.OtherServer;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.SourceServer;
+import io.caravan.server.cli.client.TargetServer;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -49,7 +49,7 @@ final class CopyCommand extends ClientCommand {
     private SourceServer source;
 
     @Mixin
-    private OtherServer other;
+    private TargetServer other;
 
     @Option(
             names = "--existing",
@@ -93,7 +93,7 @@ final class CopyCommand extends ClientCommand {
     }
 
     private void follow(Output output) throws IOException {
-        Mirror mirror = new Mirror(existing, false, new Patience(Retries.Pause.REAL, this::tell));
+        DocumentSync mirror = new DocumentSync(existing, false, new RateLimitRetries(Retries.Pause.REAL, this::tell));
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
         try (Pair pair = new Pair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {

@@ -1,6 +1,6 @@
 package io.caravan.server.cli.carry;
 
-import io.caravan.server.cli.client.Carrier.Description;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import java.io.IOException;
 
 /** Receives documents one after the other. Each is begun, receives its values in order, and is ended or abandoned. */
@@ -12,7 +12,7 @@ interface DocumentReceiver {
     void value(long sequence, byte[] value) throws IOException;
 
     /** Completes the document, which has this sum. */
-    void end(DocumentSum sum) throws IOException;
+    void end(DocumentChecksum sum) throws IOException;
 
     /** Abandons the document, whose remaining values will not arrive. The values received so far must be discarded. */
     void abandon() throws IOException;

@@ -3,7 +3,7 @@ package io.caravan.server.cli.carry;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.client.RespCarrier;
+import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Figures;
@@ -89,7 +89,7 @@ final class ExportCommand extends ClientCommand {
             ExportWriter writer = resume ? made.resume() : made.begin();
             export(writer, made.names());
             made.finish(writer);
-            Totals totals = writer.totals();
+            TransferTotals totals = writer.totals();
             String line = "exported " + Figures.count(totals.documents(), "document") + ", "
                     + Figures.count(totals.values(), "value") + ", " + Figures.size(totals.bytes()) + " to " + to;
             print(output, DocumentName.printable(line), fields -> {
@@ -105,11 +105,11 @@ final class ExportCommand extends ClientCommand {
         try (Progress progress = new Progress(err(), console().showsProgress(), "documents")) {
             for (ServerConnection.Connector server : servers) {
                 if (name == null) {
-                    try (RespCarrier carrier = new RespCarrier(server)) {
+                    try (RespDocumentClient carrier = new RespDocumentClient(server)) {
                         requireComplete(carrier);
                     }
                 }
-                whole &= export(new Exporter(new RespCarrier(server), writer, progress), without);
+                whole &= export(new Exporter(new RespDocumentClient(server), writer, progress), without);
             }
         }
         if (!whole) {

@@ -2,8 +2,8 @@ package io.caravan.server.cli.carry;
 
 import com.github.luben.zstd.ZstdIOException;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.common.Output;
 import java.io.BufferedOutputStream;
 import java.io.EOFException;
@@ -220,7 +220,7 @@ final class ExportFile implements AutoCloseable {
         }
 
         @Override
-        public void end(DocumentSum sum) {
+        public void end(DocumentChecksum sum) {
             names.add(DocumentName.of(current));
             Output.unchecked(() -> to.end(sum));
         }

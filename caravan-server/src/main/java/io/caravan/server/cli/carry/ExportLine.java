@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import io.caravan.server.cli.client.Carrier.Description;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;

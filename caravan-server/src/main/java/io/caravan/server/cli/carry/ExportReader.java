@@ -7,7 +7,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.io.JsonEOFException;
 import io.caravan.StoreConfig;
-import io.caravan.server.cli.client.Carrier.Description;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import java.io.CharConversionException;
 import java.io.EOFException;
 import java.io.IOException;
@@ -26,9 +26,9 @@ final class ExportReader {
     private static final int MAX_TEXT_CHARS = StoreConfig.MAX_VALUE_BYTES / 3 * 4 + 1024;
 
     private final JsonParser json;
-    private final Totals totals = new Totals();
+    private final TransferTotals totals = new TransferTotals();
     private @Nullable Description document;
-    private @Nullable DocumentSum sum;
+    private @Nullable DocumentChecksum sum;
     private long next;
     private boolean begun;
 
@@ -50,7 +50,7 @@ final class ExportReader {
      *     abandoned; the documents before it were passed on
      * @throws IOException if the input is not an export, or is damaged; the documents are handled as above
      */
-    Totals readAll(DocumentReceiver to) throws IOException {
+    TransferTotals readAll(DocumentReceiver to) throws IOException {
         try {
             header(nextLine());
             boolean more = true;
@@ -165,7 +165,7 @@ final class ExportReader {
                 description.first() >= 0 && description.next() >= description.first(),
                 "has sequences that no document has");
         document = description;
-        sum = new DocumentSum(begun, description);
+        sum = new DocumentChecksum(begun, description);
         next = description.first();
         to.begin(begun, description);
     }
@@ -182,7 +182,7 @@ final class ExportReader {
     }
 
     private void end(ExportLine line, DocumentReceiver to) throws IOException {
-        DocumentSum whole = Objects.requireNonNull(sum);
+        DocumentChecksum whole = Objects.requireNonNull(sum);
         require(
                 next == Objects.requireNonNull(document).next()
                         && line.number("count") == whole.count()

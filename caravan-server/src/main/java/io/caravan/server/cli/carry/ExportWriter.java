@@ -1,7 +1,7 @@
 package io.caravan.server.cli.carry;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import io.caravan.server.cli.client.Carrier.Description;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -14,7 +14,7 @@ final class ExportWriter implements DocumentReceiver {
 
     private final OutputStream out;
     private final Output lines;
-    private final Totals totals = new Totals();
+    private final TransferTotals totals = new TransferTotals();
 
     /** Creates a writer, and writes the first line. */
     ExportWriter(OutputStream out) throws IOException {
@@ -64,7 +64,7 @@ final class ExportWriter implements DocumentReceiver {
     }
 
     @Override
-    public void end(DocumentSum sum) throws IOException {
+    public void end(DocumentChecksum sum) throws IOException {
         totals.add(sum);
         line("documentEnd", json -> {
             json.writeNumberField("count", sum.count());
@@ -78,7 +78,7 @@ final class ExportWriter implements DocumentReceiver {
         line("void", json -> {});
     }
 
-    Totals totals() {
+    TransferTotals totals() {
         return totals;
     }
 

@@ -1,9 +1,9 @@
 package io.caravan.server.cli.carry;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.cli.client.Carrier;
-import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.Documents.Value;
 import io.caravan.server.cli.common.Progress;
@@ -30,7 +30,7 @@ final class Exporter implements AutoCloseable {
     private static final int AHEAD_DOCUMENTS = 250;
     private static final int TRIES = 5;
 
-    private final Carrier carrier;
+    private final DocumentClient carrier;
     private final DocumentReceiver to;
     private final Progress progress;
     private final List<String> failures = new ArrayList<>();
@@ -42,7 +42,7 @@ final class Exporter implements AutoCloseable {
      *
      * @param carrier the connection to the server, which this export closes
      */
-    Exporter(Carrier carrier, DocumentReceiver to, Progress progress) {
+    Exporter(DocumentClient carrier, DocumentReceiver to, Progress progress) {
         this.carrier = carrier;
         this.to = to;
         this.progress = progress;
@@ -146,7 +146,7 @@ final class Exporter implements AutoCloseable {
                 later.add(next.name());
                 continue;
             }
-            DocumentSum sum = begin(next.name(), next.document());
+            DocumentChecksum sum = begin(next.name(), next.document());
             for (Value value : values) {
                 pass(sum, value);
             }
@@ -154,18 +154,18 @@ final class Exporter implements AutoCloseable {
         }
     }
 
-    private DocumentSum begin(byte[] name, Description document) throws IOException {
+    private DocumentChecksum begin(byte[] name, Description document) throws IOException {
         to.begin(name, document);
-        return new DocumentSum(name, document);
+        return new DocumentChecksum(name, document);
     }
 
-    private void pass(DocumentSum sum, Value value) throws IOException {
+    private void pass(DocumentChecksum sum, Value value) throws IOException {
         sum.value(value.bytes());
         to.value(value.sequence(), value.bytes());
         progress.add(0, value.bytes().length);
     }
 
-    private void end(DocumentSum sum) throws IOException {
+    private void end(DocumentChecksum sum) throws IOException {
         to.end(sum);
         progress.add(1, 0);
     }
@@ -180,7 +180,7 @@ final class Exporter implements AutoCloseable {
                 return false;
             }
             try {
-                DocumentSum sum = begin(name, document);
+                DocumentChecksum sum = begin(name, document);
                 carrier.read(name, document, value -> pass(sum, value));
                 end(sum);
                 return true;

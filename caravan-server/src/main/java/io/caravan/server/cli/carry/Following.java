@@ -4,12 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.carry.DocumentSync.RefusedException;
 import io.caravan.server.cli.carry.Importer.Existing;
 import io.caravan.server.cli.carry.Importer.Outcome;
-import io.caravan.server.cli.carry.Mirror.RefusedException;
-import io.caravan.server.cli.client.Carrier;
-import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Progress;
@@ -40,7 +40,7 @@ final class Following {
     private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Pair pair;
-    private final Mirror mirror;
+    private final DocumentSync mirror;
     private final Existing existing;
     private final byte @Nullable [] name;
     private final byte[] prefix;
@@ -68,7 +68,12 @@ final class Following {
      * @param name the name of the single document, or null for all documents with the prefix
      */
     Following(
-            Pair pair, Mirror mirror, Existing existing, byte @Nullable [] name, byte[] prefix, Consumer<String> tell) {
+            Pair pair,
+            DocumentSync mirror,
+            Existing existing,
+            byte @Nullable [] name,
+            byte[] prefix,
+            Consumer<String> tell) {
         this.pair = pair;
         this.mirror = mirror;
         this.existing = existing;
@@ -96,7 +101,7 @@ final class Following {
 
     private void requireThere(byte[] one) throws IOException {
         pair.run(() -> {
-            if (Mirror.describe(pair.source(), DocumentName.of(one)) == null) {
+            if (DocumentSync.describe(pair.source(), DocumentName.of(one)) == null) {
                 throw ClientException.missing(new String(one, UTF_8));
             }
         });
@@ -201,7 +206,7 @@ final class Following {
     }
 
     private void some(List<byte[]> names, Set<DocumentName> unseen) throws IOException {
-        Carrier source = pair.source();
+        DocumentClient source = pair.source();
         names.forEach(source::askDescription);
         Map<DocumentName, @Nullable Description> changed = new HashMap<>();
         for (byte[] each : names) {

@@ -4,7 +4,7 @@ import io.caravan.server.cli.carry.Importer.Existing;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ImportSource;
-import io.caravan.server.cli.client.RespCarrier;
+import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
@@ -151,7 +151,11 @@ final class ImportCommand extends ClientCommand {
                         file == null || file.equals(STANDARD_INPUT) ? console().in() : Files.newInputStream(file);
                 Progress progress = new Progress(err(), console().showsProgress(), "documents");
                 Importer importer = new Importer(
-                        new RespCarrier(this::connect), existing, resume, new Importer.Telling(this::tell), progress)) {
+                        new RespDocumentClient(this::connect),
+                        existing,
+                        resume,
+                        new Importer.Telling(this::tell),
+                        progress)) {
             bring(in, importer);
             refused = importer.refused();
             print(output, importer.line("imported"), importer::write);

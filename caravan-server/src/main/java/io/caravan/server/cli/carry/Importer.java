@@ -2,9 +2,9 @@ package io.caravan.server.cli.carry;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.cli.client.Carrier;
-import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.Documents.Value;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.common.Figures;
@@ -92,18 +92,18 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         }
     }
 
-    private final Carrier carrier;
+    private final DocumentClient carrier;
     private final Existing existing;
     private final Replaced replaced;
     private final boolean resume;
     private final boolean compareOnly;
     private final Outcomes outcomes;
     private final Progress progress;
-    private final Patience patience;
-    private final Totals totals = new Totals();
-    private final List<Arriving> ahead = new ArrayList<>();
+    private final RateLimitRetries patience;
+    private final TransferTotals totals = new TransferTotals();
+    private final List<PendingImport> ahead = new ArrayList<>();
     private long aheadBytes;
-    private @Nullable Arriving current;
+    private @Nullable PendingImport current;
     private long skipped;
     private long already;
     private long expired;
@@ -115,12 +115,12 @@ final class Importer implements DocumentReceiver, AutoCloseable {
      * @param carrier the connection to the server, which this import closes
      * @param resume whether an identical document that already exists counts as imported
      */
-    Importer(Carrier carrier, Existing existing, boolean resume, Outcomes outcomes, Progress progress) {
+    Importer(DocumentClient carrier, Existing existing, boolean resume, Outcomes outcomes, Progress progress) {
         this(carrier, existing, existing.replaced(), resume, false, outcomes, progress);
     }
 
     private Importer(
-            Carrier carrier,
+            DocumentClient carrier,
             Existing existing,
             Replaced replaced,
             boolean resume,
@@ -134,7 +134,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         this.compareOnly = compareOnly;
         this.outcomes = outcomes;
         this.progress = progress;
-        this.patience = new Patience(Retries.Pause.REAL, outcomes::waits);
+        this.patience = new RateLimitRetries(Retries.Pause.REAL, outcomes::waits);
     }
 
     /**
@@ -143,7 +143,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
      * @param replaced the kind of existing document that may be replaced
      */
     static Importer following(
-            Carrier carrier, Existing existing, Replaced replaced, Outcomes outcomes, Progress progress) {
+            DocumentClient carrier, Existing existing, Replaced replaced, Outcomes outcomes, Progress progress) {
         return new Importer(carrier, existing, replaced, true, false, outcomes, progress);
     }
 
@@ -151,25 +151,25 @@ final class Importer implements DocumentReceiver, AutoCloseable {
      * Creates an import that sends nothing, and only compares documents with those of the server: each outcome is
      * {@link Outcome#ALREADY} or {@link Outcome#SKIPPED}.
      */
-    static Importer comparing(Carrier carrier, Outcomes outcomes, Progress progress) {
+    static Importer comparing(DocumentClient carrier, Outcomes outcomes, Progress progress) {
         return new Importer(carrier, Existing.SKIP, Replaced.NOTHING, true, true, outcomes, progress);
     }
 
     @Override
     public void begin(byte[] name, Description document) {
-        Arriving arriving = new Arriving(name, document);
+        PendingImport arriving = new PendingImport(name, document);
         arriving.expired = arriving.hasExpired();
         arriving.problem = compareOnly ? ClientException.otherState("it was not sent") : null;
         current = arriving;
     }
 
-    private Arriving current() {
+    private PendingImport current() {
         return Objects.requireNonNull(current);
     }
 
     @Override
     public void value(long sequence, byte[] value) throws IOException {
-        Arriving document = current();
+        PendingImport document = current();
         progress.add(0, value.length);
         if (document.expired || document.problem != null) {
             return;
@@ -183,7 +183,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         document.bytes += more;
     }
 
-    private void sendPart(Arriving document) throws IOException {
+    private void sendPart(PendingImport document) throws IOException {
         sendAhead();
         try {
             if (document.id < 0) {
@@ -208,8 +208,8 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     }
 
     @Override
-    public void end(DocumentSum sum) throws IOException {
-        Arriving document = current();
+    public void end(DocumentChecksum sum) throws IOException {
+        PendingImport document = current();
         current = null;
         document.sum = sum;
         progress.add(1, 0);
@@ -227,7 +227,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         }
     }
 
-    private void endInParts(Arriving document) throws IOException {
+    private void endInParts(PendingImport document) throws IOException {
         if (document.problem == null) {
             sendPart(document);
         }
@@ -246,7 +246,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
 
     @Override
     public void abandon() {
-        Arriving document = current();
+        PendingImport document = current();
         current = null;
         if (document.id >= 0) {
             carrier.abort(document.name, document.id);
@@ -254,7 +254,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     }
 
     private void sendAhead() throws IOException {
-        List<Arriving> sent = List.copyOf(ahead);
+        List<PendingImport> sent = List.copyOf(ahead);
         ahead.clear();
         aheadBytes = 0;
         if (!compareOnly) {
@@ -263,8 +263,8 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         settle(sent);
     }
 
-    private void create(List<Arriving> sent) {
-        List<Arriving> wanted = sent;
+    private void create(List<PendingImport> sent) {
+        List<PendingImport> wanted = sent;
         while (!wanted.isEmpty()) {
             wanted = tryToCreate(wanted);
         }
@@ -272,14 +272,14 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     }
 
     /** Sends documents. Returns those that exceeded the rate limit, after waiting until they may be sent again. */
-    private List<Arriving> tryToCreate(List<Arriving> sent) {
-        for (Arriving document : sent) {
+    private List<PendingImport> tryToCreate(List<PendingImport> sent) {
+        for (PendingImport document : sent) {
             document.problem = null;
             carrier.askToTake(document.name, document.document, document.values, replaced);
         }
         @Nullable ClientException fatal = null;
-        List<Arriving> tooFast = new ArrayList<>();
-        for (Arriving document : sent) {
+        List<PendingImport> tooFast = new ArrayList<>();
+        for (PendingImport document : sent) {
             try {
                 carrier.taken();
                 patience.taken();
@@ -299,17 +299,17 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     }
 
     /** Determines the outcome of documents that were sent or rejected, and compares them with those of the server. */
-    private void settle(List<Arriving> documents) throws IOException {
+    private void settle(List<PendingImport> documents) throws IOException {
         documents.forEach(document -> carrier.askDescription(document.name));
-        for (Arriving document : documents) {
+        for (PendingImport document : documents) {
             document.there = described();
         }
-        for (Arriving document : documents) {
+        for (PendingImport document : documents) {
             if (document.readsAtOnce(resume)) {
                 carrier.askValues(document.name, document.wanted());
             }
         }
-        for (Arriving document : documents) {
+        for (PendingImport document : documents) {
             boolean same = document.isComparable(resume) && sameValues(document);
             settle(document, same);
         }
@@ -324,8 +324,8 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         }
     }
 
-    private boolean sameValues(Arriving document) throws IOException {
-        DocumentSum found = new DocumentSum(document.name, document.wanted());
+    private boolean sameValues(PendingImport document) throws IOException {
+        DocumentChecksum found = new DocumentChecksum(document.name, document.wanted());
         try {
             if (document.readsAtOnce(resume)) {
                 for (Value value : carrier.values(document.wanted())) {
@@ -341,7 +341,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         return found.crc32c().equals(document.sum().crc32c());
     }
 
-    private void settle(Arriving document, boolean same) {
+    private void settle(PendingImport document, boolean same) {
         ClientException problem = document.problem;
         if (same) {
             outcomes.same(document.name, document.document, Objects.requireNonNull(document.there));
@@ -364,12 +364,12 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         }
     }
 
-    private void expire(Arriving document) {
+    private void expire(PendingImport document) {
         expired++;
         outcomes.settled(document.name, Outcome.EXPIRED, "");
     }
 
-    private void refuse(Arriving document, String why) {
+    private void refuse(PendingImport document, String why) {
         refused++;
         outcomes.settled(document.name, Outcome.REJECTED, "document '" + DocumentName.of(document.name) + "' " + why);
     }
@@ -380,7 +380,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
     }
 
     /** Returns the totals of the imported documents. */
-    Totals totals() {
+    TransferTotals totals() {
         return totals;
     }
 

@@ -1,18 +1,18 @@
 package io.caravan.server.cli.carry;
 
 import io.caravan.server.cli.carry.Importer.Existing;
-import io.caravan.server.cli.client.Carrier;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.Documents.Names;
-import io.caravan.server.cli.client.OtherServer;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.SourceServer;
+import io.caravan.server.cli.client.TargetServer;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
-import io.caravan.server.document.Whereabouts;
+import io.caravan.server.document.RedirectTarget;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -54,7 +54,7 @@ final class MoveCommand extends ClientCommand {
     private SourceServer source;
 
     @Mixin
-    private OtherServer other;
+    private TargetServer other;
 
     @Option(
             names = "--redirect-to",
@@ -102,12 +102,13 @@ final class MoveCommand extends ClientCommand {
     }
 
     private void move(Output output) throws IOException {
-        Mirror mirror = new Mirror(Existing.REJECT, true, new Patience(Retries.Pause.REAL, this::tell));
+        DocumentSync mirror =
+                new DocumentSync(Existing.REJECT, true, new RateLimitRetries(Retries.Pause.REAL, this::tell));
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
         try (Pair pair = new Pair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {
             Following following = new Following(pair, mirror, Existing.REJECT, one, all, this::tell);
-            Moving moving = new Moving(pair, mirror, following, whereabouts());
+            DocumentMigration moving = new DocumentMigration(pair, mirror, following, whereabouts());
             try (Progress progress = Progress.ticking(err(), console().showsProgress(), moving::progress)) {
                 if (one == null) {
                     moving.all(all);
@@ -120,10 +121,10 @@ final class MoveCommand extends ClientCommand {
         }
     }
 
-    private Whereabouts whereabouts() {
+    private RedirectTarget whereabouts() {
         List<String> given = addresses.isEmpty() ? List.of(other.address()) : addresses;
         try {
-            return Whereabouts.parse(String.join(" ", given));
+            return RedirectTarget.parse(String.join(" ", given));
         } catch (IllegalArgumentException unfit) {
             check(false, "--redirect-to: " + unfit.getMessage());
             throw unfit;
@@ -131,7 +132,7 @@ final class MoveCommand extends ClientCommand {
     }
 
     private void forget(Output output, String one) throws IOException {
-        try (Carrier carrier = carrierFrom(source)) {
+        try (DocumentClient carrier = carrierFrom(source)) {
             if (!carrier.forget(bytes(one))) {
                 throw ClientException.otherState("there is no redirect from '" + one + "'");
             }
@@ -141,7 +142,7 @@ final class MoveCommand extends ClientCommand {
 
     private void abandon(Output output) throws IOException {
         long abandoned = 0;
-        try (Carrier carrier = carrierFrom(source)) {
+        try (DocumentClient carrier = carrierFrom(source)) {
             Predicate<byte[]> freed = each -> carrier.abandon(each, OptionalLong.empty());
             if (name != null) {
                 abandoned = freed.test(bytes(name)) ? 1 : 0;

@@ -1,7 +1,7 @@
 package io.caravan.server.cli.carry;
 
-import io.caravan.server.cli.client.Carrier;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.ServerConnection.LostException;
 import java.io.IOException;
@@ -28,10 +28,10 @@ final class Pair implements AutoCloseable {
     private final Consumer<String> tell;
     private final CountDownLatch stop = new CountDownLatch(1);
     /** All connections that were opened since the last close. */
-    private final Queue<Carrier> opened = new ConcurrentLinkedQueue<>();
+    private final Queue<DocumentClient> opened = new ConcurrentLinkedQueue<>();
 
-    private @Nullable Carrier source;
-    private @Nullable Carrier target;
+    private @Nullable DocumentClient source;
+    private @Nullable DocumentClient target;
     private int openings;
     private boolean everConnected;
     private boolean lost;
@@ -39,7 +39,7 @@ final class Pair implements AutoCloseable {
     private long pauseMillis = FIRST_PAUSE_MILLIS;
 
     interface Opening {
-        Carrier open() throws IOException;
+        DocumentClient open() throws IOException;
     }
 
     interface Work {
@@ -117,8 +117,8 @@ final class Pair implements AutoCloseable {
         }
     }
 
-    private Carrier open(Opening opening) throws IOException {
-        Carrier carrier = opening.open();
+    private DocumentClient open(Opening opening) throws IOException {
+        DocumentClient carrier = opening.open();
         opened.add(carrier);
         if (stopped()) {
             carrier.cut();
@@ -127,12 +127,12 @@ final class Pair implements AutoCloseable {
     }
 
     /** Opens another connection to the source. */
-    Carrier openSource() throws IOException {
+    DocumentClient openSource() throws IOException {
         return open(toSource);
     }
 
     /** Opens another connection to the target. */
-    Carrier openTarget() throws IOException {
+    DocumentClient openTarget() throws IOException {
         return open(toTarget);
     }
 
@@ -151,11 +151,11 @@ final class Pair implements AutoCloseable {
         return openings;
     }
 
-    Carrier source() {
+    DocumentClient source() {
         return Objects.requireNonNull(source);
     }
 
-    Carrier target() {
+    DocumentClient target() {
         return Objects.requireNonNull(target);
     }
 
@@ -172,7 +172,7 @@ final class Pair implements AutoCloseable {
     /** Makes the work end soon; callable from any thread. */
     void stop() {
         stop.countDown();
-        opened.forEach(Carrier::cut);
+        opened.forEach(DocumentClient::cut);
     }
 
     boolean stopped() {
@@ -180,7 +180,7 @@ final class Pair implements AutoCloseable {
     }
 
     private void closeConnections() {
-        opened.forEach(Carrier::close);
+        opened.forEach(DocumentClient::close);
         opened.clear();
         source = null;
         target = null;

@@ -1,7 +1,7 @@
 package io.caravan.server.cli.carry;
 
-import io.caravan.server.cli.client.Carrier;
-import io.caravan.server.cli.client.Carrier.Description;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.document.DocumentImport.Replaced;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,11 +14,11 @@ final class Parts {
     /** The assumed overhead of a value, in bytes. */
     private static final int OVERHEAD_BYTES = 64;
 
-    private final Carrier carrier;
+    private final DocumentClient carrier;
     private final byte[] name;
     private final Description document;
     private final Replaced replaced;
-    private final Patience patience;
+    private final RateLimitRetries patience;
     private List<byte[]> values = new ArrayList<>();
     private long bytes;
     private long next;
@@ -31,7 +31,7 @@ final class Parts {
      * @param document the first sequence and the attributes
      * @param replaced the kind of existing document that the new one may replace
      */
-    Parts(Carrier carrier, byte[] name, Description document, Replaced replaced, Patience patience) {
+    Parts(DocumentClient carrier, byte[] name, Description document, Replaced replaced, RateLimitRetries patience) {
         this.carrier = carrier;
         this.name = name;
         this.document = document;

@@ -5,13 +5,13 @@ import io.caravan.StoreConfig;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.carry.Importer.Existing;
 import io.caravan.server.cli.carry.Importer.Outcome;
-import io.caravan.server.cli.client.Carrier;
-import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.Documents;
 import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.RedisConnection;
-import io.caravan.server.cli.client.RespCarrier;
+import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Figures;
@@ -114,9 +114,9 @@ final class RedisImport implements AutoCloseable {
         Progress silent = new Progress(new PrintWriter(PrintWriter.nullWriter()), false, "");
         int maxValueBytes = maxValueBytes(server);
         this.lists = new RedisLists(redis.connect(), maxValueBytes, new Finding());
-        this.bringing = new Importer(new RespCarrier(server), Existing.SKIP, true, this::settled, silent);
-        this.renewing = new Importer(new RespCarrier(server), Existing.REPLACE, false, this::settled, silent);
-        this.comparing = Importer.comparing(new RespCarrier(server), this::settled, silent);
+        this.bringing = new Importer(new RespDocumentClient(server), Existing.SKIP, true, this::settled, silent);
+        this.renewing = new Importer(new RespDocumentClient(server), Existing.REPLACE, false, this::settled, silent);
+        this.comparing = Importer.comparing(new RespDocumentClient(server), this::settled, silent);
     }
 
     private static MessageDigest sha256() {
@@ -282,7 +282,7 @@ final class RedisImport implements AutoCloseable {
             return;
         }
         try (Documents documents = new Documents(server.connect());
-                Carrier carrier = new RespCarrier(server)) {
+                DocumentClient carrier = new RespDocumentClient(server)) {
             Names names = Names.before();
             do {
                 names = documents.scan(names, null);
@@ -299,11 +299,11 @@ final class RedisImport implements AutoCloseable {
     }
 
     /** Whether the document no longer exists, is not visible, or expires soon. */
-    private static boolean hasExpired(Carrier carrier, byte[] name) {
+    private static boolean hasExpired(DocumentClient carrier, byte[] name) {
         carrier.askDescription(name);
         try {
             Description document = carrier.description();
-            return document == null || Arriving.expiresSoon(document);
+            return document == null || PendingImport.expiresSoon(document);
         } catch (ClientException invisible) {
             if (!invisible.isOtherState()) {
                 throw invisible;
@@ -322,17 +322,17 @@ final class RedisImport implements AutoCloseable {
         return String.format(Locale.ROOT, "pass %,d: %,d lists brought, %,d found to be the same", pass, changed, same);
     }
 
-    private long sum(ToLongFunction<Totals> figure) {
+    private long sum(ToLongFunction<TransferTotals> figure) {
         return figure.applyAsLong(bringing.totals()) + figure.applyAsLong(renewing.totals());
     }
 
     String line() {
         StringBuilder line = new StringBuilder("imported ")
-                .append(Figures.count(sum(Totals::documents), "list"))
+                .append(Figures.count(sum(TransferTotals::documents), "list"))
                 .append(", ")
-                .append(Figures.count(sum(Totals::values), "value"))
+                .append(Figures.count(sum(TransferTotals::values), "value"))
                 .append(", ")
-                .append(Figures.size(sum(Totals::bytes)))
+                .append(Figures.size(sum(TransferTotals::bytes)))
                 .append("; in pass ")
                 .append(pass)
                 .append(", ")
@@ -350,9 +350,9 @@ final class RedisImport implements AutoCloseable {
     }
 
     void write(JsonGenerator json) throws IOException {
-        json.writeNumberField("documents", sum(Totals::documents));
-        json.writeNumberField("values", sum(Totals::values));
-        json.writeNumberField("bytes", sum(Totals::bytes));
+        json.writeNumberField("documents", sum(TransferTotals::documents));
+        json.writeNumberField("values", sum(TransferTotals::values));
+        json.writeNumberField("bytes", sum(TransferTotals::bytes));
         json.writeNumberField("passes", pass);
         json.writeNumberField("same", same);
         json.writeNumberField("already", already);

@@ -3,8 +3,8 @@ package io.caravan.server.cli.carry;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.RedisConnection;
 import io.caravan.server.cli.client.RedisConnection.Bulk;
 import java.io.IOException;
@@ -171,7 +171,7 @@ final class RedisLists implements AutoCloseable {
     private final class ListReading {
         final byte[] name;
         final DocumentReceiver to;
-        final DocumentSum sum;
+        final DocumentChecksum sum;
         long next;
         /** The total length of the values, including those that are too long. */
         long bytes;
@@ -185,7 +185,7 @@ final class RedisLists implements AutoCloseable {
         ListReading(byte[] name, Description document, DocumentReceiver to) throws IOException {
             this.name = name;
             this.to = to;
-            this.sum = new DocumentSum(name, document);
+            this.sum = new DocumentChecksum(name, document);
             to.begin(name, document);
         }
 

@@ -4,11 +4,11 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.carry.Importer.Existing;
 import io.caravan.server.cli.carry.StreamSource.Head;
-import io.caravan.server.cli.client.Carrier;
-import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.HttpLink;
-import io.caravan.server.cli.client.RespCarrier;
+import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Figures;
@@ -34,10 +34,10 @@ final class StreamImport implements AutoCloseable {
     private static final double MEBIBYTE = 1024 * 1024;
 
     private final StreamSource source;
-    private final Carrier carrier;
+    private final DocumentClient carrier;
     private final Existing existing;
     private final Consumer<String> tell;
-    private final Patience patience;
+    private final RateLimitRetries patience;
     private volatile long readBytes;
     private volatile long documents;
     private volatile long already;
@@ -66,10 +66,10 @@ final class StreamImport implements AutoCloseable {
             Retries.Pause pause)
             throws IOException {
         this.source = new StreamSource(streams, RedisImport.maxValueBytes(server), pause);
-        this.carrier = new RespCarrier(server);
+        this.carrier = new RespDocumentClient(server);
         this.existing = existing;
         this.tell = tell;
-        this.patience = new Patience(pause, tell);
+        this.patience = new RateLimitRetries(pause, tell);
     }
 
     /** Imports one stream. Problems with it are reported, not thrown, so that other streams can still be imported. */
@@ -107,7 +107,7 @@ final class StreamImport implements AutoCloseable {
         }
         Description stream = new Description(-1, 0, 0, -1, attributes);
         Description there = description(name);
-        if (Arriving.expiresSoon(stream)) {
+        if (PendingImport.expiresSoon(stream)) {
             expired++;
         } else if (there != null && isSame(name, head, stream, there)) {
             already++;
@@ -135,16 +135,16 @@ final class StreamImport implements AutoCloseable {
     }
 
     private boolean isSame(byte[] name, Head head, Description stream, Description there) throws IOException {
-        if (!Arriving.isAlike(stream, there) || there.first() != stream.first()) {
+        if (!PendingImport.isAlike(stream, there) || there.first() != stream.first()) {
             return false;
         }
-        StreamSum wanted = new StreamSum(head.isJson());
+        StreamChecksum wanted = new StreamChecksum(head.isJson());
         read(name, head, wanted::add);
         return wanted.isSame(sum(name, head, there));
     }
 
-    private StreamSum sum(byte[] name, Head head, Description there) throws IOException {
-        StreamSum sum = new StreamSum(head.isJson());
+    private StreamChecksum sum(byte[] name, Head head, Description there) throws IOException {
+        StreamChecksum sum = new StreamChecksum(head.isJson());
         carrier.read(name, there, value -> sum.add(value.bytes()));
         return sum;
     }
@@ -161,7 +161,7 @@ final class StreamImport implements AutoCloseable {
 
     private void send(byte[] name, Head head, Description stream) throws IOException {
         Parts parts = new Parts(carrier, name, stream, existing.replaced(), patience);
-        StreamSum sent = new StreamSum(head.isJson());
+        StreamChecksum sent = new StreamChecksum(head.isJson());
         try {
             read(name, head, value -> {
                 if (head.isJson()) {
@@ -187,14 +187,14 @@ final class StreamImport implements AutoCloseable {
     }
 
     /** Compares the server's document with the values sent; other clients may have appended since. */
-    private void compare(byte[] name, Head head, Description stream, StreamSum sent) throws IOException {
+    private void compare(byte[] name, Head head, Description stream, StreamChecksum sent) throws IOException {
         Description there = description(name);
-        if (Arriving.expiresSoon(stream)) {
+        if (PendingImport.expiresSoon(stream)) {
             expired++;
             return;
         }
         if (there == null
-                || !Arriving.isAlike(stream, there)
+                || !PendingImport.isAlike(stream, there)
                 || there.first() != stream.first()
                 || there.next() < sent.values()
                 || !sent.isSame(sum(name, head, there.until(sent.values())))) {

@@ -171,7 +171,7 @@ final class StreamSource {
 
     private Chunk chunk(byte[] name, Head head, String offset, Sink sink) throws IOException {
         // The values received from the response, to recognize them after a retry.
-        StreamSum taken = new StreamSum(true);
+        StreamChecksum taken = new StreamChecksum(true);
         Retries retries = new Retries(pause);
         while (true) {
             long before = taken.values();
@@ -183,7 +183,7 @@ final class StreamSource {
         }
     }
 
-    private Chunk take(Answer answer, Head head, StreamSum taken, Sink sink) throws IOException {
+    private Chunk take(Answer answer, Head head, StreamChecksum taken, Sink sink) throws IOException {
         String next = answer.header(StreamHeaders.NEXT_OFFSET);
         if (next == null) {
             throw missing(StreamHeaders.NEXT_OFFSET);
@@ -206,8 +206,8 @@ final class StreamSource {
     }
 
     /** Skips the values that were received before a response was cut off, and checks that they are the same. */
-    private static void passOver(Pieces pieces, StreamSum taken) throws IOException {
-        StreamSum again = new StreamSum(true);
+    private static void passOver(Pieces pieces, StreamChecksum taken) throws IOException {
+        StreamChecksum again = new StreamChecksum(true);
         while (again.values() < taken.values()) {
             byte[] value = pieces.next();
             if (value == null) {

@@ -115,14 +115,14 @@ public abstract class ClientCommand extends CliCommand {
     }
 
     /** Connects to a second server, with the same timeout. */
-    protected final Carrier carrierTo(OtherServer other) throws IOException {
+    protected final DocumentClient carrierTo(TargetServer other) throws IOException {
         return other.carrier(connectionOptions);
     }
 
     /** Connects to the source server with the same timeout. Uses HTTP if its address is a URL. */
-    protected final Carrier carrierFrom(SourceServer source) throws IOException {
-        Carrier carrier = source.carrier(connectionOptions);
-        return carrier == null ? new RespCarrier(this::connect) : carrier;
+    protected final DocumentClient carrierFrom(SourceServer source) throws IOException {
+        DocumentClient carrier = source.carrier(connectionOptions);
+        return carrier == null ? new RespDocumentClient(this::connect) : carrier;
     }
 
     /**
@@ -137,7 +137,7 @@ public abstract class ClientCommand extends CliCommand {
                     "the server's cluster has several groups, of which it lists one over RESP: name any of"
                             + " its hosts with --from http://HOST:PORT, or https://HOST:PORT");
         }
-        try (Carrier carrier = carrierFrom(source)) {
+        try (DocumentClient carrier = carrierFrom(source)) {
             requireComplete(carrier);
         }
     }
@@ -147,7 +147,7 @@ public abstract class ClientCommand extends CliCommand {
      *
      * @throws ClientException if a document may exist only in the archive
      */
-    protected static void requireComplete(Carrier carrier) {
+    protected static void requireComplete(DocumentClient carrier) {
         // The server reports the state as of its last scan.
         carrier.scan(Documents.Names.before(), new byte[0]);
         if (carrier.about().incomplete()) {
@@ -168,7 +168,7 @@ public abstract class ClientCommand extends CliCommand {
     }
 
     /** Returns access to the server's HTTP pages, at this port of the server's host. */
-    protected final HttpPages pages(int port) throws IOException {
+    protected final StatusClient pages(int port) throws IOException {
         return connectionOptions.pages(port);
     }
 

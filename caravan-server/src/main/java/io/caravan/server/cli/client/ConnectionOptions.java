@@ -198,9 +198,9 @@ final class ConnectionOptions {
      *
      * @throws IOException if a file cannot be read
      */
-    HttpPages pages(int port) throws IOException {
+    StatusClient pages(int port) throws IOException {
         URI base = URI.create((secure() ? "https://" : "http://") + new HostPort(server().host(), port));
-        return new HttpPages(link(base, login(), tlsAuthorities));
+        return new StatusClient(link(base, login(), tlsAuthorities));
     }
 
     /**
@@ -226,13 +226,13 @@ final class ConnectionOptions {
      * @throws IllegalArgumentException if the address has another form; the message does not quote it, because it may
      *     contain a password
      */
-    Carrier carrier(String url, Login login, @Nullable Path authorities) throws IOException {
+    DocumentClient carrier(String url, Login login, @Nullable Path authorities) throws IOException {
         Matcher parts = HTTP.matcher(url);
         if (!parts.matches()) {
             throw new IllegalArgumentException("no address for HTTP");
         }
         URI base = URI.create(parts.group(1) + HostPort.parse(parts.group(2)));
-        return new HttpCarrier(link(base, login, authorities), login.ways(), Retries.Pause.REAL);
+        return new HttpDocumentClient(link(base, login, authorities), login.ways(), Retries.Pause.REAL);
     }
 
     private static JdkSslContext trusting(Path authorities) throws IOException {

@@ -33,7 +33,7 @@ public final class SourceServer {
 
     /** Returns access to the server's documents, or null if the command line names no such server. */
     @Nullable
-    Carrier carrier(ConnectionOptions options) throws IOException {
+    DocumentClient carrier(ConnectionOptions options) throws IOException {
         if (url == null) {
             return null;
         }

@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
             "Needs the permission admin."
         },
         footer = {"  caravan cluster add d --cluster-file cluster.properties --server 127.0.0.1:6381"})
-final class ClusterAddCommand extends HostsCommand {
+final class ClusterAddCommand extends MembershipCommand {
     @Parameters(paramLabel = "HOST", description = "The new host.")
     private String host;
 

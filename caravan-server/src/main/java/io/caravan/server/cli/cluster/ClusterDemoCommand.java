@@ -4,7 +4,7 @@ import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.VersionProvider;
 import io.caravan.server.cluster.ClusterFile;
-import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.SlotRange;
 import java.io.File;
 import java.io.IOException;
@@ -95,7 +95,7 @@ final class ClusterDemoCommand extends CliCommand {
                         ? "three hosts"
                         : cluster.groups().size() + " groups of three hosts") + ", in "
                 + directory.toAbsolutePath().normalize() + ":");
-        for (ClusterHost host : cluster.hosts()) {
+        for (ClusterNode host : cluster.hosts()) {
             Process process = start(host, file, hosts);
             say("  " + described(host, process)
                     + (cluster.groups().size() == 1
@@ -116,7 +116,7 @@ final class ClusterDemoCommand extends CliCommand {
     }
 
     private int startAgain(ClusterFile cluster, Path file) throws IOException {
-        ClusterHost host;
+        ClusterNode host;
         try {
             host = cluster.host(again);
         } catch (IllegalArgumentException unknown) {
@@ -133,12 +133,12 @@ final class ClusterDemoCommand extends CliCommand {
         return hosts;
     }
 
-    private String described(ClusterHost host, Process process) {
+    private String described(ClusterNode host, Process process) {
         return "host " + host.id() + ": RESP " + host.resp() + ", HTTP " + host.http() + ", process " + process.pid()
                 + ", log " + log(host);
     }
 
-    private Path log(ClusterHost host) {
+    private Path log(ClusterNode host) {
         return directory.resolve(host.id() + ".log");
     }
 
@@ -163,7 +163,7 @@ final class ClusterDemoCommand extends CliCommand {
     }
 
     /** Starts a node as a process of this program, with the same JVM options. */
-    private Process start(ClusterHost host, Path file, List<Process> hosts) throws IOException {
+    private Process start(ClusterNode host, Path file, List<Process> hosts) throws IOException {
         Path data = directory.resolve(host.id());
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

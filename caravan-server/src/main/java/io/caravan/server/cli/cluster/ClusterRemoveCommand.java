@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
             "Needs the permission admin."
         },
         footer = {"  caravan cluster remove c --server 127.0.0.1:6381"})
-final class ClusterRemoveCommand extends HostsCommand {
+final class ClusterRemoveCommand extends MembershipCommand {
     @Parameters(paramLabel = "HOST", description = "The host that is to go.")
     private String host;
 

@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
             "Needs the permission admin."
         },
         footer = {"  caravan cluster replace c d --cluster-file cluster.properties --server 127.0.0.1:6381"})
-final class ClusterReplaceCommand extends HostsCommand {
+final class ClusterReplaceCommand extends MembershipCommand {
     @Parameters(index = "0", paramLabel = "OLD", description = "The host that is to go.")
     private String old;
 

@@ -8,7 +8,7 @@ import io.caravan.cluster.GroupConfig;
 import io.caravan.cluster.GroupMember;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterFile;
-import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.config.Quantities;
 import io.caravan.server.net.PemPair;
 import io.netty.handler.ssl.SslContext;
@@ -169,7 +169,7 @@ final class ClusterOptions {
         return new GroupConfig(
                 cluster.group().id(),
                 cluster.self().id(),
-                cluster.hosts().stream().map(ClusterHost::member).toList(),
+                cluster.hosts().stream().map(ClusterNode::member).toList(),
                 replica,
                 data.resolve(Cluster.RAFT_FOLDER),
                 election,

@@ -146,7 +146,7 @@ public final class SupportCommand extends ClientCommand {
 
     private void collect(SupportFile file, int usualPort) {
         step = "asking the server";
-        ServerParts server = new ServerParts(file, this::tell);
+        ServerReport server = new ServerReport(file, this::tell);
         server.overResp(this::connect);
         int port = httpPort == null ? server.httpPort().orElse(usualPort) : usualPort;
         server.overHttp(() -> pages(port));
@@ -161,7 +161,7 @@ public final class SupportCommand extends ClientCommand {
             settings(file, config);
         }
         if (store != null) {
-            StoreFolder.look(
+            StoreReport.look(
                     file, store, (what, done, total) -> step = "reading " + what + ": " + done + " of " + total);
         }
         if (log != null) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class Space {
     private final Prefix prefix;
     private final SpaceSettings settings;
-    private final Activity activity;
+    private final SpaceCounters activity;
     private final Promise promise;
     /** The enclosing space: the one with the longest prefix that this space's prefix starts with. */
     private final @Nullable Space around;
@@ -29,7 +29,7 @@ public final class Space {
             Prefix prefix,
             SpaceSettings settings,
             Promise server,
-            Activity activity,
+            SpaceCounters activity,
             @Nullable Space around,
             SpaceTable table,
             @Nullable Space before) {
@@ -75,7 +75,7 @@ public final class Space {
         return around;
     }
 
-    Activity activity() {
+    SpaceCounters activity() {
         return activity;
     }
 

@@ -35,7 +35,7 @@ final class SpaceTable {
     SpaceTable(
             SortedMap<Prefix, SpaceSettings> settings,
             Promise server,
-            Function<Prefix, Activity> activities,
+            Function<Prefix, SpaceCounters> activities,
             SpaceTable before) {
         spaces = new Space[settings.size()];
         boolean same = before.counted()

@@ -33,7 +33,7 @@ public final class Spaces {
     private final LongSupplier nanoTime;
     private final Promise server;
     /** The counters of each space; kept while a space of the prefix exists. */
-    private final Map<Prefix, Activity> activities = new ConcurrentHashMap<>();
+    private final Map<Prefix, SpaceCounters> activities = new ConcurrentHashMap<>();
 
     /** Held during an update; acquired before the locks of the catalog and the store. */
     private final ReentrantLock changing = new ReentrantLock();
@@ -187,7 +187,7 @@ public final class Spaces {
      * Resets the rate limits whose rates change. Otherwise, an old debt would have to be repaid at the old rate,
      * perhaps for days.
      */
-    private Activity forgetDebt(Activity activity, SpaceSettings before, SpaceSettings after) {
+    private SpaceCounters forgetDebt(SpaceCounters activity, SpaceSettings before, SpaceSettings after) {
         long now = nanoTime.getAsLong();
         return activity.with(
                 isSame(SpaceSetting.WRITES_PER_SECOND, before, after) ? activity.writeRate : new RateLimit(now),
@@ -222,7 +222,7 @@ public final class Spaces {
         SpaceTable made = new SpaceTable(
                 journal.settings(),
                 server,
-                prefix -> activities.computeIfAbsent(prefix, any -> new Activity(nanoTime.getAsLong())),
+                prefix -> activities.computeIfAbsent(prefix, any -> new SpaceCounters(nanoTime.getAsLong())),
                 table);
         table = made;
         for (int stripe = 0; stripe < Catalog.STRIPES; stripe++) {

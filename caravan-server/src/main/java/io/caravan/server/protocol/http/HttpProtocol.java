@@ -15,8 +15,8 @@ import io.caravan.server.protocol.http.connection.HttpConnection;
 import io.caravan.server.protocol.http.connection.HttpService;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
-import io.caravan.server.protocol.http.connection.Served;
-import io.caravan.server.protocol.http.endpoint.Relay;
+import io.caravan.server.protocol.http.connection.ServerContext;
+import io.caravan.server.protocol.http.endpoint.LeaderProxy;
 import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -67,7 +67,7 @@ public final class HttpProtocol implements WireProtocol {
         metrics.connections("http", connections::size);
         service = new HttpService(
                 config,
-                Routes.all(config, gate, readiness, readers, metrics, this::clients, new Relay(transport)),
+                Routes.all(config, gate, readiness, readers, metrics, this::clients, new LeaderProxy(transport)),
                 gate,
                 readiness,
                 metrics);
@@ -97,7 +97,7 @@ public final class HttpProtocol implements WireProtocol {
     }
 
     /** Starts to serve documents. */
-    public void serve(Served served) {
+    public void serve(ServerContext served) {
         service.readiness().serve(served);
     }
 

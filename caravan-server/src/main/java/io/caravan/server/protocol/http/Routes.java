@@ -16,22 +16,22 @@ import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
-import io.caravan.server.protocol.http.endpoint.ArchivePages;
-import io.caravan.server.protocol.http.endpoint.BackupPages;
-import io.caravan.server.protocol.http.endpoint.CarryPages;
-import io.caravan.server.protocol.http.endpoint.ClusterPage;
+import io.caravan.server.protocol.http.endpoint.ArchiveEndpoints;
+import io.caravan.server.protocol.http.endpoint.BackupEndpoints;
+import io.caravan.server.protocol.http.endpoint.ClusterEndpoint;
 import io.caravan.server.protocol.http.endpoint.ConsoleFiles;
 import io.caravan.server.protocol.http.endpoint.Cursors;
 import io.caravan.server.protocol.http.endpoint.DocumentList;
 import io.caravan.server.protocol.http.endpoint.Endpoints;
-import io.caravan.server.protocol.http.endpoint.OperatorPages;
-import io.caravan.server.protocol.http.endpoint.Relay;
-import io.caravan.server.protocol.http.endpoint.ServerPages;
-import io.caravan.server.protocol.http.endpoint.SpacePages;
+import io.caravan.server.protocol.http.endpoint.LeaderProxy;
+import io.caravan.server.protocol.http.endpoint.MigrationEndpoints;
+import io.caravan.server.protocol.http.endpoint.OperatorEndpoints;
+import io.caravan.server.protocol.http.endpoint.ServerEndpoints;
+import io.caravan.server.protocol.http.endpoint.SpaceEndpoints;
 import io.caravan.server.protocol.http.endpoint.StreamBatches;
 import io.caravan.server.protocol.http.endpoint.StreamReads;
 import io.caravan.server.protocol.http.endpoint.StreamWrites;
-import io.caravan.server.protocol.http.endpoint.ValuePages;
+import io.caravan.server.protocol.http.endpoint.ValueEndpoints;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
@@ -47,8 +47,8 @@ final class Routes {
     private static final String EXPORT = "/v1/export/" + Route.REST;
     private static final String IMPORT = "/v1/import/" + Route.REST;
     private static final String MOVE = "/v1/move/" + Route.REST;
-    private static final String BACKUP = BackupPages.PREFIX + Route.NAME;
-    private static final String SPACE = SpacePages.PREFIX + Route.NAME;
+    private static final String BACKUP = BackupEndpoints.PREFIX + Route.NAME;
+    private static final String SPACE = SpaceEndpoints.PREFIX + Route.NAME;
     private static final String ARCHIVED = "/v1/archive/stream/" + Route.REST;
 
     private Routes() {}
@@ -60,18 +60,18 @@ final class Routes {
             Executor readers,
             ServerMetrics metrics,
             Supplier<Stream<ClientInfo>> clients,
-            Relay relay) {
+            LeaderProxy relay) {
         Cursors cursors = new Cursors(
                 InstantSource.system(), bound -> ThreadLocalRandom.current().nextLong(bound));
         Endpoints endpoints = new Endpoints(readiness, readers, config, cursors, !gate.closed());
         StreamReads reads = new StreamReads(endpoints);
         StreamWrites writes = new StreamWrites(endpoints);
-        ServerPages pages = new ServerPages(endpoints, metrics, clients);
-        OperatorPages operators = new OperatorPages(endpoints, clients);
-        ArchivePages archive = new ArchivePages(endpoints);
-        BackupPages backups = new BackupPages(endpoints);
-        SpacePages spaces = new SpacePages(endpoints);
-        CarryPages carry = new CarryPages(endpoints);
+        ServerEndpoints pages = new ServerEndpoints(endpoints, metrics, clients);
+        OperatorEndpoints operators = new OperatorEndpoints(endpoints, clients);
+        ArchiveEndpoints archive = new ArchiveEndpoints(endpoints);
+        BackupEndpoints backups = new BackupEndpoints(endpoints);
+        SpaceEndpoints spaces = new SpaceEndpoints(endpoints);
+        MigrationEndpoints carry = new MigrationEndpoints(endpoints);
         ConsoleFiles console = new ConsoleFiles();
         List<Route> ofDocuments = List.of(
                 new Route(PUT, STREAM, "createStream", WRITE, Set.of(200, 201, 404, 409, 429, 507), writes::create),
@@ -119,7 +119,7 @@ final class Routes {
                         "readValues",
                         READ,
                         Set.of(200, 404, 409, 410),
-                        endpoints.current(new ValuePages(endpoints)::values)),
+                        endpoints.current(new ValueEndpoints(endpoints)::values)),
                 new Route(GET, EXPORT, "exportDocument", READ, Set.of(200, 404, 410), endpoints.current(carry::export)),
                 new Route(
                         POST,
@@ -146,7 +146,7 @@ final class Routes {
                 new Route(DELETE, SPACE, "removeSpace", ADMIN, Set.of(204, 404, 507), spaces::remove),
                 new Route(GET, "/v1/stats", "stats", ADMIN, Set.of(200), pages::stats));
         List<Route> ofHost = List.of(
-                new Route(GET, "/v1/cluster", "cluster", ADMIN, Set.of(200, 404), new ClusterPage(readiness)),
+                new Route(GET, "/v1/cluster", "cluster", ADMIN, Set.of(200, 404), new ClusterEndpoint(readiness)),
                 new Route(GET, "/", "root", null, Set.of(302), ConsoleFiles::folder),
                 new Route(GET, "/console", "console", null, Set.of(302), ConsoleFiles::folder),
                 new Route(
@@ -157,7 +157,7 @@ final class Routes {
                         Set.of(200, 304, 404),
                         console::file),
                 new Route(GET, "/metrics", "metrics", ADMIN, Set.of(200), pages::metrics),
-                new Route(GET, "/healthz", "alive", null, Set.of(200), ServerPages::alive),
+                new Route(GET, "/healthz", "alive", null, Set.of(200), ServerEndpoints::alive),
                 new Route(GET, "/readyz", "ready", null, Set.of(200), pages::ready),
                 new Route(GET, "/openapi.json", "openApi", null, Set.of(200), pages::openApi));
         return Stream.concat(ofDocuments.stream().map(route -> relay.around(route, readiness)), ofHost.stream())

@@ -1,8 +1,8 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.Preparation;
-import io.caravan.server.document.Preparation.UnpreparedException;
+import io.caravan.server.document.Prefetch;
+import io.caravan.server.document.Prefetch.UnpreparedException;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -262,7 +262,7 @@ final class CommandRunner {
 
     /** Applies a write on this thread, or on a reading thread if values must first be read or validated. */
     private void write(Change change, Command command, PendingReply place) {
-        Preparation preparation = new Preparation(limits.maxRequestBytes());
+        Prefetch preparation = new Prefetch(limits.maxRequestBytes());
         try {
             if (!documents.write(change.names(), change.edit(), preparation, place)) {
                 undecided = place;
@@ -274,7 +274,7 @@ final class CommandRunner {
     }
 
     /** Applies a write on a reading thread. Returns false if it must wait for space in the store. */
-    private boolean finishWrite(Change change, Preparation preparation, Reading.Context context) {
+    private boolean finishWrite(Change change, Prefetch preparation, Reading.Context context) {
         context.checkStillKnown();
         if (!documents.writable()) {
             documents.onWritable(context.wake());

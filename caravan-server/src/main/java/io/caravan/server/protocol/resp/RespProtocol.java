@@ -33,9 +33,9 @@ import io.caravan.server.protocol.resp.commands.SpaceCommands;
 import io.caravan.server.protocol.resp.commands.TransactionCommands;
 import io.caravan.server.protocol.resp.dispatch.Channels;
 import io.caravan.server.protocol.resp.dispatch.ClientRegistry;
+import io.caravan.server.protocol.resp.dispatch.ClusterRouting;
 import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.Placement;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subscriber;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
@@ -66,7 +66,7 @@ public final class RespProtocol implements WireProtocol {
     private final Channels channels = new Channels();
     private final ServerMetrics metrics;
     private final SlowLog slowLog;
-    private final Placement placement;
+    private final ClusterRouting placement;
 
     /**
      * Creates the protocol for these documents.
@@ -93,7 +93,7 @@ public final class RespProtocol implements WireProtocol {
         this.readers = readers;
         this.authenticator = authenticator;
         this.metrics = metrics;
-        this.placement = new Placement(status.cluster());
+        this.placement = new ClusterRouting(status.cluster());
         InstantSource clock = InstantSource.system();
         this.slowLog = new SlowLog(clock);
         metrics.connections("resp", () -> clients.all().size());

@@ -18,7 +18,7 @@
  * {@link io.caravan.server.protocol.resp.dispatch.Reading}, which releases its thread while it waits.
  *
  * <p>The classes named {@code ...Commands} contain the commands and their descriptions.
- * {@link io.caravan.server.protocol.resp.dispatch.Replacements} contains advice for Redis commands that Caravan lacks.
+ * {@link io.caravan.server.protocol.resp.dispatch.UnsupportedCommands} contains advice for Redis commands that Caravan lacks.
  */
 @NullMarked
 package io.caravan.server.protocol.resp;

@@ -6,7 +6,7 @@ import java.util.List;
 /** Edits of the source code that each break one guarantee of archiving or pruning. */
 enum ArchiveSabotage {
     THE_MANIFEST_BEFORE_THE_SNAPSHOT(
-            edit("push/DocumentPush", "        archive.commit(before, with(name, before, put));\n", """
+            edit("push/DocumentUploader", "        archive.commit(before, with(name, before, put));\n", """
                     // Null when another has pruned it because this commit will be refused.
                     io.caravan.server.archive.object.ObjectStore.Stored held = archive.objects().get(put.key(), 1 << 24);
                     archive.objects().delete(put.key());
@@ -16,9 +16,9 @@ enum ArchiveSabotage {
                     }
             """)),
     THE_MARK_BEFORE_THE_MANIFEST(
-            edit("push/DocumentPush", "        archive.commit(before, with(name, before, put));\n", ""),
+            edit("push/DocumentUploader", "        archive.commit(before, with(name, before, put));\n", ""),
             edit(
-                    "push/DocumentPush",
+                    "push/DocumentUploader",
                     "        return mark(name, taken.id(), after) ? new Archived(after, true) : null;",
                     """
                             boolean there = mark(name, taken.id(), after);
@@ -26,10 +26,10 @@ enum ArchiveSabotage {
                             return there ? new Archived(after, true) : null;
                     """)),
     NO_INCARNATION_BEFORE_THE_FIRST_UPLOAD(
-            edit("push/DocumentPush", "return mark(name, info.id(), first) ? first : null;", "return first;")),
+            edit("push/DocumentUploader", "return mark(name, info.id(), first) ? first : null;", "return first;")),
     THE_DELETION_FORGOTTEN_BEFORE_ITS_TOMBSTONE(
             edit(
-                    "push/DocumentPush",
+                    "push/DocumentUploader",
                     "                boolean put = putTombstone(deletion);\n                documents.deletionArchived(deletion);\n",
                     "                documents.deletionArchived(deletion);\n                boolean put = putTombstone(deletion);\n")),
     THE_SNAPSHOT_PRUNED_BEFORE_THE_MANIFEST(

@@ -54,7 +54,7 @@ final class CrashHost implements AutoCloseable {
     private final DocumentService documents;
     private final InstantSource clock;
     private final Archive archive;
-    private final DocumentPush push;
+    private final DocumentUploader push;
 
     /** Starts a server on a disk, and takes ownership of the archive. */
     CrashHost(CrashStorage disk, ObjectStore objects, InstantSource clock, LongSupplier random) throws IOException {
@@ -62,7 +62,8 @@ final class CrashHost implements AutoCloseable {
         store = open(disk);
         documents = documents(store);
         archive = Claims.claim(objects, StoreIdentity.of(store), "host", clock);
-        push = new DocumentPush(documents, archive, new Survey(Walker.SLOTS, clock.millis()), clock, random);
+        push = new DocumentUploader(
+                documents, archive, new BacklogTracker(DirtyScanner.SLOTS, clock.millis()), clock, random);
     }
 
     static ListStore open(CrashStorage disk) throws IOException {

@@ -25,10 +25,10 @@ class DeletionPushTest {
     private final ArchivedDocuments server = new ArchivedDocuments();
 
     private final MemoryObjectStore client = server.client;
-    private final DocumentPush push = new DocumentPush(
+    private final DocumentUploader push = new DocumentUploader(
             server.documents,
             Claims.claim(client, StoreIdentity.of(server.store), "test", InstantSource.system()),
-            new Survey(Walker.SLOTS, 0),
+            new BacklogTracker(DirtyScanner.SLOTS, 0),
             InstantSource.system(),
             new AtomicLong(1)::getAndIncrement);
 

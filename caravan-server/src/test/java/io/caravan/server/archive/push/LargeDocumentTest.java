@@ -70,10 +70,10 @@ class LargeDocumentTest {
             Sink sink = new Sink(server.client);
             Archive archive = Claims.claim(sink, StoreIdentity.of(server.store), "test", InstantSource.system());
             AtomicLong incarnations = new AtomicLong();
-            DocumentPush push = new DocumentPush(
+            DocumentUploader push = new DocumentUploader(
                     server.documents,
                     archive,
-                    new Survey(Walker.SLOTS, 0),
+                    new BacklogTracker(DirtyScanner.SLOTS, 0),
                     InstantSource.system(),
                     incarnations::incrementAndGet);
             for (int i = 0; i < VALUES; i++) {

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.server.cli.client.Carrier.Description;
 import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.ServedStore;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -128,7 +128,7 @@ class ExportImportTest {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         byte[] raw = name.getBytes(UTF_8);
         Description document = new Description(0, first, first + values.length, -1, attributes);
-        DocumentSum sum = new DocumentSum(raw, document);
+        DocumentChecksum sum = new DocumentChecksum(raw, document);
         try {
             ExportWriter writer = new ExportWriter(out);
             writer.begin(raw, document);

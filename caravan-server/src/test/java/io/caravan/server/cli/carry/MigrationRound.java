@@ -309,7 +309,7 @@ final class MigrationRound {
 
     private int follow(Existing existing) throws IOException {
         List<String> told = new ArrayList<>();
-        Mirror mirror = new Mirror(existing, false, new Patience(Retries.Pause.REAL, told::add));
+        DocumentSync mirror = new DocumentSync(existing, false, new RateLimitRetries(Retries.Pause.REAL, told::add));
         int exitCode;
         try (Pair pair = new Pair(
                 () -> Migrations.carrier(source.proxy.address()),

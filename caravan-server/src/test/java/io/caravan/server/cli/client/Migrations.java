@@ -10,11 +10,11 @@ public final class Migrations {
     private Migrations() {}
 
     /** Returns a carrier for the documents of a server without a password. */
-    public static Carrier carrier(String address) throws java.io.IOException {
+    public static DocumentClient carrier(String address) throws java.io.IOException {
         JedisClientConfig config = DefaultJedisClientConfig.builder()
                 .protocol(RedisProtocol.RESP3)
                 .timeoutMillis(60_000)
                 .build();
-        return new RespCarrier(() -> ServerConnection.open(HostPort.parse(address), config));
+        return new RespDocumentClient(() -> ServerConnection.open(HostPort.parse(address), config));
     }
 }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.Addition;
-import io.caravan.server.document.Addition.Added;
+import io.caravan.server.document.AppendRequest;
+import io.caravan.server.document.AppendRequest.Added;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Waiting;
 import io.caravan.testing.Eventually;
@@ -122,7 +122,7 @@ class TailCommandTest {
     }
 
     private static void close(DocumentService documents) {
-        Addition closing = new Addition(List.of(), true, null, null, null);
+        AppendRequest closing = new AppendRequest(List.of(), true, null, null, null);
         Waiting.<Added>to(outcome -> documents.append(DocumentName.of("d"), closing, outcome));
     }
 

@@ -6,7 +6,7 @@ import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterFile;
 import io.caravan.server.cluster.ClusterGroup;
-import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.config.HostPort;
 import java.nio.file.Path;
@@ -41,8 +41,8 @@ class ArchiveOptionsTest {
                 InstantSource.system());
     }
 
-    private static ClusterHost host(String id, int number) {
-        return new ClusterHost(id, address(number, 1), address(number, 2), address(number, 3));
+    private static ClusterNode host(String id, int number) {
+        return new ClusterNode(id, address(number, 1), address(number, 2), address(number, 3));
     }
 
     private static HostPort address(int number, int port) {

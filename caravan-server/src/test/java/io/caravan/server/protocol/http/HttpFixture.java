@@ -17,7 +17,7 @@ import io.caravan.server.net.TestLimits;
 import io.caravan.server.net.Transport;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Origins;
-import io.caravan.server.protocol.http.connection.Served;
+import io.caravan.server.protocol.http.connection.ServerContext;
 import io.caravan.server.security.Authenticator;
 import io.caravan.testing.Eventually;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -142,7 +142,7 @@ final class HttpFixture implements AutoCloseable {
     }
 
     HttpFixture serve() {
-        server.serve(Served.of(documents));
+        server.serve(ServerContext.of(documents));
         return this;
     }
 

@@ -9,9 +9,9 @@ import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.protocol.http.connection.HttpConnection;
+import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.HttpService;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
@@ -40,7 +40,7 @@ class PipelineTest {
     private static final Duration LONG = Duration.ofHours(1);
 
     private final ServerMetrics metrics = new ServerMetrics();
-    private final List<Exchange> waiting = new ArrayList<>();
+    private final List<HttpExchange> waiting = new ArrayList<>();
     private final List<Integer> sizes = new ArrayList<>();
     private EmbeddedChannel channel;
     private ConnectionMemory connectionMemory;

@@ -2,7 +2,7 @@ package io.caravan.server.protocol.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.FollowedLeader;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.net.ConnectionMemory;
@@ -25,7 +25,7 @@ class RelayConnectionsTest {
 
     private FakeLeader leader;
     private FakeLeader next;
-    private ClusterHost nextHost;
+    private ClusterNode nextHost;
     private FollowedLeader cluster;
     private HttpFixture follower;
 
@@ -33,10 +33,10 @@ class RelayConnectionsTest {
     void start() throws Exception {
         leader = new FakeLeader();
         next = new FakeLeader();
-        nextHost = new ClusterHost("c", NOWHERE, NOWHERE, next.address());
+        nextHost = new ClusterNode("c", NOWHERE, NOWHERE, next.address());
         cluster = new FollowedLeader(List.of(
-                new ClusterHost("a", NOWHERE, NOWHERE, NOWHERE),
-                new ClusterHost("b", NOWHERE, NOWHERE, leader.address()),
+                new ClusterNode("a", NOWHERE, NOWHERE, NOWHERE),
+                new ClusterNode("b", NOWHERE, NOWHERE, leader.address()),
                 nextHost));
         follower = HttpFixture.following(cluster.cluster());
     }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterFile;
-import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.config.HostPort;
 import java.time.InstantSource;
 import java.util.List;
@@ -19,8 +19,8 @@ class RelayedRequestsTest {
     private static final HostPort NOWHERE = new HostPort("127.0.0.1", 1);
 
     private static Cluster cluster() {
-        List<ClusterHost> hosts = Stream.of("a", "b", "c")
-                .map(id -> new ClusterHost(id, NOWHERE, NOWHERE, NOWHERE))
+        List<ClusterNode> hosts = Stream.of("a", "b", "c")
+                .map(id -> new ClusterNode(id, NOWHERE, NOWHERE, NOWHERE))
                 .toList();
         return new Cluster(new ClusterFile(UUID.randomUUID(), hosts), "a", null, false, InstantSource.system());
     }

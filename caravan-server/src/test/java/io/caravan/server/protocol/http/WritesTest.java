@@ -14,10 +14,10 @@ import io.caravan.server.protocol.http.codec.Origins;
 import io.caravan.server.protocol.http.codec.Query;
 import io.caravan.server.protocol.http.codec.Request;
 import io.caravan.server.protocol.http.codec.ResponseWriter;
-import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
-import io.caravan.server.protocol.http.connection.Served;
+import io.caravan.server.protocol.http.connection.ServerContext;
 import io.caravan.server.protocol.http.endpoint.Cursors;
 import io.caravan.server.protocol.http.endpoint.Endpoints;
 import io.caravan.server.security.Principal;
@@ -76,7 +76,7 @@ class WritesTest {
                 });
         documents = new DocumentService(store, Catalog.open(store, 0));
         Readiness readiness = new Readiness(null);
-        readiness.serve(Served.of(documents));
+        readiness.serve(ServerContext.of(documents));
         endpoints = new Endpoints(readiness, readers::add, CONFIG, CURSORS, true);
     }
 
@@ -87,11 +87,11 @@ class WritesTest {
         memory.close();
     }
 
-    private Exchange exchange() {
+    private HttpExchange exchange() {
         HttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
         Route route = new Route(HttpMethod.GET, "/", "test", null, Set.of(), exchange -> {});
         Request request = new Request(HttpMethod.GET, "/", new Query(""), head.headers(), new byte[0]);
-        return new Exchange(
+        return new HttpExchange(
                 new ResponseWriter(channel, answers, head, new Origins(CONFIG, true), () -> false),
                 route,
                 Principal.ANYONE,
@@ -105,7 +105,7 @@ class WritesTest {
 
     @Test
     void aChangeThatBreaksIsAnsweredAndTheErrorGoesOn() {
-        Exchange exchange = exchange();
+        HttpExchange exchange = exchange();
         endpoints.writeApart(exchange, unused -> {
             throw new StackOverflowError();
         });

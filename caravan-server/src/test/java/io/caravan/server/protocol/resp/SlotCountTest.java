@@ -2,7 +2,7 @@ package io.caravan.server.protocol.resp;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.FollowedLeader;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.config.HostPort;
@@ -25,8 +25,8 @@ class SlotCountTest extends RespTestBase {
                 root.secret = a-long-secret-of-root
                 root.permissions = read, write, admin
                 """);
-        List<ClusterHost> hosts = Stream.of("a", "b", "c")
-                .map(id -> new ClusterHost(id, NOWHERE, NOWHERE, NOWHERE))
+        List<ClusterNode> hosts = Stream.of("a", "b", "c")
+                .map(id -> new ClusterNode(id, NOWHERE, NOWHERE, NOWHERE))
                 .toList();
         return RespFixture.leading(new FollowedLeader(hosts).cluster(), users.authenticator);
     }

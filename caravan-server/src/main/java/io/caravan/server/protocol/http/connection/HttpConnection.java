@@ -48,7 +48,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private final ConnectionMemory memory;
     private final RequestDecoder decoder = new RequestDecoder(this::busy);
     private @Nullable IncomingRequest incoming;
-    private @Nullable Exchange exchange;
+    private @Nullable HttpExchange exchange;
     private @Nullable ResponseWriter writer;
     /** The number of body parts processed in this turn. */
     private int parts;
@@ -163,7 +163,8 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         if (content instanceof LastHttpContent) {
             incoming = null;
             memory.requestCame();
-            Exchange whole = new Exchange(response, begun.route(), begun.principal(), begun.complete(), this::answered);
+            HttpExchange whole =
+                    new HttpExchange(response, begun.route(), begun.principal(), begun.complete(), this::answered);
             exchange = whole;
             request++;
             whole.onBodyReleased(() -> memory.settle(decoder.heldBytes(), false));
@@ -173,7 +174,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
 
     /** Called when the response was written. */
     private void answered() {
-        Exchange done = Objects.requireNonNull(exchange);
+        HttpExchange done = Objects.requireNonNull(exchange);
         service.answered(done);
         if (!Objects.requireNonNull(writer).keepAlive() || service.readiness().draining()) {
             exchange = null;

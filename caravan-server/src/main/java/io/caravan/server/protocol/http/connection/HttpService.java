@@ -105,7 +105,7 @@ public final class HttpService {
     }
 
     /** Counts an exchange that is over. */
-    void answered(Exchange exchange) {
+    void answered(HttpExchange exchange) {
         RequestOutcome outcome = exchange.finished() ? outcome(exchange.status()) : RequestOutcome.ABANDONED;
         metrics.request(PROTOCOL, exchange.operation(), outcome, System.nanoTime() - exchange.startedNanos());
     }

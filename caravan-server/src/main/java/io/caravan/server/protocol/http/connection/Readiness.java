@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** The state of the server: whether it is ready to serve requests, or the reason why it is not. Thread-safe. */
 public final class Readiness {
     private final @Nullable Cluster cluster;
-    private volatile @Nullable Served served;
+    private volatile @Nullable ServerContext served;
     private volatile boolean draining;
 
     /** Creates the state of a server; {@code cluster} is null if the server is not part of a cluster. */
@@ -39,13 +39,13 @@ public final class Readiness {
     }
 
     /** Starts to serve documents. */
-    public void serve(Served opened) {
+    public void serve(ServerContext opened) {
         served = opened;
     }
 
     /** Returns the status of the archive, or null without an archive. */
     public @Nullable ArchiveStatus archive() {
-        Served opened = served;
+        ServerContext opened = served;
         Archiver archiver = opened == null ? null : opened.archiver();
         return archiver == null ? null : archiver.status();
     }
@@ -65,8 +65,8 @@ public final class Readiness {
     }
 
     /** Returns the services that the endpoints use. Throws {@link Problem} like {@link #documents}. */
-    public Served served() {
-        Served opened = served;
+    public ServerContext served() {
+        ServerContext opened = served;
         if (opened == null || draining) {
             throw notServing();
         }
@@ -84,7 +84,7 @@ public final class Readiness {
      * the message of the store, which may contain file names.
      */
     public @Nullable Problem problem(boolean inFull) {
-        Served opened = served;
+        ServerContext opened = served;
         Cluster following = followed();
         if (following != null) {
             return following.leader().isPresent() ? null : noLeader();

@@ -70,7 +70,7 @@ public record Route(
          *
          * @throws Problem if the request fails; other exceptions are translated by {@link Problem#of}
          */
-        void handle(Exchange exchange);
+        void handle(HttpExchange exchange);
     }
 
     /** Returns a route that responds with this problem. */

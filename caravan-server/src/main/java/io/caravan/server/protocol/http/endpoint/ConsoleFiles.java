@@ -2,7 +2,7 @@ package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.HttpExchange;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -89,11 +89,11 @@ public final class ConsoleFiles {
      * Redirects a browser to the console. The redirect is relative, so that it works through a proxy that adds a
      * prefix.
      */
-    public static void folder(Exchange exchange) {
+    public static void folder(HttpExchange exchange) {
         exchange.answer(new Answer(302).uncached().header("Location", "console/"));
     }
 
-    public void file(Exchange exchange) {
+    public void file(HttpExchange exchange) {
         String name = exchange.request().path().substring(PREFIX.length());
         File file = files.get(name.isEmpty() ? "index.html" : name);
         if (file == null) {

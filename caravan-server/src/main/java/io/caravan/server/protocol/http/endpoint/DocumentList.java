@@ -10,7 +10,7 @@ import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
 import io.caravan.server.protocol.http.codec.StreamName;
-import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
@@ -44,7 +44,7 @@ public final class DocumentList implements Route.Endpoint {
     }
 
     @Override
-    public void handle(Exchange exchange) {
+    public void handle(HttpExchange exchange) {
         Query query = exchange.request().query();
         ListCursor cursor = ListCursor.of(query);
         int limit = (int) Math.min(MAX_LIMIT, number(query, "limit", DEFAULT_LIMIT));
@@ -151,7 +151,7 @@ public final class DocumentList implements Route.Endpoint {
         entry.put("closed", attributes.closed());
         entry.put("durability", documents.spaces().promise(name).word());
         attributes.ttlSeconds().ifPresent(seconds -> entry.put("ttlSeconds", seconds));
-        attributes.expiresAtMillis().ifPresent(millis -> entry.put("expiresAt", StreamAnswers.rfc3339(millis)));
+        attributes.expiresAtMillis().ifPresent(millis -> entry.put("expiresAt", StreamResponses.rfc3339(millis)));
         return entry;
     }
 }

@@ -5,8 +5,8 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
 import io.netty.util.concurrent.EventExecutor;
@@ -42,7 +42,7 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
      * Runs part of a read on a reading thread, when memory for its response is available. An exception or a revoked
      * token ends the exchange.
      */
-    public void read(Exchange exchange, Runnable part) {
+    public void read(HttpExchange exchange, Runnable part) {
         if (!exchange.memory().room()) {
             exchange.memory().whenRoom(exchange.untilEnd(() -> read(exchange, part)));
             return;
@@ -62,7 +62,7 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
      * Runs a write to a document on the event loop, when the store has space. The client's next request waits until
      * then. Writes of one turn of the loop share an fsync.
      */
-    public void write(Exchange exchange, DocumentName name, Consumer<DocumentService> change) {
+    public void write(HttpExchange exchange, DocumentName name, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
         Runnable grouped = () -> {
             documents.willWrite(exchange.loop(), List.of(name));
@@ -75,14 +75,14 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
      * Runs a write that takes long, or must read, on a reading thread, when the store has space. The write must not
      * wait for space there, because it would hold the document's lock, and thus delay writes on the event loop.
      */
-    public void writeApart(Exchange exchange, Consumer<DocumentService> change) {
+    public void writeApart(HttpExchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
         Runnable again = () -> writeApart(exchange, change);
         readers.execute(exchange.untilEnd(
                 () -> exchange.run(() -> apply(documents, exchange, () -> change.accept(documents), again))));
     }
 
-    private static void apply(DocumentService documents, Exchange exchange, Runnable change, Runnable again) {
+    private static void apply(DocumentService documents, HttpExchange exchange, Runnable change, Runnable again) {
         if (documents.writable()) {
             // The token may have been revoked since the request began.
             Gate.checkStillKnown(exchange.principal());
@@ -95,7 +95,7 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
     }
 
     /** Returns an outcome that responds to a write when the write is durable. */
-    static <T> Outcome<T> answering(Exchange exchange, Function<T, Answer> answer) {
+    static <T> Outcome<T> answering(HttpExchange exchange, Function<T, Answer> answer) {
         return new Outcome<>() {
             @Override
             public void success(T result) {

@@ -82,7 +82,7 @@ final class EventStream extends LiveRead {
     }
 
     private Answer head(DocumentInfo info) {
-        Answer head = StreamAnswers.events();
+        Answer head = StreamResponses.events();
         return ContentTypes.isText(info.attributes().contentType())
                 ? head
                 : head.header(StreamHeaders.SSE_DATA_ENCODING, "base64");

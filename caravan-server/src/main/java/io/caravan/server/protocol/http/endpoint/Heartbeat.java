@@ -1,6 +1,6 @@
 package io.caravan.server.protocol.http.endpoint;
 
-import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.Future;
@@ -20,7 +20,7 @@ final class Heartbeat {
     private Heartbeat() {}
 
     /** Starts to send comments until the exchange ends. Called on the event loop. */
-    static void begin(Exchange exchange, Duration interval) {
+    static void begin(HttpExchange exchange, Duration interval) {
         if (interval.isZero() || exchange.over()) {
             return;
         }

@@ -3,14 +3,14 @@ package io.caravan.server.protocol.http.endpoint;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.ChangeWait;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.HttpExchange;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 
 /** A read that waits for new values. */
 abstract class LiveRead {
-    final Exchange exchange;
+    final HttpExchange exchange;
     final ChangeWait wait;
 
     /**
@@ -18,7 +18,7 @@ abstract class LiveRead {
      *
      * @param most maximum number of documents in one check
      */
-    LiveRead(Exchange exchange, DocumentService documents, int most) {
+    LiveRead(HttpExchange exchange, DocumentService documents, int most) {
         this.exchange = exchange;
         this.wait = new ChangeWait(exchange.loop(), most, documents::onChange, this::check, () -> {});
     }

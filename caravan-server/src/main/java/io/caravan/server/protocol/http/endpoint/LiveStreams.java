@@ -10,7 +10,7 @@ import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.StreamName;
-import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -46,7 +46,7 @@ final class LiveStreams extends LiveRead {
     /** The streams that are still tailed. */
     private final Map<DocumentName, Followed> going = new LinkedHashMap<>();
 
-    LiveStreams(Exchange exchange, Endpoints endpoints, List<LiveBody.Start> starts) {
+    LiveStreams(HttpExchange exchange, Endpoints endpoints, List<LiveBody.Start> starts) {
         super(exchange, endpoints.readiness().documents(), LOOK_STREAMS);
         this.endpoints = endpoints;
         this.documents = endpoints.readiness().documents();
@@ -57,9 +57,9 @@ final class LiveStreams extends LiveRead {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Tails the streams until the time limit, or until the server stops. */
+    /** ChangeListeners the streams until the time limit, or until the server stops. */
     void start() {
-        exchange.start(StreamAnswers.events());
+        exchange.start(StreamResponses.events());
         Heartbeat.begin(exchange, endpoints.config().heartbeat());
         start(going.keySet(), endpoints.config().eventStream());
     }

@@ -54,13 +54,13 @@ final class LongPoll extends LiveRead {
     }
 
     private Answer head(DocumentInfo info) {
-        Answer head = StreamAnswers.read(info).header(StreamHeaders.CURSOR, request.nextCursor());
+        Answer head = StreamResponses.read(info).header(StreamHeaders.CURSOR, request.nextCursor());
         if (request.offset().isNow()) {
             // The same URL returns other values next time.
             return head.uncached();
         }
         String visibility = request.endpoints().shared() ? "public" : "private";
-        return head.header("ETag", StreamAnswers.etag(info, from))
+        return head.header("ETag", StreamResponses.etag(info, from))
                 .header("Cache-Control", visibility + ", max-age=60, stale-while-revalidate=300");
     }
 

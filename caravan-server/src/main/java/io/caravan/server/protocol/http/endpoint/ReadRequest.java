@@ -6,7 +6,7 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
-import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.HttpExchange;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,14 +15,14 @@ import org.jspecify.annotations.Nullable;
  * @param cursor the cursor from the last live response, or null
  */
 record ReadRequest(
-        Exchange exchange,
+        HttpExchange exchange,
         Endpoints endpoints,
         DocumentService documents,
         DocumentName name,
         Offset offset,
         @Nullable String cursor) {
 
-    static ReadRequest of(Exchange exchange, Endpoints endpoints) {
+    static ReadRequest of(HttpExchange exchange, Endpoints endpoints) {
         Query query = exchange.request().query();
         return new ReadRequest(
                 exchange,

@@ -5,12 +5,12 @@ import io.caravan.server.document.DocumentEdits;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
-import io.caravan.server.document.Preparation;
-import io.caravan.server.document.Preparation.UnpreparedException;
+import io.caravan.server.document.Prefetch;
+import io.caravan.server.document.Prefetch.UnpreparedException;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -31,7 +31,7 @@ public final class StreamBatches {
     }
 
     /** Makes the changes in the body, in order, as one write. */
-    public void change(Exchange exchange) {
+    public void change(HttpExchange exchange) {
         // Parsing and the validation of JSON may take long.
         endpoints.writeApart(exchange, documents -> {
             List<StreamChange> changes = BatchBody.parse(
@@ -45,7 +45,7 @@ public final class StreamBatches {
                     edits -> apply(changes, edits),
                     Endpoints.answering(
                             exchange,
-                            results -> StreamAnswers.promising(
+                            results -> StreamResponses.promising(
                                     documents, names, Answer.json(200, Map.of("changes", results)))));
         });
     }
@@ -55,7 +55,7 @@ public final class StreamBatches {
             Set<DocumentName> names,
             Function<DocumentEdits, List<Map<String, Object>>> change,
             Outcome<List<Map<String, Object>>> outcome) {
-        Preparation preparation = new Preparation(endpoints.config().maxBatchBytes());
+        Prefetch preparation = new Prefetch(endpoints.config().maxBatchBytes());
         try {
             documents.write(names, change, preparation, outcome);
         } catch (UnpreparedException longJson) {

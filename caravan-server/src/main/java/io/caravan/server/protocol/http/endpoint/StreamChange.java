@@ -1,7 +1,7 @@
 package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.Addition;
+import io.caravan.server.document.AppendRequest;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.protocol.http.codec.Offset;
@@ -27,7 +27,7 @@ sealed interface StreamChange {
     record Append(DocumentName name, List<byte[]> values, OptionalLong sequence) implements StreamChange {
         @Override
         public Map<String, Object> applyTo(EditedDocument document) {
-            Addition addition = new Addition(values, false, null, null, null, sequence);
+            AppendRequest addition = new AppendRequest(values, false, null, null, null, sequence);
             return told(name, addition.applyTo(document).info());
         }
     }

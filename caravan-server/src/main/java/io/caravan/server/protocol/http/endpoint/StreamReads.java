@@ -7,8 +7,8 @@ import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
-import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.security.Permission;
 import java.util.List;
@@ -28,7 +28,7 @@ public final class StreamReads {
         this.endpoints = endpoints;
     }
 
-    public void read(Exchange exchange) {
+    public void read(HttpExchange exchange) {
         ReadRequest request = ReadRequest.of(exchange, endpoints);
         Query query = exchange.request().query();
         String live = query.get("live");
@@ -51,8 +51,8 @@ public final class StreamReads {
                 longPoll ? endpoints.config().longPoll() : endpoints.config().eventStream());
     }
 
-    /** Tails the streams that the body names. */
-    public void follow(Exchange exchange) {
+    /** ChangeListeners the streams that the body names. */
+    public void follow(HttpExchange exchange) {
         // A long body takes time to parse.
         endpoints.read(exchange, () -> {
             List<LiveBody.Start> starts = LiveBody.parse(exchange.request().body());
@@ -68,7 +68,7 @@ public final class StreamReads {
     }
 
     /** Reserves memory for the streams until the exchange ends, and releases the body. */
-    private static void take(Exchange exchange, List<LiveBody.Start> starts) {
+    private static void take(HttpExchange exchange, List<LiveBody.Start> starts) {
         long bytes = 0;
         for (LiveBody.Start start : starts) {
             bytes += FOLLOWED_BYTES + start.name().toBytes().length;
@@ -92,11 +92,11 @@ public final class StreamReads {
     private static void catchUp(ReadRequest request) {
         DocumentInfo info = request.use();
         long from = request.offset().in(info);
-        Answer head = StreamAnswers.read(info);
+        Answer head = StreamResponses.read(info);
         if (request.offset().isNow()) {
             head.uncached();
         } else {
-            String etag = StreamAnswers.etag(info, from);
+            String etag = StreamResponses.etag(info, from);
             // New values change the response, so caches must revalidate it, which is cheap if nothing has changed.
             head.header("Cache-Control", "no-cache").header("ETag", etag);
             if (request.exchange().request().hasTag(etag)) {
@@ -111,12 +111,12 @@ public final class StreamReads {
     }
 
     /** Returns the attributes and the offsets of a stream. Does not extend a sliding expiry. */
-    public void describe(Exchange exchange) {
+    public void describe(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         DocumentService documents = endpoints.readiness().documents();
         endpoints.read(
                 exchange,
-                () -> exchange.answer(StreamAnswers.promising(
-                        documents, Set.of(name), StreamAnswers.metadata(ReadRequest.find(documents, name)))));
+                () -> exchange.answer(StreamResponses.promising(
+                        documents, Set.of(name), StreamResponses.metadata(ReadRequest.find(documents, name)))));
     }
 }

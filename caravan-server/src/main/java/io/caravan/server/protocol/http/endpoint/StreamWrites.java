@@ -1,12 +1,12 @@
 package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.Addition;
-import io.caravan.server.document.Addition.Added;
+import io.caravan.server.document.AppendRequest;
+import io.caravan.server.document.AppendRequest.Added;
 import io.caravan.server.document.ContentTypes;
-import io.caravan.server.document.Creation;
-import io.caravan.server.document.Creation.Created;
-import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.CreateRequest;
+import io.caravan.server.document.CreateRequest.Created;
+import io.caravan.server.document.CreateRequest.ForkPoint;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
@@ -19,8 +19,8 @@ import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Request;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
 import io.caravan.server.protocol.http.codec.StreamName;
-import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.security.Permission;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import java.util.ArrayList;
@@ -52,7 +52,7 @@ public final class StreamWrites {
     }
 
     /** Creates a stream, optionally as a fork, unless the stream already exists as requested. */
-    public void create(Exchange exchange) {
+    public void create(HttpExchange exchange) {
         Request request = exchange.request();
         DocumentName name = exchange.documentName();
         ForkPoint fork = forkPoint(request);
@@ -71,7 +71,7 @@ public final class StreamWrites {
             List<byte[]> values = values(name, contentType, request.body());
             documents.create(
                     name,
-                    new Creation(contentType, ttl, expiresAt, closed, values, fork),
+                    new CreateRequest(contentType, ttl, expiresAt, closed, values, fork),
                     promising(exchange, documents, created -> created(exchange, created)));
         });
     }
@@ -106,13 +106,13 @@ public final class StreamWrites {
         return StreamName.of(path.substring(StreamName.PREFIX.length()));
     }
 
-    private static Answer created(Exchange exchange, Created created) {
+    private static Answer created(HttpExchange exchange, Created created) {
         DocumentInfo info = created.info();
-        boolean made = created.result() == Creation.Result.CREATED;
+        boolean made = created.result() == CreateRequest.Result.CREATED;
         if (!made && exchange.request().mustBeNew()) {
             throw new Problem(412, "condition_failed", "the stream exists, and was to be new: If-None-Match is *");
         }
-        Answer answer = StreamAnswers.written(made ? 201 : 200, info)
+        Answer answer = StreamResponses.written(made ? 201 : 200, info)
                 .header("Content-Type", info.attributes().contentType());
         return made ? answer.header("Location", location(exchange)) : answer;
     }
@@ -121,7 +121,7 @@ public final class StreamWrites {
      * Returns an absolute URL, as the protocol requires, or a relative URL if the request came through a proxy. The
      * proxy hides the scheme, host, and prefix that the client uses.
      */
-    private static String location(Exchange exchange) {
+    private static String location(HttpExchange exchange) {
         Request request = exchange.request();
         String path = request.path();
         String host = request.headers().get(HttpHeaderNames.HOST, "");
@@ -132,7 +132,7 @@ public final class StreamWrites {
     }
 
     /** Appends the body, closes the stream, or trims the oldest values if there is a parameter {@code trim}. */
-    public void append(Exchange exchange) {
+    public void append(HttpExchange exchange) {
         Request request = exchange.request();
         String trimTo = request.query().get(TRIM);
         if (trimTo != null) {
@@ -161,7 +161,7 @@ public final class StreamWrites {
             }
             documents.append(
                     name,
-                    new Addition(values, close, empty ? null : contentType, seq, producer, sequence),
+                    new AppendRequest(values, close, empty ? null : contentType, seq, producer, sequence),
                     promising(exchange, documents, added -> appended(added, empty)));
         };
         if (request.body().length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {
@@ -173,8 +173,8 @@ public final class StreamWrites {
 
     private static Answer appended(Added added, boolean closeOnly) {
         Producer producer = added.producer();
-        boolean numbered = producer != null && added.result() == Addition.Result.DONE && !closeOnly;
-        Answer answer = StreamAnswers.written(numbered ? 200 : 204, added.info());
+        boolean numbered = producer != null && added.result() == AppendRequest.Result.DONE && !closeOnly;
+        Answer answer = StreamResponses.written(numbered ? 200 : 204, added.info());
         if (producer != null) {
             answer.header(StreamHeaders.PRODUCER_EPOCH, Long.toString(producer.epoch()))
                     .header(StreamHeaders.PRODUCER_SEQ, Long.toString(producer.sequence()));
@@ -216,7 +216,7 @@ public final class StreamWrites {
      * Trims the values before an offset, which is an extension of the protocol. The method is {@code POST}, because a
      * {@code DELETE} request that lost its parameter on the way would delete the stream.
      */
-    private void trim(Exchange exchange, String to) {
+    private void trim(HttpExchange exchange, String to) {
         exchange.operation("trimStream");
         if (exchange.request().body().length > 0) {
             throw Problem.badRequest("body_not_empty", "a trim has no body; append in a separate request");
@@ -232,7 +232,7 @@ public final class StreamWrites {
                         promising(
                                 exchange,
                                 documents,
-                                info -> StreamAnswers.written(204, info)
+                                info -> StreamResponses.written(204, info)
                                         .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence())))));
     }
 
@@ -242,7 +242,7 @@ public final class StreamWrites {
         return ReadRequest.required(document.info(), document.name());
     }
 
-    public void delete(Exchange exchange) {
+    public void delete(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         endpoints.write(
                 exchange,
@@ -253,10 +253,11 @@ public final class StreamWrites {
                         promising(exchange, documents, existed -> deleted(name, existed))));
     }
 
-    private static <T> Outcome<T> promising(Exchange exchange, DocumentService documents, Function<T, Answer> answer) {
+    private static <T> Outcome<T> promising(
+            HttpExchange exchange, DocumentService documents, Function<T, Answer> answer) {
         return Endpoints.answering(
                 exchange,
-                result -> StreamAnswers.promising(documents, Set.of(exchange.documentName()), answer.apply(result)));
+                result -> StreamResponses.promising(documents, Set.of(exchange.documentName()), answer.apply(result)));
     }
 
     private static Answer deleted(DocumentName name, boolean existed) {

@@ -2,7 +2,7 @@ package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.protocol.http.codec.Answer;
-import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.netty.buffer.ByteBuf;
 
 /**
@@ -16,7 +16,7 @@ final class Transfer {
     private static final int SLICE_BYTES = 128 * 1024;
 
     private final ReadRequest request;
-    private final Exchange exchange;
+    private final HttpExchange exchange;
     private final DocumentInfo info;
     private final Answer head;
     private long next;

@@ -1,6 +1,6 @@
 package io.caravan.server.protocol.resp.codec;
 
-import io.caravan.server.net.LineLimit;
+import io.caravan.server.net.LogRateLimiter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class RequestDecoder extends ByteToMessageDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(RequestDecoder.class);
-    private static final LineLimit LINES = new LineLimit();
+    private static final LogRateLimiter LINES = new LogRateLimiter();
     /** The first word of an HTTP request with a body, and a header that precedes the body of every HTTP request. */
     private static final List<AsciiString> HTTP_WORDS = List.of(AsciiString.of("POST"), AsciiString.of("Host:"));
 

@@ -6,7 +6,7 @@ import io.caravan.server.document.DocumentEdits;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
-import io.caravan.server.document.Preparation;
+import io.caravan.server.document.Prefetch;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -153,7 +153,7 @@ final class BlockingPop implements Reading {
     /** Fetches documents that only the archive has, as for a read, up to the first document with a value. */
     private void fetch() {
         for (DocumentName name : names) {
-            if (Presence.of(documents::find, name) != null) {
+            if (KeyExistence.of(documents::find, name) != null) {
                 return;
             }
         }
@@ -205,7 +205,7 @@ final class BlockingPop implements Reading {
             return false;
         }
         Attempt attempt = new Attempt(mine);
-        documents.writeWaiting(mine, attempt::take, new Preparation(maxBytes), attempt);
+        documents.writeWaiting(mine, attempt::take, new Prefetch(maxBytes), attempt);
         throwRefusal();
         return attempt.taken != null;
     }

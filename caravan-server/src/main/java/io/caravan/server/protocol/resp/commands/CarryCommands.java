@@ -16,7 +16,7 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Origin;
 import io.caravan.server.document.PortableAttributes;
-import io.caravan.server.document.Whereabouts;
+import io.caravan.server.document.RedirectTarget;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -205,7 +205,7 @@ public final class CarryCommands {
     private static Change fence(Command command) {
         requireWords(command, TARGET_WORD + 1, TARGET_WORD + 1);
         long holder = command.count(SUBJECT_WORD);
-        Whereabouts to = Whereabouts.parse(command.text(TARGET_WORD));
+        RedirectTarget to = RedirectTarget.parse(command.text(TARGET_WORD));
         return Change.of(ListCommands.name(command), document -> {
             DocumentInfo info = DocumentMove.fence(document, holder, to);
             return Reply.Fields.of("id", info.id(), "first", info.firstSequence(), "next", info.nextSequence());

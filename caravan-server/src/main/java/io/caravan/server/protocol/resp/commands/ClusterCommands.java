@@ -5,7 +5,7 @@ import static io.caravan.server.protocol.resp.dispatch.CommandSpec.connection;
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
 
 import io.caravan.server.cluster.Cluster;
-import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.GroupView;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.config.HostPort;
@@ -108,7 +108,7 @@ public final class ClusterCommands {
     }
 
     private static Reply slots(GroupView group) {
-        ClusterHost owner = group.owner();
+        ClusterNode owner = group.owner();
         List<Reply> range = new ArrayList<>();
         range.add(new Reply.Number(group.slots().first()));
         range.add(new Reply.Number(group.slots().last()));
@@ -117,11 +117,11 @@ public final class ClusterCommands {
         return new Reply.Array(range);
     }
 
-    private static Reply node(GroupView group, ClusterHost host) {
+    private static Reply node(GroupView group, ClusterNode host) {
         return Reply.Array.of(host.resp().host(), host.resp().port(), id(group, host), Reply.Array.EMPTY);
     }
 
-    private static Reply id(GroupView group, ClusterHost host) {
+    private static Reply id(GroupView group, ClusterNode host) {
         return Reply.Bulk.of(group.nodeId(host));
     }
 
@@ -130,9 +130,9 @@ public final class ClusterCommands {
     }
 
     private Reply shard(GroupView group) {
-        ClusterHost owner = group.owner();
+        ClusterNode owner = group.owner();
         List<Reply> nodes = new ArrayList<>();
-        for (ClusterHost host : group.hosts()) {
+        for (ClusterNode host : group.hosts()) {
             boolean leads = host.equals(owner);
             nodes.add(Reply.Fields.of(
                     "id",
@@ -161,11 +161,11 @@ public final class ClusterCommands {
                 .collect(Collectors.joining()));
     }
 
-    private Stream<String> lines(GroupView group, ClusterHost owner) {
+    private Stream<String> lines(GroupView group, ClusterNode owner) {
         return group.hosts().stream().map(host -> line(group, host, owner));
     }
 
-    private String line(GroupView group, ClusterHost host, ClusterHost owner) {
+    private String line(GroupView group, ClusterNode host, ClusterNode owner) {
         boolean leads = host.equals(owner);
         boolean reachable = ClusterStatus.reachable(cluster, host);
         String flags = (host.equals(cluster.self()) ? "myself," : "")
@@ -180,7 +180,7 @@ public final class ClusterCommands {
     }
 
     private Reply role() {
-        ClusterHost leader = cluster.leader().orElse(null);
+        ClusterNode leader = cluster.leader().orElse(null);
         if (leader == null) {
             return Reply.Array.of("slave", "", 0, "connect", cluster.committed());
         }
@@ -246,7 +246,7 @@ public final class ClusterCommands {
     private HostsChange hostsChange(Command command) {
         int words = command.size() - 2;
         if (command.is(1, "ADD") && words == 4) {
-            ClusterHost host = host(command, 2);
+            ClusterNode host = host(command, 2);
             return () -> cluster.add(host);
         }
         if (command.is(1, "REMOVE") && words == 1) {
@@ -255,14 +255,14 @@ public final class ClusterCommands {
         }
         if (command.is(1, "REPLACE") && words == 5) {
             String host = command.shortText(2);
-            ClusterHost by = host(command, 3);
+            ClusterNode by = host(command, 3);
             return () -> cluster.replace(host, by);
         }
         throw new CommandException("ERR say ADD host peer resp http, REMOVE host, or REPLACE host host peer resp http");
     }
 
-    private static ClusterHost host(Command command, int first) {
-        return new ClusterHost(
+    private static ClusterNode host(Command command, int first) {
+        return new ClusterNode(
                 command.shortText(first),
                 HostPort.parse(command.shortText(first + 1)),
                 HostPort.parse(command.shortText(first + 2)),
@@ -279,7 +279,7 @@ public final class ClusterCommands {
     private void make(HostsChange change, Outcome<List<String>> outcome) {
         try {
             change.make();
-            outcome.success(cluster.hosts().stream().map(ClusterHost::id).toList());
+            outcome.success(cluster.hosts().stream().map(ClusterNode::id).toList());
         } catch (IOException refused) {
             outcome.failure(new CommandException("ERR " + refused.getMessage()));
         } catch (RuntimeException refused) {

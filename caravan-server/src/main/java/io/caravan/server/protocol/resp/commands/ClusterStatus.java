@@ -5,7 +5,7 @@ import static io.caravan.server.protocol.resp.commands.ServerStatus.ordered;
 import io.caravan.cluster.GroupMember.FileProgress;
 import io.caravan.cluster.GroupMember.Progress;
 import io.caravan.server.cluster.Cluster;
-import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.GroupView;
 import java.time.Duration;
 import java.util.Map;
@@ -23,7 +23,7 @@ final class ClusterStatus {
         if (cluster == null) {
             return ordered("cluster_enabled", 0);
         }
-        ClusterHost leader = cluster.leader().orElse(null);
+        ClusterNode leader = cluster.leader().orElse(null);
         Map<String, Object> fields = ordered(
                 "cluster_enabled", 1,
                 "cluster_group", cluster.group().id(),
@@ -38,7 +38,7 @@ final class ClusterStatus {
                 "cluster_committed_entries", cluster.committed(),
                 "cluster_unapplied_entries", cluster.behind(),
                 "cluster_log_entries", cluster.kept());
-        for (ClusterHost host : cluster.hosts()) {
+        for (ClusterNode host : cluster.hosts()) {
             fields.put("cluster_host_" + host.id(), host(cluster, host, leader));
         }
         for (GroupView group : cluster.groups()) {
@@ -48,15 +48,15 @@ final class ClusterStatus {
     }
 
     private static String group(GroupView group) {
-        return "leader=" + group.leader().map(ClusterHost::id).orElse("")
+        return "leader=" + group.leader().map(ClusterNode::id).orElse("")
                 + group.leader()
                         .map(host -> ",resp=" + host.resp() + ",http=" + host.http())
                         .orElse("")
                 + ",since_seconds=" + group.unchangedFor().toSeconds()
-                + ",hosts=" + group.hosts().stream().map(ClusterHost::id).collect(Collectors.joining("+"));
+                + ",hosts=" + group.hosts().stream().map(ClusterNode::id).collect(Collectors.joining("+"));
     }
 
-    private static String host(Cluster cluster, ClusterHost host, @Nullable ClusterHost leader) {
+    private static String host(Cluster cluster, ClusterNode host, @Nullable ClusterNode leader) {
         StringBuilder line = new StringBuilder("role=")
                 .append(host.equals(leader) ? "leader" : "follower")
                 .append(",resp=")
@@ -87,7 +87,7 @@ final class ClusterStatus {
      * Whether the leader considers the node reachable. A node whose progress is unknown, for example because this node
      * is a follower, counts as reachable.
      */
-    static boolean reachable(Cluster cluster, ClusterHost host) {
+    static boolean reachable(Cluster cluster, ClusterNode host) {
         return cluster.progress(host)
                 .filter(progress -> progress.silent() != null && !heard(progress))
                 .isEmpty();

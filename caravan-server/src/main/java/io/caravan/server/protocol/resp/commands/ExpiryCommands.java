@@ -14,7 +14,7 @@ import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import java.time.InstantSource;
 import java.util.List;
 
-/** The expiry commands. {@link Presence} explains the treatment of documents without values. */
+/** The expiry commands. {@link KeyExistence} explains the treatment of documents without values. */
 public final class ExpiryCommands {
     private static final long NO_DOCUMENT = -2;
     private static final long NO_EXPIRY = -1;
@@ -62,7 +62,7 @@ public final class ExpiryCommands {
     }
 
     private Reply expire(EditedDocument document, long atMillis, ExpiryCondition condition) {
-        DocumentInfo info = Presence.of(document);
+        DocumentInfo info = KeyExistence.of(document);
         if (info == null || !condition.holds(deadlineMillis(info), atMillis)) {
             return new Reply.Number(0);
         }
@@ -80,7 +80,7 @@ public final class ExpiryCommands {
     }
 
     private static Reply persist(EditedDocument document) {
-        DocumentInfo info = Presence.of(document);
+        DocumentInfo info = KeyExistence.of(document);
         if (info == null || !info.attributes().expires()) {
             return new Reply.Number(0);
         }
@@ -90,7 +90,7 @@ public final class ExpiryCommands {
 
     private CommandSpec remaining(String name, String summary, int unitMillis) {
         return generic(name, 2, FIRST, "fast", summary).lookup(documents, (command, found) -> {
-            DocumentInfo info = Presence.of(found, ListCommands.name(command));
+            DocumentInfo info = KeyExistence.of(found, ListCommands.name(command));
             return new Reply.Number(info == null ? NO_DOCUMENT : remaining(info, unitMillis));
         });
     }

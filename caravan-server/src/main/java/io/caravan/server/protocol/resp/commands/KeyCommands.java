@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The Redis commands for entire documents. {@link Presence} explains the treatment of documents without values. */
+/** The Redis commands for entire documents. {@link KeyExistence} explains the treatment of documents without values. */
 public final class KeyCommands {
     /** Maximum number of documents in one command, which locks all of them together. */
     static final int MAX_NAMES = 16 * 1024;
@@ -66,8 +66,8 @@ public final class KeyCommands {
     private static long delete(List<DocumentName> names, DocumentEdits edits) {
         long held = 0;
         for (DocumentName name : names) {
-            held += Presence.of(edits.document(name)) == null ? 0 : 1;
-            if (Presence.existing(edits.document(name)) != null) {
+            held += KeyExistence.of(edits.document(name)) == null ? 0 : 1;
+            if (KeyExistence.existing(edits.document(name)) != null) {
                 edits.document(name).delete();
             }
         }
@@ -79,7 +79,7 @@ public final class KeyCommands {
         return new Change(
                 names,
                 edits -> new Reply.Number(names.stream()
-                        .filter(name -> Presence.of(edits.document(name)) != null)
+                        .filter(name -> KeyExistence.of(edits.document(name)) != null)
                         .count()));
     }
 
@@ -108,7 +108,7 @@ public final class KeyCommands {
             context.checkStillKnown();
             int end = Math.min(names.size(), next + TURN_NAMES);
             for (; next < end; next++) {
-                existing += Presence.of(documents::find, names.get(next)) == null ? 0 : 1;
+                existing += KeyExistence.of(documents::find, names.get(next)) == null ? 0 : 1;
             }
             if (next == names.size()) {
                 context.place().complete(new Reply.Number(existing));
@@ -120,7 +120,7 @@ public final class KeyCommands {
     }
 
     private static Reply type(Command command, Function<DocumentName, @Nullable DocumentInfo> documents) {
-        return new Reply.Simple(Presence.of(documents, ListCommands.name(command)) == null ? "none" : "list");
+        return new Reply.Simple(KeyExistence.of(documents, ListCommands.name(command)) == null ? "none" : "list");
     }
 
     private static List<DocumentName> names(Command command) {
@@ -148,7 +148,7 @@ public final class KeyCommands {
     }
 
     private Reply ofExisting(Command command, Function<DocumentInfo, Reply> answer) {
-        DocumentInfo info = Presence.of(documents::find, DocumentName.of(command.word(2)));
+        DocumentInfo info = KeyExistence.of(documents::find, DocumentName.of(command.word(2)));
         return info == null ? Reply.Null.BULK : answer.apply(info);
     }
 }

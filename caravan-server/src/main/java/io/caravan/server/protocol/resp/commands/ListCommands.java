@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The list commands of Redis. {@link Presence} explains the treatment of documents without values. */
+/** The list commands of Redis. {@link KeyExistence} explains the treatment of documents without values. */
 public final class ListCommands {
     private final DocumentService documents;
 
@@ -32,7 +32,7 @@ public final class ListCommands {
                 list("RPUSH", -3, FIRST, "denyoom fast", "Appends values to a document, all or none.")
                         .write((session, command) -> append(command, document -> true)),
                 list("RPUSHX", -3, FIRST, "denyoom fast", "Appends values to a document that holds some.")
-                        .write((session, command) -> append(command, document -> Presence.of(document) != null)),
+                        .write((session, command) -> append(command, document -> KeyExistence.of(document) != null)),
                 list("LTRIM", 4, FIRST, "", "Drops the values before a range.").write(this::trim),
                 list("LRANGE", 4, FIRST, "", "Returns the values of a range.")
                         .inTransaction(this::rangeInTransaction)
@@ -58,9 +58,9 @@ public final class ListCommands {
     private Change trim(Session session, Command command) {
         IndexRange range = IndexRange.of(command);
         return Change.of(name(command), document -> {
-            DocumentInfo info = Presence.of(document);
+            DocumentInfo info = KeyExistence.of(document);
             if (info != null) {
-                Presence.trim(document, info, info.firstSequence() + range.headTrim(info.count()));
+                KeyExistence.trim(document, info, info.firstSequence() + range.headTrim(info.count()));
             }
             return Reply.OK;
         });

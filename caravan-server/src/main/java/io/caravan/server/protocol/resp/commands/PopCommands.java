@@ -92,7 +92,7 @@ public final class PopCommands {
     static @Nullable Reply takeFirst(Collection<DocumentName> names, DocumentEdits edits) {
         for (DocumentName name : names) {
             EditedDocument document = edits.document(name);
-            DocumentInfo info = Presence.of(document);
+            DocumentInfo info = KeyExistence.of(document);
             if (info != null) {
                 return Reply.Array.of(name.toBytes(), ListCommands.one(take(document, info, 1)));
             }
@@ -104,7 +104,7 @@ public final class PopCommands {
         long end = info.firstSequence() + Math.min(count, info.count());
         List<byte[]> values = document.values(new SequenceRange(info.firstSequence(), end));
         if (count > 0) {
-            Presence.trim(document, info, end);
+            KeyExistence.trim(document, info, end);
         }
         return values;
     }

@@ -27,7 +27,7 @@ public final class CommandGate {
      */
     public static Reply.@Nullable Error refuse(Session session, @Nullable CommandSpec spec, Command command) {
         if (spec == null) {
-            return session.principal() == null ? new Reply.Error(UNKNOWN_USER) : Replacements.unknown(command);
+            return session.principal() == null ? new Reply.Error(UNKNOWN_USER) : UnsupportedCommands.unknown(command);
         }
         if (!spec.takes(command.size())) {
             return spec.wrongArity();

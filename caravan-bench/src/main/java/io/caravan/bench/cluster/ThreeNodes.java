@@ -1,0 +1,285 @@
+package io.caravan.bench.cluster;
+
+import io.caravan.bench.Directories;
+import io.caravan.bench.ProgressLine;
+import io.caravan.bench.network.Caravan;
+import io.caravan.bench.network.Ports;
+import io.caravan.bench.network.RunningSystem;
+import io.caravan.bench.server.RespConnection;
+import io.caravan.testing.ChildProcess;
+import io.caravan.testing.FreePorts;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A cluster of three nodes, each in its own process, with default settings unless others are given. */
+final class ThreeNodes implements RunningSystem {
+    static final String NAME = "Caravan, three hosts";
+    static final String DURABILITY = "forced by two of three hosts before the answer";
+
+    /** Election timeout for nodes on one machine, whose messages have no network delay. */
+    static final String ELECTION = "300ms";
+
+    private static final List<String> IDS = List.of("a", "b", "c");
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(120);
+    private static final long LOOK_MILLIS = 20;
+    private static final String BEHIND = "cluster_unapplied_entries";
+    private static final String COMMITTED = "cluster_committed_entries";
+
+    /** The text that a node logs when it has received a snapshot. */
+    private static final String GOT_FILES = "has the files of host";
+
+    private final Path directory;
+    private final Path file;
+    private final List<String> settings;
+    private final Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
+    private final Map<String, ChildProcess> processes = new LinkedHashMap<>();
+
+    private ThreeNodes(Path directory, List<String> settings) {
+        this.directory = directory;
+        this.settings = settings;
+        this.file = directory.resolve("cluster.properties");
+    }
+
+    /**
+     * Starts the nodes, and waits until all follow one leader.
+     *
+     * @param settings additional options of {@code serve}
+     */
+    static ThreeNodes start(Path work, String... settings) throws IOException, InterruptedException {
+        ThreeNodes hosts = new ThreeNodes(Files.createTempDirectory(work, "cluster"), List.of(settings));
+        try {
+            hosts.writeFile();
+            for (String id : IDS) {
+                hosts.start(id, List.of("--cluster-create"));
+            }
+            hosts.awaitAll();
+        } catch (IOException | InterruptedException | RuntimeException failed) {
+            hosts.close();
+            throw failed;
+        }
+        return hosts;
+    }
+
+    private void writeFile() throws IOException {
+        StringBuilder text = new StringBuilder("group = " + UUID.randomUUID() + "\n");
+        for (String id : IDS) {
+            int resp = FreePorts.next();
+            addresses.put(id, new InetSocketAddress(Ports.HOST, resp));
+            line(text, id + ".resp", resp);
+            line(text, id + ".http", FreePorts.next());
+            line(text, id + ".peer", FreePorts.next());
+        }
+        Files.writeString(file, text);
+    }
+
+    private static void line(StringBuilder text, String name, int port) {
+        text.append(name)
+                .append(" = ")
+                .append(Ports.HOST)
+                .append(':')
+                .append(port)
+                .append('\n');
+    }
+
+    private void start(String id, List<String> more) throws IOException {
+        List<String> serve = new ArrayList<>(List.of("serve", "--cluster-file", file.toString(), "--cluster-host", id));
+        serve.addAll(List.of("--data", directory.resolve(id).toString(), "--cluster-election", ELECTION));
+        serve.addAll(settings);
+        serve.addAll(more);
+        processes.put(id, new ChildProcess(Caravan.asDelivered().command(serve), directory.resolve(id + ".log")));
+    }
+
+    /** Waits for a leader, and returns its address. */
+    @Override
+    public InetSocketAddress address() throws IOException, InterruptedException {
+        return Objects.requireNonNull(addresses.get(leader()));
+    }
+
+    private String leader() throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (System.nanoTime() - deadline < 0) {
+            for (String id : IDS) {
+                if (info(id).contains("cluster_role:leader")) {
+                    return id;
+                }
+            }
+            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+        }
+        throw new IOException("no host of the cluster leads after 120 s; their logs are in " + directory);
+    }
+
+    /** Waits until all nodes follow one leader and have all committed entries. */
+    void awaitAll() throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (!together(leader())) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new IOException("a host does not follow after 120 s; the logs are in " + directory);
+            }
+            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+        }
+    }
+
+    private boolean together(String leader) {
+        return IDS.stream()
+                .map(this::info)
+                .allMatch(info -> info.contains("cluster_leader:" + leader + "\r\n")
+                        && info.contains(BEHIND + ":0\r\n")
+                        && !info.contains("cluster_log_entries:0\r\n"));
+    }
+
+    /** Returns a node's information about the cluster; empty if the node does not reply. */
+    private String info(String id) {
+        ChildProcess process = processes.get(id);
+        if (process == null || !process.alive()) {
+            return "";
+        }
+        try (RespConnection connection = new RespConnection(Objects.requireNonNull(addresses.get(id)))) {
+            return connection.text("INFO", "cluster");
+        } catch (IOException notNow) {
+            return "";
+        }
+    }
+
+    /**
+     * Kills the leader, and appends through the other nodes until one replies. Then restarts the killed node, and waits
+     * until it has caught up.
+     *
+     * @return the time from the kill to the reply, in nanoseconds
+     */
+    long killLeader() throws IOException, InterruptedException {
+        String killed = leader();
+        List<InetSocketAddress> others = addresses.entrySet().stream()
+                .filter(host -> !host.getKey().equals(killed))
+                .map(Map.Entry::getValue)
+                .toList();
+        long start = System.nanoTime();
+        Objects.requireNonNull(processes.get(killed)).kill();
+        long nanos = firstAnswer(others, start) - start;
+        start(killed, List.of());
+        awaitAll();
+        return nanos;
+    }
+
+    /**
+     * Appends through each node repeatedly, until one succeeds. Each node has its own client, so that a node that hangs
+     * does not delay the reply of another node.
+     */
+    private long firstAnswer(List<InetSocketAddress> hosts, long start) throws IOException, InterruptedException {
+        CompletableFuture<Long> answered = new CompletableFuture<>();
+        for (InetSocketAddress host : hosts) {
+            Thread client = new Thread(() -> askUntilAnswered(host, answered), "client of " + host);
+            client.setDaemon(true);
+            client.start();
+        }
+        try {
+            return answered.get(PATIENCE_NANOS - (System.nanoTime() - start), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException | TimeoutException never) {
+            throw new IOException("no host took over within 120 s; the logs are in " + directory, never);
+        } finally {
+            answered.cancel(false);
+        }
+    }
+
+    private static void askUntilAnswered(InetSocketAddress host, CompletableFuture<Long> answered) {
+        try {
+            while (!answered.isDone()) {
+                if (append(host)) {
+                    answered.complete(System.nanoTime());
+                }
+                TimeUnit.MILLISECONDS.sleep(1);
+            }
+        } catch (InterruptedException hurried) {
+            answered.completeExceptionally(hurried);
+        }
+    }
+
+    /** Appends once, and returns whether that succeeded. */
+    private static boolean append(InetSocketAddress host) {
+        try (RespConnection connection = new RespConnection(host)) {
+            connection.call(RespConnection.ascii("RPUSH"), RespConnection.ascii("takeovers"), new byte[1]);
+            return true;
+        } catch (IOException refused) {
+            return false;
+        }
+    }
+
+    /**
+     * The result of a rejoin.
+     *
+     * @param answeredNanos time from the start of the node until it replied
+     * @param nanos time from the start of the node until it had applied all entries that had been committed before the
+     *     start
+     * @param gotFiles whether the node received a snapshot from the leader instead of only the part of the Raft log
+     *     that it lacked
+     */
+    record Return(long answeredNanos, long nanos, boolean gotFiles) {}
+
+    /** Kills a follower, and returns its id. The other two nodes continue. */
+    String killFollower() throws IOException, InterruptedException {
+        String leader = leader();
+        String killed =
+                IDS.stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
+        Objects.requireNonNull(processes.get(killed)).kill();
+        return killed;
+    }
+
+    /**
+     * Starts a node that was killed, and waits until it has applied everything that is committed now.
+     *
+     * @param patience time limit, after which this method throws an exception
+     */
+    Return startAgain(String id, Duration patience) throws IOException, InterruptedException {
+        long committed = number(info(leader()), COMMITTED);
+        ProgressLine progress = new ProgressLine(System.err);
+        long answered = 0;
+        long start = System.nanoTime();
+        start(id, List.of());
+        ChildProcess host = Objects.requireNonNull(processes.get(id));
+        while (host.alive() && System.nanoTime() - start < patience.toNanos()) {
+            String info = info(id);
+            long nanos = System.nanoTime() - start;
+            answered = answered == 0 && !info.isEmpty() ? nanos : answered;
+            if (number(info, BEHIND) == 0 && number(info, COMMITTED) >= committed) {
+                progress.clear();
+                return new Return(answered, nanos, host.output().contains(GOT_FILES));
+            }
+            progress.show(() -> info.isEmpty()
+                    ? "host " + id + " starts"
+                    : "host " + id + " is behind by " + number(info, BEHIND) + " entries, and has "
+                            + Math.max(0, number(info, "snapshot_bytes")) + " bytes of files");
+            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+        }
+        throw new IOException("host " + id + " did not come back within " + patience.toSeconds() + " s; it printed: "
+                + host.output());
+    }
+
+    /** Returns a number from a node's information about the cluster; -1 if it is absent. */
+    private static long number(String info, String name) {
+        Matcher found = Pattern.compile(name + "[:=](\\d+)").matcher(info);
+        return found.find() ? Long.parseLong(found.group(1)) : -1;
+    }
+
+    /** Kills the nodes, because their data is no longer needed. */
+    @Override
+    public void close() throws IOException {
+        for (ChildProcess process : processes.values()) {
+            process.kill();
+        }
+        Directories.delete(directory);
+    }
+}

@@ -1,0 +1,324 @@
+package io.caravan.bench.torture;
+
+import io.caravan.bench.torture.NodeCall.Answer;
+import io.caravan.cluster.Host;
+import io.caravan.testing.ChildJvm;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** The child processes that are the nodes of a Raft group. One thread starts and stops them; any thread may connect. */
+final class GroupNodeProcesses implements AutoCloseable {
+    /**
+     * The time limit for a node to start or to catch up, and for a group to serve once all nodes are up. It is long
+     * enough for a busy machine.
+     */
+    static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    private static final Duration ASKING = Duration.ofSeconds(2);
+    private static final long POLL_NANOS = 10_000_000;
+    private static final long FILLED_LIST = 2_000_000;
+    private static final int STARTS = 5;
+    /**
+     * Messages that excuse an exit: another program took the node's port, or the leader that sent a snapshot was lost.
+     */
+    private static final List<String> EXCUSES =
+            List.of("Address already in use", "has received files, and no leader asks for them");
+
+    /** The JVM flags of a node. Raft keeps the entries of its open log segment in memory. */
+    private static final List<String> FLAGS = List.of(
+            "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+ExitOnOutOfMemoryError");
+
+    private final GroupPlan plan;
+    private final String mainClass;
+    private final Map<String, ChildJvm> children = new ConcurrentHashMap<>();
+    private final Set<String> paused = ConcurrentHashMap.newKeySet();
+    /** Nodes whose processes may exit on their own, because their disks have failed. */
+    private final Set<String> convalescent = ConcurrentHashMap.newKeySet();
+
+    private final GroupNetwork network;
+    private final GroupDisks disks;
+    private int endedByThemselves;
+    /**
+     * Whether all nodes have been stopped, and none has been started since. Their exit statuses were checked when they
+     * stopped.
+     */
+    private boolean stopped;
+
+    /** Starts a new group. */
+    GroupNodeProcesses(GroupPlan plan, String mainClass) throws IOException {
+        this.plan = plan;
+        this.mainClass = mainClass;
+        this.network = new GroupNetwork(plan);
+        this.disks = new GroupDisks(plan);
+        for (String host : ids()) {
+            launch(host, true);
+        }
+        for (String host : ids()) {
+            awaitUp(host);
+        }
+    }
+
+    List<String> ids() {
+        return plan.hosts().stream().map(Host::id).toList();
+    }
+
+    /** Starts the node again, without waiting until it is up. */
+    void start(String host) throws IOException {
+        launch(host, false);
+    }
+
+    private void launch(String host, boolean create) throws IOException {
+        Files.deleteIfExists(plan.portFile(host));
+        List<String> flags = new ArrayList<>(FLAGS);
+        flags.add(network.flag(host));
+        children.put(
+                host,
+                ChildJvm.start(
+                        flags, mainClass, plan.toArguments(host, create), disks.environment(host), plan.log(host)));
+    }
+
+    private void awaitUp(String host) throws IOException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!Files.exists(plan.portFile(host))) {
+            ChildJvm child = child(host);
+            if (!child.alive() || System.nanoTime() > deadline) {
+                child.explainIfAlive();
+                throw new IOException("host " + host + " did not come up within " + PATIENCE.toSeconds()
+                        + " s; its output is in " + plan.log(host));
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+    }
+
+    private ChildJvm child(String host) {
+        ChildJvm child = children.get(host);
+        if (child == null) {
+            throw new IllegalStateException("host " + host + " was never started");
+        }
+        return child;
+    }
+
+    /** Returns the network between the nodes, which the connections of the harness bypass. */
+    GroupNetwork network() {
+        return network;
+    }
+
+    String whyNoSickDisks() {
+        return disks.whyNone();
+    }
+
+    /** Changes the state of a disk until {@link #heal}; see {@link GroupDisks#ail}. */
+    void sicken(String host, GroupDisks.Ailment ailment, int forceMillis) throws IOException {
+        convalescent.add(host);
+        disks.ail(host, ailment, forceMillis);
+    }
+
+    /**
+     * Restarts nodes that exited on their own because of their disks, like a service manager does.
+     *
+     * @throws IOException if a node exited for another reason
+     */
+    void startThoseThatEnded() throws IOException {
+        for (String host : ids()) {
+            if (child(host).alive()) {
+                continue;
+            }
+            if (child(host).awaitExit() == GroupNodeProcess.UNFIT) {
+                if (!isExcused(host)) {
+                    throw new IOException("host " + host
+                            + " has ended by itself, though its disk was well; its output is in " + plan.log(host));
+                }
+                endedByThemselves++;
+                start(host);
+            }
+        }
+    }
+
+    /** Whether the node had a valid reason to exit: its disk had failed, or its output contains one of the excuses. */
+    private boolean isExcused(String host) throws IOException {
+        String output = child(host).output();
+        return convalescent.contains(host) || EXCUSES.stream().anyMatch(output::contains);
+    }
+
+    /** Returns the number of processes that exited on their own and were restarted. */
+    int endedByThemselves() {
+        return endedByThemselves;
+    }
+
+    /**
+     * Makes all nodes run and reach each other again: repairs their disks, resumes suspended nodes, and starts nodes
+     * that are down.
+     *
+     * @param broken whether to close the connections between the nodes
+     */
+    void heal(boolean broken) throws IOException {
+        network.heal(broken);
+        for (String host : convalescent) {
+            disks.ail(host, GroupDisks.Ailment.NONE, 0);
+        }
+        for (String host : List.copyOf(paused)) {
+            resume(host);
+        }
+        if (!stopped) {
+            startThoseThatEnded();
+        }
+        stopped = false;
+        List<String> down = ids().stream().filter(host -> !child(host).alive()).toList();
+        for (String host : down) {
+            start(host);
+        }
+        for (String host : ids()) {
+            bringUp(host);
+        }
+    }
+
+    /** Waits for a node, and restarts it if it exited for a valid reason. */
+    private void bringUp(String host) throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                awaitUp(host);
+                return;
+            } catch (IOException failed) {
+                if (attempt == STARTS || !isExcused(host)) {
+                    throw failed;
+                }
+                start(host);
+            }
+        }
+    }
+
+    void kill(String host) throws IOException {
+        paused.remove(host);
+        child(host).kill();
+    }
+
+    void pause(String host) throws IOException {
+        if (child(host).alive() && paused.add(host)) {
+            child(host).pause();
+        }
+    }
+
+    void resume(String host) throws IOException {
+        if (paused.remove(host)) {
+            child(host).resume();
+        }
+    }
+
+    void stop() throws IOException {
+        for (String host : ids()) {
+            child(host).askToStop();
+        }
+        for (String host : ids()) {
+            int status = child(host).awaitExit();
+            boolean endedBefore = status == GroupNodeProcess.UNFIT && isExcused(host);
+            if (status != 0 && !endedBefore) {
+                throw new IOException(
+                        "host " + host + " exited with status " + status + "; its output is in " + plan.log(host));
+            }
+        }
+        convalescent.clear();
+        stopped = true;
+    }
+
+    /** Starts a node without its Raft log, and checks that it refuses to run. Returns the problem, or null. */
+    @Nullable
+    String tryWithoutFiles(String host) throws IOException {
+        Path raft = plan.raft(host);
+        Path aside = raft.resolveSibling("raft-aside");
+        Files.move(raft, aside);
+        start(host);
+        int status = child(host).awaitExit();
+        boolean untouched = !Files.exists(raft);
+        if (untouched) {
+            Files.move(aside, raft);
+        }
+        return status == GroupNodeProcess.REFUSED && untouched
+                ? null
+                : "host " + host + " started without its Raft log, under the same id; its status was " + status;
+    }
+
+    NodeLink link(String host) throws IOException {
+        try {
+            return new NodeLink(Integer.parseInt(Files.readString(plan.portFile(host))));
+        } catch (NumberFormatException damaged) {
+            throw new IOException("no port of host " + host, damaged);
+        }
+    }
+
+    /** Returns the state that the node reports; empty if it is down or suspended. */
+    Optional<NodeLink.State> state(String host) {
+        try (NodeLink link = link(host)) {
+            link.send(NodeCall.state());
+            return link.answer(ASKING) == Answer.DONE ? Optional.of(link.state()) : Optional.empty();
+        } catch (IOException down) {
+            return Optional.empty();
+        }
+    }
+
+    /** Returns a node that reports that it is the leader. */
+    Optional<String> leader() {
+        return ids().stream()
+                .filter(host -> !paused.contains(host) && child(host).alive())
+                .filter(host -> state(host).filter(NodeLink.State::leads).isPresent())
+                .findFirst();
+    }
+
+    /** Whether the group accepts this change through the node. */
+    boolean takes(String host, NodeCall call) throws IOException {
+        try (NodeLink link = link(host)) {
+            return takes(link, call, PATIENCE);
+        } catch (SocketTimeoutException hangs) {
+            explain();
+            throw new IOException("host " + host + " leads, but does not answer a write", hangs);
+        }
+    }
+
+    /** Writes more through the leader than the Raft log retains, or as much as possible within this time. */
+    void outgrowLog(Duration atMost) {
+        long end = System.nanoTime() + atMost.toNanos();
+        long bytes = 0;
+        while (bytes < 2 * GroupPlan.KEPT_LOG_BYTES && System.nanoTime() < end) {
+            try (NodeLink link = link(leader().orElse(ids().get(0)))) {
+                NodeCall append = NodeCall.append(FILLED_LIST, bytes, GroupPlan.MAX_VALUE_BYTES);
+                while (bytes < 2 * GroupPlan.KEPT_LOG_BYTES && takes(link, append, ASKING)) {
+                    bytes += GroupPlan.MAX_VALUE_BYTES;
+                }
+                takes(link, NodeCall.delete(FILLED_LIST), ASKING);
+            } catch (IOException lost) {
+                LockSupport.parkNanos(POLL_NANOS);
+            }
+        }
+    }
+
+    private static boolean takes(NodeLink link, NodeCall call, Duration patience) throws IOException {
+        link.send(call);
+        if (link.answer(patience) == Answer.DONE) {
+            link.result();
+            return true;
+        }
+        link.why();
+        return false;
+    }
+
+    /** Makes all nodes dump their threads to their logs. */
+    void explain() {
+        children.values().forEach(ChildJvm::explainIfAlive);
+    }
+
+    @Override
+    public void close() throws IOException {
+        children.values().forEach(ChildJvm::close);
+        network.close();
+    }
+}

@@ -1,0 +1,234 @@
+package io.caravan.bench.torture;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks that each linearizable read of a list, and each concurrent change by its writer, took effect at one moment
+ * between its beginning and its end. Each read must therefore show all changes that were acknowledged before it began,
+ * and all changes shown by reads that had ended by then. It must not show a change that was sent after the read ended.
+ *
+ * <p>Processes the events in order, and tracks all possible states of the list. A state counts the settled changes:
+ * changes that were made, and unacknowledged changes that will never be made.
+ */
+final class LinearizabilityChecker {
+    /** The time of an acknowledgement that never arrived. */
+    static final long NEVER = Long.MAX_VALUE;
+
+    /** A change; times are those of {@link System#nanoTime()}. */
+    record Change(NodeCall call, long sent, long answered, long answer) {
+        boolean acknowledged() {
+            return answered != NEVER;
+        }
+    }
+
+    /** A read: the contents shown, or null for a missing list, and the node that replied. */
+    record Read(long began, long ended, @Nullable ListModel seen, String host) {
+        private Look look() {
+            return Look.at(seen);
+        }
+    }
+
+    /** A list, represented by its fingerprint. */
+    private record Look(long first, long next, long digest) {
+        private static final Look MISSING = new Look(-1, -1, 0);
+
+        static Look at(@Nullable ListModel list) {
+            return list == null ? MISSING : new Look(list.firstSequence(), list.nextSequence(), list.digest());
+        }
+
+        @Override
+        public String toString() {
+            return equals(MISSING) ? "missing" : "[" + first + ", " + next + ")";
+        }
+    }
+
+    /**
+     * The list after some of the changes.
+     *
+     * @param settled number of changes that were made or omitted
+     * @param shown open reads that may have shown this state, or an earlier state since they began
+     */
+    private record State(int settled, @Nullable ListModel list, Look look, Set<Integer> shown) {
+        /** Treats states with the same fingerprint as equal, because they have the same possible successors. */
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof State that
+                    && settled == that.settled
+                    && look.equals(that.look)
+                    && shown.equals(that.shown);
+        }
+
+        @Override
+        public int hashCode() {
+            return Objects.hash(settled, look, shown);
+        }
+    }
+
+    /**
+     * The kinds of events. Events of the same nanosecond are processed in this order, the more permissive kinds first.
+     */
+    private enum Kind {
+        SENT,
+        BEGAN,
+        ANSWERED,
+        ENDED
+    }
+
+    private record Event(long time, Kind kind, int which) {}
+
+    private final long list;
+    private final List<Change> changes;
+    private final List<Read> reads;
+    private final Set<Integer> open = new HashSet<>();
+    private Set<State> states = new HashSet<>();
+    private int sent;
+
+    private LinearizabilityChecker(long list, List<Change> changes, List<Read> reads) {
+        this.list = list;
+        this.changes = changes;
+        this.reads = reads;
+    }
+
+    /**
+     * Returns the problem, or null.
+     *
+     * @param before the list before the changes and reads; null if it was missing
+     * @param changes in the order in which they were made
+     */
+    static @Nullable String problem(long list, @Nullable ListModel before, List<Change> changes, List<Read> reads) {
+        LinearizabilityChecker judge = new LinearizabilityChecker(list, changes, reads);
+        judge.states.add(new State(0, before, Look.at(before), Set.of()));
+        for (Event event : judge.events()) {
+            String problem = judge.happens(event);
+            if (problem != null) {
+                return problem;
+            }
+        }
+        return null;
+    }
+
+    private List<Event> events() {
+        List<Event> events = new ArrayList<>();
+        for (int i = 0; i < changes.size(); i++) {
+            events.add(new Event(changes.get(i).sent(), Kind.SENT, i));
+            if (changes.get(i).acknowledged()) {
+                events.add(new Event(changes.get(i).answered(), Kind.ANSWERED, i));
+            }
+        }
+        for (int i = 0; i < reads.size(); i++) {
+            events.add(new Event(reads.get(i).began(), Kind.BEGAN, i));
+            events.add(new Event(reads.get(i).ended(), Kind.ENDED, i));
+        }
+        events.sort(Comparator.comparingLong(Event::time).thenComparing(Event::kind));
+        return events;
+    }
+
+    private @Nullable String happens(Event event) {
+        switch (event.kind()) {
+            case SENT -> sent++;
+            case BEGAN -> open.add(event.which());
+            case ANSWERED, ENDED -> {}
+        }
+        Set<State> possible = reachable();
+        Set<State> left = new HashSet<>();
+        for (State state : possible) {
+            switch (event.kind()) {
+                case SENT, BEGAN -> left.add(state);
+                case ANSWERED -> {
+                    if (state.settled() > event.which()) {
+                        left.add(state);
+                    }
+                }
+                case ENDED -> {
+                    if (state.shown().contains(event.which())) {
+                        left.add(without(state, event.which()));
+                    }
+                }
+            }
+        }
+        if (event.kind() == Kind.ENDED) {
+            open.remove(event.which());
+        }
+        states = left;
+        return left.isEmpty() ? story(event, possible) : null;
+    }
+
+    /** Returns all states that the list may have now. */
+    private Set<State> reachable() {
+        Set<State> reached = new HashSet<>();
+        List<State> todo = new ArrayList<>();
+        states.forEach(state -> todo.add(seen(state)));
+        while (!todo.isEmpty()) {
+            State state = todo.remove(todo.size() - 1);
+            if (reached.add(state) && state.settled() < sent) {
+                settle(state, changes.get(state.settled()), todo);
+            }
+        }
+        return reached;
+    }
+
+    private void settle(State state, Change next, List<State> todo) {
+        if (!next.acknowledged()) {
+            todo.add(seen(new State(state.settled() + 1, state.list(), state.look(), state.shown())));
+        }
+        Optional<ListModel> made = ListHistory.after(next.call(), Optional.ofNullable(state.list()));
+        if (!next.acknowledged() || ListHistory.explains(next.call(), next.answer(), made)) {
+            ListModel list = made.orElse(null);
+            todo.add(seen(new State(state.settled() + 1, list, Look.at(list), state.shown())));
+        }
+    }
+
+    /** Returns the state, marked as shown to all open reads whose results it matches. */
+    private State seen(State state) {
+        Set<Integer> shown = new HashSet<>(state.shown());
+        open.stream()
+                .filter(read -> reads.get(read).look().equals(state.look()))
+                .forEach(shown::add);
+        return new State(state.settled(), state.list(), state.look(), shown);
+    }
+
+    private static State without(State state, int read) {
+        Set<Integer> shown = new HashSet<>(state.shown());
+        shown.remove(read);
+        return new State(state.settled(), state.list(), state.look(), shown);
+    }
+
+    private String story(Event event, Set<State> possible) {
+        if (event.kind() != Kind.ENDED) {
+            return "list " + list + ": " + changes.get(event.which()) + " is not explained by the changes before it and"
+                    + " what reads showed";
+        }
+        Read read = reads.get(event.which());
+        StringBuilder story = new StringBuilder("list " + list + " was shown to a strict read at host " + read.host()
+                + " as " + read.look() + ", which it was at no moment between the read's beginning and its end"
+                + " ("
+                + (read.ended() - read.began()) / 1000 + " us); it was one of");
+        possible.stream()
+                .map(State::look)
+                .distinct()
+                .forEach(look -> story.append(' ').append(look));
+        story.append("; the changes around it:");
+        for (Change change : changes) {
+            if (Math.abs(change.sent() - read.began()) < 1_000_000_000) {
+                story.append(System.lineSeparator())
+                        .append("    ")
+                        .append(change.call())
+                        .append(" sent ")
+                        .append((change.sent() - read.began()) / 1000)
+                        .append(" us after the read began, ")
+                        .append(
+                                change.acknowledged()
+                                        ? "acknowledged " + (change.answered() - read.began()) / 1000 + " us after"
+                                        : "of unknown fate");
+            }
+        }
+        return story.toString();
+    }
+}

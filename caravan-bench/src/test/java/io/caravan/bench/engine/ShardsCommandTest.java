@@ -1,0 +1,30 @@
+package io.caravan.bench.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.caravan.bench.SuiteRun;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The shard suite with tiny counts. */
+class ShardsCommandTest {
+    @TempDir
+    private Path out;
+
+    @Test
+    void measuresStoresAndTheDisk() throws IOException {
+        JsonNode rows = SuiteRun.quickly("groups", out);
+        String workload = "64 writers that wait for each, by groups";
+        assertThat(rows).hasSize(6);
+        assertThat(SuiteRun.value(rows, workload, "Caravan, 1 group", "SYNC", "appends/s"))
+                .isPositive();
+        assertThat(SuiteRun.value(rows, workload, "Caravan, 4 groups", "SYNC", "forces/s"))
+                .isPositive();
+        assertThat(SuiteRun.value(rows, workload, "the machine, 4 files", "forced", "forces/s"))
+                .isPositive();
+        SuiteRun.assertPictures(out, "groups", "groups");
+    }
+}

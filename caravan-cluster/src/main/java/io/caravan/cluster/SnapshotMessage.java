@@ -1,0 +1,133 @@
+package io.caravan.cluster;
+
+import io.caravan.cluster.AppliedIndex.Applied;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.zip.CRC32C;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
+
+/** The messages with which a node receives another node's files. Numbers are big-endian. */
+final class SnapshotMessage {
+    private static final byte VERSION = 1;
+    private static final int REQUEST_BYTES = 1 + 2 * Long.BYTES;
+    private static final int HEAD_BYTES = 1 + Integer.BYTES;
+    private static final int MAX_HOST_BYTES = 64;
+
+    private SnapshotMessage() {}
+
+    /**
+     * A request for a chunk.
+     *
+     * @param sending a number that the requesting node generates for one copy
+     * @param number the number of the chunk; each is sent once, and 0 begins the copy
+     * @param host the id of the requesting node
+     */
+    record Request(long sending, long number, String host) {
+        ByteString encode() {
+            byte[] name = host.getBytes(StandardCharsets.UTF_8);
+            ByteBuffer bytes = ByteBuffer.allocate(REQUEST_BYTES + name.length);
+            bytes.put(VERSION).putLong(sending).putLong(number).put(name).flip();
+            return UnsafeByteOperations.unsafeWrap(bytes);
+        }
+
+        static Request decode(ByteString message) throws IOException {
+            ByteBuffer bytes = message.asReadOnlyByteBuffer();
+            if (bytes.remaining() <= REQUEST_BYTES || bytes.remaining() > REQUEST_BYTES + MAX_HOST_BYTES) {
+                throw new IOException("no request for files has " + bytes.remaining() + " bytes");
+            }
+            byte version = bytes.get();
+            if (version != VERSION) {
+                throw new IOException("the other host asks for files by version " + version + " of the protocol, not "
+                        + VERSION + ": have both run the same version of Caravan");
+            }
+            return new Request(
+                    bytes.getLong(),
+                    bytes.getLong(),
+                    StandardCharsets.UTF_8.decode(bytes).toString());
+        }
+    }
+
+    enum Kind {
+        /** No chunk is ready yet; the requesting node repeats its request. */
+        WAIT,
+        /**
+         * The number of bytes sent, the total number of bytes to send, and a chunk of {@link io.caravan.Replica#send}.
+         */
+        PIECE,
+        /**
+         * The end of the copy: term and index of the entry up to which it is complete, and the LSN at which the entry's
+         * frame ends.
+         */
+        END
+    }
+
+    /**
+     * A reply whose checksum was correct.
+     *
+     * @param body positioned after the bytes already read
+     */
+    record Reply(Kind kind, ByteBuffer body) {
+        static Reply decode(ByteString message) throws IOException {
+            ByteBuffer bytes = message.asReadOnlyByteBuffer();
+            if (bytes.remaining() < HEAD_BYTES || bytes.get(0) < 0 || bytes.get(0) >= Kind.values().length) {
+                throw new IOException("a piece of a file has no head");
+            }
+            int sum = bytes.getInt(1);
+            ByteBuffer body = bytes.position(HEAD_BYTES).slice();
+            if (sum != checksum(bytes.get(0), body)) {
+                throw new IOException("a piece of a file was damaged on its way");
+            }
+            return new Reply(Kind.values()[bytes.get(0)], body);
+        }
+
+        GroupMember.FileProgress readProgress() throws IOException {
+            require(2 * Long.BYTES);
+            return new GroupMember.FileProgress(body.getLong(), body.getLong());
+        }
+
+        Applied readEnd() throws IOException {
+            require(3 * Long.BYTES);
+            return new Applied(TermIndex.valueOf(body.getLong(), body.getLong()), body.getLong());
+        }
+
+        private void require(int bytes) throws IOException {
+            if (body.remaining() < bytes) {
+                throw new IOException("a piece of a file is too short");
+            }
+        }
+    }
+
+    static ByteString waiting() {
+        return message(Kind.WAIT, ByteBuffer.allocate(0));
+    }
+
+    static ByteString piece(GroupMember.FileProgress progress, ByteBuffer piece) {
+        ByteBuffer body = ByteBuffer.allocate(2 * Long.BYTES + piece.remaining());
+        body.putLong(progress.bytes()).putLong(progress.total()).put(piece).flip();
+        return message(Kind.PIECE, body);
+    }
+
+    static ByteString end(Applied copied) {
+        ByteBuffer body = ByteBuffer.allocate(3 * Long.BYTES);
+        body.putLong(copied.entry().getTerm()).putLong(copied.entry().getIndex());
+        body.putLong(copied.endLsn()).flip();
+        return message(Kind.END, body);
+    }
+
+    private static ByteString message(Kind kind, ByteBuffer body) {
+        byte number = (byte) kind.ordinal();
+        ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES);
+        head.put(number).putInt(checksum(number, body)).flip();
+        return UnsafeByteOperations.unsafeWrap(head).concat(UnsafeByteOperations.unsafeWrap(body));
+    }
+
+    private static int checksum(byte kind, ByteBuffer body) {
+        CRC32C crc = new CRC32C();
+        crc.update(kind);
+        crc.update(body.duplicate());
+        return (int) crc.getValue();
+    }
+}

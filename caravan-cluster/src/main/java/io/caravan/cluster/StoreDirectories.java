@@ -1,0 +1,104 @@
+package io.caravan.cluster;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The store's directory, and the directories next to it while a received snapshot replaces the store. A complete
+ * snapshot is renamed. From then on, it is the store, even if the old store still exists. After a crash, {@link
+ * #recover} completes the replacement or deletes the leftovers.
+ */
+final class StoreDirectories {
+    private final Path store;
+    private final Path incoming;
+    private final Path received;
+
+    StoreDirectories(Path store) {
+        this.store = store;
+        this.incoming = store.resolveSibling(store.getFileName() + ".incoming");
+        this.received = store.resolveSibling(store.getFileName() + ".received");
+    }
+
+    /** Returns the directories next to the store's directory. */
+    List<Path> beside() {
+        return List.of(incoming, received);
+    }
+
+    /** Completes an interrupted replacement, and deletes an incomplete snapshot. Called before the store is opened. */
+    void recover() throws IOException {
+        forget();
+        if (Files.isDirectory(received)) {
+            takeReceived();
+        }
+    }
+
+    /** Returns the directory for an incoming snapshot, which does not exist yet. */
+    Path beginIncoming() throws IOException {
+        forget();
+        return incoming;
+    }
+
+    /** Deletes the incoming snapshot, which will not become the store. */
+    void forget() throws IOException {
+        delete(incoming);
+    }
+
+    /** Installs the incoming snapshot, which must be complete, fsynced, and closed. The old store must be closed. */
+    void install() throws IOException {
+        Files.move(incoming, received, StandardCopyOption.ATOMIC_MOVE);
+        takeReceived();
+    }
+
+    private void takeReceived() throws IOException {
+        // Otherwise a power failure could undo the renaming and keep the deletion.
+        force(store.resolveSibling("."));
+        delete(store);
+        Files.move(received, store, StandardCopyOption.ATOMIC_MOVE);
+        force(store.resolveSibling("."));
+    }
+
+    private static void delete(Path folder) throws IOException {
+        if (!Files.exists(folder)) {
+            return;
+        }
+        List<Path> deepestFirst;
+        try (Stream<Path> found = Files.walk(folder)) {
+            deepestFirst = found.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (Path each : deepestFirst) {
+            Files.delete(each);
+        }
+    }
+
+    /**
+     * Creates or replaces a file. After a crash or a failure, the file has either the entire new content or its
+     * previous state.
+     */
+    static void replace(Path file, ByteBuffer content) throws IOException {
+        Path temporary = file.resolveSibling(file.getFileName() + ".tmp");
+        try (FileChannel channel = FileChannel.open(
+                temporary, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+            while (content.hasRemaining()) {
+                channel.write(content);
+            }
+            channel.force(true);
+        }
+        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        force(file.resolveSibling("."));
+    }
+
+    /** Fsyncs a directory, which makes the names in it durable. */
+    static void force(Path folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package io.caravan.cluster;
+
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.CaravanException;
+import io.caravan.DurableListStore;
+import io.caravan.testing.Patient;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.util.CodeInjectionForTesting;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Followers have an entry, but their replies do not reach the leader, because their connections end. */
+@Patient
+@Execution(ExecutionMode.CONCURRENT)
+final class LostRepliesTest {
+    private static final long LIST = 7;
+    private static final int ATTEMPTS = 20;
+    /** The prefix of the nodes of this test. Ratis also calls its hooks for nodes of other tests. */
+    private static final String PREFIX = "lost-";
+    /** The hook of Ratis when a follower receives a request of its leader. */
+    private static final String REQUEST = "RaftServerImpl.appendEntries";
+    /** The hook of Ratis when the follower has the entries in its log, and has not replied. */
+    private static final String BEFORE_THE_ANSWER = REQUEST + ".logComplete";
+    /**
+     * The delay before a reply is lost. Ratis waits for a reply during two election timeouts of 200 ms, and longer on a
+     * busy machine. If the reply is lost before that, Ratis resends the entry, so later attempts use a longer delay.
+     */
+    private static final Duration TOO_LATE = Duration.ofMillis(500);
+
+    private volatile Duration answerDelay = TOO_LATE;
+
+    /** Nodes whose next reply to a frame is lost. */
+    private final Set<String> deaf = ConcurrentHashMap.newKeySet();
+
+    /** Whether the request that this thread serves has a frame. */
+    private final ThreadLocal<Boolean> hasFrame = ThreadLocal.withInitial(() -> false);
+
+    private final AtomicInteger emptyEntries = new AtomicInteger();
+
+    @TempDir
+    Path directory;
+
+    @BeforeEach
+    void loseAnswers() {
+        CodeInjectionForTesting.put(REQUEST, (host, from, request) -> {
+            hasFrame.set(false);
+            if (String.valueOf(host).startsWith(PREFIX)) {
+                ((AppendEntriesRequestProto) request[1]).getEntriesList().forEach(this::look);
+            }
+            return true;
+        });
+        CodeInjectionForTesting.put(BEFORE_THE_ANSWER, (host, from, more) -> loseAnswer(String.valueOf(host)));
+    }
+
+    @AfterEach
+    void answerAgain() {
+        CodeInjectionForTesting.remove(REQUEST);
+        CodeInjectionForTesting.remove(BEFORE_THE_ANSWER);
+    }
+
+    /** Ratis does not resend the entry, and no other entry follows it. */
+    @Test
+    void anEntryWhoseAnswersWereLostIsCommittedWithTheNext() throws Exception {
+        try (Group group = new Group(directory, host -> null, Group.freeHosts(PREFIX + "x", PREFIX + "y", PREFIX + "z"))
+                .create()) {
+            for (int attempt = 0; !appendsByAnEmptyEntry(group, attempt); attempt++) {
+                assertThat(attempt)
+                        .as("attempts, some of which elections on a busy machine may spoil")
+                        .isLessThan(ATTEMPTS);
+            }
+        }
+    }
+
+    private void look(LogEntryProto entry) {
+        if (entry.hasStateMachineLogEntry()) {
+            boolean frame = !entry.getStateMachineLogEntry().getLogData().isEmpty();
+            hasFrame.set(hasFrame.get() || frame);
+            emptyEntries.addAndGet(frame ? 0 : 1);
+        }
+    }
+
+    private boolean loseAnswer(String host) {
+        if (!hasFrame.get() || !deaf.remove(host)) {
+            return false;
+        }
+        LockSupport.parkNanos(answerDelay.toNanos());
+        throw new IllegalStateException("the answer of host " + host + " is lost");
+    }
+
+    private boolean appendsByAnEmptyEntry(Group group, int attempt) {
+        String leader = group.awaitLeader();
+        DurableListStore store = Objects.requireNonNull(group.store(leader));
+        long term = group.member(leader).term();
+        emptyEntries.set(0);
+        answerDelay = TOO_LATE.multipliedBy(1 + attempt / 3);
+        deaf.addAll(group.others(leader));
+        try {
+            await(store.append(LIST, bytes("value " + attempt)));
+        } catch (CaravanException lost) {
+            System.out.println("attempt " + attempt + ": " + lost.getMessage());
+            return false;
+        }
+        return deaf.isEmpty() && emptyEntries.get() > 0 && group.member(leader).term() == term;
+    }
+}

@@ -1,0 +1,32 @@
+package io.caravan;
+
+/**
+ * Thrown if a replica cannot replay a frame. The reasons are:
+ *
+ * <ul>
+ *   <li>The frame is damaged, or belongs to another store.
+ *   <li>It leaves a gap after the replica's last frame.
+ *   <li>It does not fit the replica's segments.
+ *   <li>It contradicts the replica's contents.
+ *   <li>Another frame already occupies its position in the log; see {@link #placeTaken()}.
+ * </ul>
+ */
+public final class FrameRejectedException extends CaravanException {
+    private static final long serialVersionUID = 1L;
+
+    private final boolean placeTaken;
+
+    public FrameRejectedException(String message, boolean placeTaken) {
+        super(message);
+        this.placeTaken = placeTaken;
+    }
+
+    /**
+     * Whether another frame already follows this frame's predecessor in the replica's log. If the group has committed
+     * both frames, in this order, every replica that replayed the same earlier frames rejects this frame. In all other
+     * cases, a replica that continued would lack a frame that the group has.
+     */
+    public boolean placeTaken() {
+        return placeTaken;
+    }
+}

@@ -1,0 +1,53 @@
+package io.caravan.format;
+
+import java.nio.ByteBuffer;
+import java.util.UUID;
+
+/**
+ * The layout of the file with the position up to which the log was fsynced.
+ *
+ * <pre>
+ *   0                   4                   8                  12                  16
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | store id                              | boot id                               |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | boot id                               | forced LSN                            |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | CRC-32C of 0-31   |
+ *   +-------------------+
+ * </pre>
+ *
+ * <p>The operating system generates the boot id when it starts. A different boot id means that the system has
+ * restarted: no unfsynced part of the log that the writer left can still be in the page cache, so everything readable
+ * is on the disk. The same is assumed if the file is not valid.
+ */
+public final class FsyncedLsnLayout {
+    public static final int STORE_ID = 0;
+    public static final int BOOT_ID = STORE_ID + Long.BYTES;
+    public static final int FORCED_LSN = BOOT_ID + 2 * Long.BYTES;
+    public static final int CRC = FORCED_LSN + Long.BYTES;
+    public static final int BYTES = CRC + Integer.BYTES;
+
+    private FsyncedLsnLayout() {}
+
+    /** Writes the contents of the file, with absolute access. */
+    public static void put(ByteBuffer buffer, long storeId, UUID bootId, long forcedLsn) {
+        buffer.putLong(STORE_ID, storeId);
+        buffer.putLong(BOOT_ID, bootId.getMostSignificantBits());
+        buffer.putLong(BOOT_ID + Long.BYTES, bootId.getLeastSignificantBits());
+        buffer.putLong(FORCED_LSN, forcedLsn);
+        buffer.putInt(CRC, Checksums.crc32c(buffer, 0, CRC));
+    }
+
+    /**
+     * Returns the position up to which the readable log of a store is on the disk; {@link Long#MAX_VALUE} if the entire
+     * log is.
+     */
+    public static long lsn(ByteBuffer buffer, long storeId, UUID bootId) {
+        boolean inMemory = buffer.getInt(CRC) == Checksums.crc32c(buffer, 0, CRC)
+                && buffer.getLong(STORE_ID) == storeId
+                && buffer.getLong(BOOT_ID) == bootId.getMostSignificantBits()
+                && buffer.getLong(BOOT_ID + Long.BYTES) == bootId.getLeastSignificantBits();
+        return inMemory ? buffer.getLong(FORCED_LSN) : Long.MAX_VALUE;
+    }
+}

@@ -1,0 +1,110 @@
+package io.caravan.server.archive.object;
+
+import io.caravan.server.archive.object.ObjectStore.Listed;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+
+/**
+ * Lists a directory's files in the order of their keys. A directory is sorted by its name and a slash, because all keys
+ * in it start with that.
+ *
+ * <p>A file system returns names in no order. To limit memory, this class keeps only a limited number of a directory's
+ * names: the lowest of the remaining ones. It reads a larger directory again for the next names. Files that are added
+ * or removed during the listing may or may not be included.
+ */
+final class DirectoryListing {
+    private final Path root;
+    private final int namesAtATime;
+    private final Predicate<Listed> action;
+
+    DirectoryListing(Path root, int namesAtATime, Predicate<Listed> action) {
+        this.root = root;
+        this.namesAtATime = namesAtATime;
+        this.action = action;
+    }
+
+    /**
+     * Passes the files below a directory to the action.
+     *
+     * @param folder empty, or parts of a key, each followed by a slash
+     * @param after only keys above this one are passed
+     * @return false when the action has ended the listing
+     */
+    boolean run(String folder, String after) throws IOException {
+        String last = after.startsWith(folder) ? after.substring(folder.length()) : "";
+        if (last.isEmpty() && after.compareTo(folder) > 0) {
+            return true;
+        }
+        // The directory of the last key may have more keys: it is listed first.
+        int slash = last.indexOf('/');
+        if (slash >= 0 && !run(folder + last.substring(0, slash + 1), after)) {
+            return false;
+        }
+        String floor = slash < 0 ? last : last.substring(0, slash + 1);
+        while (true) {
+            List<String> names = lowest(folder, floor);
+            for (String name : names) {
+                if (!tell(folder, name, after)) {
+                    return false;
+                }
+            }
+            if (names.size() < namesAtATime) {
+                return true;
+            }
+            floor = names.get(names.size() - 1);
+        }
+    }
+
+    private boolean tell(String folder, String name, String after) throws IOException {
+        String key = folder + name;
+        if (name.endsWith("/")) {
+            return run(key, after);
+        }
+        try {
+            BasicFileAttributes file = Files.readAttributes(root.resolve(key), BasicFileAttributes.class);
+            return action.test(
+                    new Listed(key, file.size(), file.lastModifiedTime().toMillis()));
+        } catch (NoSuchFileException deletedMeanwhile) {
+            return true;
+        }
+    }
+
+    /** Returns the lowest names above a floor, in order; names of directories end with a slash. */
+    private List<String> lowest(String folder, String floor) throws IOException {
+        TreeSet<String> names = new TreeSet<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(root.resolve(folder))) {
+            for (Path file : files) {
+                offer(file, floor, names);
+            }
+        } catch (NoSuchFileException | NotDirectoryException none) {
+            return List.of();
+        }
+        return new ArrayList<>(names);
+    }
+
+    private void offer(Path file, String floor, TreeSet<String> names) {
+        String name = file.getFileName().toString();
+        boolean before = (name + "/").compareTo(floor) <= 0;
+        boolean beyond = names.size() == namesAtATime && name.compareTo(names.last()) > 0;
+        // This excludes most names of a large directory before their files' attributes are read.
+        if (before || beyond || !ObjectKeys.isKey(name)) {
+            return;
+        }
+        String inOrder = Files.isDirectory(file) ? name + "/" : name;
+        if (inOrder.compareTo(floor) > 0) {
+            names.add(inOrder);
+            if (names.size() > namesAtATime) {
+                names.pollLast();
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.CaravanException;
+import io.caravan.CorruptStoreException;
+import io.caravan.Entry;
+import io.caravan.ListStore;
+import io.caravan.WriteCallback;
+import io.caravan.server.archive.Archive.ClaimMemory;
+import io.caravan.server.archive.format.ArchiveRoot;
+import io.caravan.server.archive.object.ObjectStores;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A store's record of its archive. It identifies the archive that the documents' marks refer to: an archive at another
+ * location, or one that was created again, does not contain what the marks record. It also names the owner as which the
+ * store claimed the archive, so that the store can detect a later claim by another copy of the store. The record is the
+ * last entry of a list of the store:
+ *
+ * <ul>
+ *   <li>a version, 2, in one byte;
+ *   <li>one byte: 1 if all marks refer to this archive, otherwise 0;
+ *   <li>the epoch of its owner in 8 bytes, big-endian;
+ *   <li>its location;
+ *   <li>to the end of the record, the owners that the store expects in the root: those as which it has tried to claim
+ *   the archive, with unknown result, oldest first. The owner that it found precedes the last of them. An empty owner
+ *   stands for no root.
+ * </ul>
+ *
+ * <p>Texts are in UTF-8, each preceded by its length in 4 bytes.
+ */
+final class ArchiveBinding implements ClaimMemory {
+    /** The store's list that contains the record. */
+    static final long LIST_ID = -3;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ArchiveBinding.class);
+    private static final byte VERSION = 2;
+    private static final int HEAD = 2 * Byte.BYTES + Long.BYTES;
+    /** Maximum number of owners; further owners replace the oldest. */
+    private static final int MOST_OWNERS = 16;
+
+    private static final String ABSENT = "";
+
+    private final ListStore store;
+    private final String location;
+    private final boolean takeover;
+
+    /**
+     * Creates a store's record of the archive at a location.
+     *
+     * @param location the archive's URL, in any form
+     * @param takeover whether to take the archive over from any owner
+     */
+    ArchiveBinding(ListStore store, String location, boolean takeover) {
+        this.store = store;
+        this.location = ObjectStores.canonical(location);
+        this.takeover = takeover;
+    }
+
+    /**
+     * The content of the record.
+     *
+     * @param complete whether all marks refer to the archive
+     * @param epoch the epoch of the last claim that is known to have taken place
+     * @param owners the owners that are expected in the root
+     */
+    private record Record(boolean complete, long epoch, String location, List<String> owners) {
+        byte[] encode() {
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            bytes.writeBytes(ByteBuffer.allocate(HEAD)
+                    .put(VERSION)
+                    .put((byte) (complete ? 1 : 0))
+                    .putLong(epoch)
+                    .array());
+            Stream.concat(Stream.of(location), owners.stream()).forEach(text -> {
+                byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+                bytes.writeBytes(
+                        ByteBuffer.allocate(Integer.BYTES).putInt(utf8.length).array());
+                bytes.writeBytes(utf8);
+            });
+            return bytes.toByteArray();
+        }
+
+        static Record decode(Entry entry) {
+            ByteBuffer bytes = ByteBuffer.wrap(entry.value());
+            if (bytes.remaining() < HEAD || bytes.get() != VERSION) {
+                throw corrupt(entry, "is not of version " + VERSION);
+            }
+            boolean complete = bytes.get() == 1;
+            long epoch = bytes.getLong();
+            List<String> texts = new ArrayList<>();
+            while (bytes.hasRemaining()) {
+                texts.add(text(bytes, entry));
+            }
+            if (texts.isEmpty()) {
+                throw corrupt(entry, "has no location");
+            }
+            return new Record(complete, epoch, texts.get(0), texts.subList(1, texts.size()));
+        }
+
+        private static String text(ByteBuffer bytes, Entry entry) {
+            int length = bytes.remaining() < Integer.BYTES ? -1 : bytes.getInt();
+            if (length < 0 || length > bytes.remaining()) {
+                throw corrupt(entry, "is cut off");
+            }
+            byte[] utf8 = new byte[length];
+            bytes.get(utf8);
+            return new String(utf8, StandardCharsets.UTF_8);
+        }
+
+        private static CorruptStoreException corrupt(Entry entry, String problem) {
+            return new CorruptStoreException("archive of the marks", 0, LIST_ID, entry.sequence(), problem);
+        }
+    }
+
+    /** Returns the record of the archive at this location, or null when there is none. */
+    private @Nullable Record remembered() {
+        List<Entry> entries = store.read(LIST_ID);
+        Record last = entries.isEmpty() ? null : Record.decode(entries.get(entries.size() - 1));
+        return last != null && ObjectStores.canonical(last.location()).equals(location) ? last : null;
+    }
+
+    @Override
+    public boolean expects(@Nullable String owner) {
+        Record last = remembered();
+        return takeover || last == null || last.owners().contains(text(owner));
+    }
+
+    @Override
+    public void claiming(@Nullable String before, String owner) {
+        write(claimingAs(remembered(), text(before), owner));
+    }
+
+    private static String text(@Nullable String owner) {
+        return owner == null ? ABSENT : owner;
+    }
+
+    private Record claimingAs(@Nullable Record last, String before, String owner) {
+        if (last == null || !last.owners().contains(before)) {
+            // The marks do not cover what another owner has changed.
+            return new Record(false, last == null ? 0 : last.epoch(), location, List.of(before, owner));
+        }
+        // The owner that was found stays in the record: after a failed claim, it is still in the root.
+        List<String> owners = new ArrayList<>(last.owners());
+        owners.remove(before);
+        while (owners.size() > MOST_OWNERS - 2) {
+            owners.remove(0);
+        }
+        owners.add(before);
+        owners.add(owner);
+        return new Record(last.complete(), last.epoch(), location, owners);
+    }
+
+    /** Records that the archive was claimed with a new epoch. Returns whether all marks refer to it. */
+    boolean claimed(ArchiveRoot root) {
+        Record last = remembered();
+        boolean same = last != null && last.complete() && last.epoch() < root.epoch();
+        remember(root, same);
+        return same;
+    }
+
+    /** Records that all marks refer to the archive. */
+    void complete(ArchiveRoot root) {
+        remember(root, true);
+    }
+
+    /** Writes the record. If that fails, all documents are checked again after the next start. */
+    private void remember(ArchiveRoot root, boolean complete) {
+        try {
+            write(new Record(complete, root.epoch(), location, List.of(root.owner())));
+        } catch (CaravanException | CompletionException refused) {
+            LOG.warn("the store does not remember which archive it has: {}", refused.getMessage());
+        }
+    }
+
+    private void write(Record last) {
+        long sequence = store.append(LIST_ID, last.encode()).join();
+        store.trimTo(LIST_ID, sequence, new WriteCallback() {
+            @Override
+            public void success(long trimmed) {}
+
+            @Override
+            public void failure(CaravanException problem) {
+                LOG.debug("old entries stay until the next time", problem);
+            }
+        });
+    }
+}

@@ -1,0 +1,337 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.CaravanException;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.Archive.SnapshotSource;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.Manifest.Tombstone;
+import io.caravan.server.archive.format.SnapshotHeader;
+import io.caravan.server.archive.format.SnapshotReader;
+import io.caravan.server.archive.format.SnapshotWriter;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.push.Archiver.Archived;
+import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.Deletion;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.SnapshotReceiver;
+import io.caravan.server.document.Waiting;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts documents and deletions into an archive. For a document, it writes a mark with an incarnation, the snapshot, the
+ * manifest, and the mark that records what is archived, in this order. A failure between these steps is safe. Called on
+ * any thread that may block, on one thread at a time for each name.
+ */
+final class DocumentUploader {
+    /** Maximum number of attempts. Each conflict means that another process has just changed the manifest. */
+    private static final int ATTEMPTS = 5;
+    /** Maximum size of a never archived document that is assumed to have no manifest. A wrong guess costs little. */
+    private static final long GUESS_BYTES = 64 * 1024;
+
+    private final DocumentService documents;
+    private final Archive archive;
+    private final BacklogTracker survey;
+    private final InstantSource clock;
+    private final LongSupplier random;
+
+    /**
+     * Creates a push into an archive.
+     *
+     * @param archive a claimed archive
+     * @param survey shows whether marks are reliable
+     * @param random provides incarnations
+     */
+    DocumentUploader(
+            DocumentService documents,
+            Archive archive,
+            BacklogTracker survey,
+            InstantSource clock,
+            LongSupplier random) {
+        this.documents = documents;
+        this.archive = archive;
+        this.survey = survey;
+        this.clock = clock;
+        this.random = random;
+    }
+
+    void ensureOwner() {
+        archive.ensureOwner();
+    }
+
+    /**
+     * Archives a document if it has changed since it was archived.
+     *
+     * @return null when the document does not exist or no longer exists
+     */
+    @Nullable
+    Archived push(DocumentName name) {
+        boolean guess = true;
+        for (int left = ATTEMPTS; ; left--) {
+            DocumentInfo info = documents.peek(name);
+            ArchiveMark mark = info == null ? null : marked(name, info);
+            if (info == null || mark == null) {
+                return null;
+            }
+            if (info.archived() && (survey.verified() || holds(name, mark))) {
+                return new Archived(mark, false);
+            }
+            try {
+                return push(name, info, mark, guess);
+            } catch (ObjectStoreException | DocumentException meanwhile) {
+                if (left == 1 || !changedMeanwhile(meanwhile)) {
+                    throw meanwhile;
+                }
+                guess = false;
+            }
+        }
+    }
+
+    /** Whether the archive's latest generation is the one in the mark. */
+    private boolean holds(DocumentName name, ArchiveMark mark) {
+        KeptManifest kept = archive.manifest(name);
+        Generation latest = kept == null ? null : kept.manifest().latest();
+        return kept != null
+                && latest != null
+                && kept.manifest().tombstone() == null
+                && latest.incarnation() == mark.incarnation()
+                && latest.number() == mark.generation()
+                && latest.firstSequence() == mark.firstSequence()
+                && latest.nextSequence() == mark.nextSequence();
+    }
+
+    private static boolean changedMeanwhile(CaravanException problem) {
+        return problem instanceof ObjectStoreException objects && objects.kind() == ObjectStoreException.Kind.CONFLICT
+                || problem instanceof DocumentException document
+                        && document.reason() == DocumentException.Reason.CHANGED;
+    }
+
+    /** Returns the document's mark, and creates it if there is none. Returns null if the document is gone. */
+    private @Nullable ArchiveMark marked(DocumentName name, DocumentInfo info) {
+        ArchiveMark mark = info.attributes().archived();
+        if (mark != null) {
+            return mark;
+        }
+        ArchiveMark first = ArchiveMark.first(random.getAsLong());
+        return mark(name, info.id(), first) ? first : null;
+    }
+
+    private @Nullable Archived push(DocumentName name, DocumentInfo info, ArchiveMark mark, boolean guess) {
+        boolean unknown = mark.generation() == 0 && guess && documents.bytes(name, info) <= GUESS_BYTES;
+        KeptManifest before = unknown ? null : archive.manifest(name);
+        Generation lost = before == null ? null : unmarked(before.manifest(), mark);
+        if (lost != null) {
+            ArchiveMark adopted = adopted(name, info, lost);
+            if (adopted != null) {
+                return mark(name, info.id(), adopted) ? new Archived(adopted, false) : null;
+            }
+        }
+        return put(name, info, mark, before);
+    }
+
+    /**
+     * Returns the latest generation if this server has committed it, but could not write its mark. A generation of an
+     * earlier owner does not count: that owner may have been another server with other values.
+     */
+    private @Nullable Generation unmarked(Manifest manifest, ArchiveMark mark) {
+        Generation latest = manifest.latest();
+        return latest != null
+                        && latest.incarnation() == mark.incarnation()
+                        && latest.number() > mark.generation()
+                        && latest.epoch() == archive.root().epoch()
+                ? latest
+                : null;
+    }
+
+    /** Returns the mark for such a generation, or null if the document has changed since. */
+    private @Nullable ArchiveMark adopted(DocumentName name, DocumentInfo info, Generation lost) {
+        if (lost.firstSequence() != info.firstSequence() || lost.nextSequence() != info.nextSequence()) {
+            return null;
+        }
+        try (SnapshotReader snapshot = archive.read(name, lost)) {
+            return snapshot.header().attributes().equals(info.attributes().portable()) ? markOf(lost, info) : null;
+        }
+    }
+
+    private @Nullable Archived put(
+            DocumentName name, DocumentInfo info, ArchiveMark mark, @Nullable KeptManifest before) {
+        long last = before == null ? 0 : before.manifest().lastGeneration();
+        // Numbers must also increase if the archive has lost the manifest, or the mark refers to another archive.
+        SnapshotHeader expected = header(name, info, mark.incarnation(), 1 + Math.max(last, mark.generation()));
+        Values values = new Values(info.id(), expected);
+        Generation put;
+        try {
+            put = archive.putSnapshot(expected, values);
+        } catch (GoneException gone) {
+            return null;
+        }
+        archive.commit(before, with(name, before, put));
+        DocumentInfo taken = Objects.requireNonNull(values.taken);
+        ArchiveMark after = markOf(put, taken);
+        return mark(name, taken.id(), after) ? new Archived(after, true) : null;
+    }
+
+    private SnapshotHeader header(DocumentName name, DocumentInfo info, long incarnation, long generation) {
+        return new SnapshotHeader(
+                archive.root().store(),
+                name,
+                incarnation,
+                generation,
+                archive.root().epoch(),
+                info.firstSequence(),
+                info.nextSequence(),
+                clock.millis(),
+                info.attributes().portable());
+    }
+
+    private Manifest with(DocumentName name, @Nullable KeptManifest before, Generation added) {
+        List<Generation> generations =
+                new ArrayList<>(before == null ? List.of() : before.manifest().generations());
+        generations.add(added);
+        return new Manifest(archive.root().store(), name, archive.root().epoch(), added.number(), generations, null);
+    }
+
+    private static ArchiveMark markOf(Generation generation, DocumentInfo info) {
+        return new ArchiveMark(
+                generation.incarnation(),
+                generation.number(),
+                generation.firstSequence(),
+                generation.nextSequence(),
+                generation.takenAtMillis(),
+                info.attributes().portableHash());
+    }
+
+    /** Waits until the mark is durable; returns false when the document is gone. */
+    private boolean mark(DocumentName name, long id, ArchiveMark mark) {
+        return Waiting.to(outcome -> documents.mark(name, id, mark, outcome));
+    }
+
+    /**
+     * Puts a tombstone, unless the archive has it, or has a newer document of that name.
+     *
+     * @return whether a tombstone was put
+     */
+    boolean push(Deletion deletion) {
+        for (int left = ATTEMPTS; ; left--) {
+            try {
+                boolean put = putTombstone(deletion);
+                documents.deletionArchived(deletion);
+                return put;
+            } catch (ObjectStoreException conflict) {
+                if (left == 1 || !changedMeanwhile(conflict)) {
+                    throw conflict;
+                }
+            }
+        }
+    }
+
+    /**
+     * Puts a tombstone even if the archive has no generation of the document, or has another document of that name. An
+     * upload whose response was lost may still be in progress, and its commit must find a changed manifest.
+     */
+    private boolean putTombstone(Deletion deletion) {
+        KeptManifest before = archive.manifest(deletion.name());
+        Manifest manifest = before == null ? null : before.manifest();
+        Tombstone known = manifest == null ? null : manifest.tombstone();
+        if (known != null && known.incarnation() == deletion.incarnation()
+                || manifest != null && isSucceeded(manifest)) {
+            return false;
+        }
+        archive.commit(
+                before,
+                new Manifest(
+                        archive.root().store(),
+                        deletion.name(),
+                        archive.root().epoch(),
+                        manifest == null ? 0 : manifest.lastGeneration(),
+                        manifest == null ? List.of() : manifest.generations(),
+                        new Tombstone(deletion.incarnation(), deletion.nextSequence(), deletion.deletedAtMillis())));
+        return true;
+    }
+
+    /** Whether a document of the name exists again, and the archive already has it. */
+    private boolean isSucceeded(Manifest manifest) {
+        DocumentInfo local = documents.peek(manifest.name());
+        ArchiveMark mark = local == null ? null : local.attributes().archived();
+        Generation latest = manifest.latest();
+        return mark != null && latest != null && latest.incarnation() == mark.incarnation();
+    }
+
+    /** Thrown when the document was deleted during the push. */
+    private static final class GoneException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        GoneException() {
+            super("the document was deleted while it was being archived", null, false, false);
+        }
+    }
+
+    /** The values of a document. A put that restarts reads them again, in their current state. */
+    private final class Values implements SnapshotSource {
+        private final long id;
+        private final SnapshotHeader expected;
+        /** The document as of the last time its values were written. */
+        private volatile @Nullable DocumentInfo taken;
+
+        Values(long id, SnapshotHeader expected) {
+            this.id = id;
+            this.expected = expected;
+        }
+
+        @Override
+        public void writeTo(Target target) throws IOException {
+            Receiver receiver = new Receiver(target);
+            try {
+                if (!documents.snapshot(expected.name(), receiver) || receiver.writer == null) {
+                    throw new GoneException();
+                }
+            } catch (UncheckedIOException failed) {
+                throw failed.getCause();
+            }
+        }
+
+        private final class Receiver implements SnapshotReceiver {
+            private final Target target;
+            private @Nullable SnapshotWriter writer;
+
+            Receiver(Target target) {
+                this.target = target;
+            }
+
+            @Override
+            public boolean begin(DocumentInfo info) {
+                if (info.id() != id) {
+                    return false;
+                }
+                try {
+                    writer = target.begin(header(expected.name(), info, expected.incarnation(), expected.generation()));
+                } catch (IOException failed) {
+                    throw new UncheckedIOException(failed);
+                }
+                taken = info;
+                return true;
+            }
+
+            @Override
+            public void next(long sequence, ByteBuffer value) {
+                try {
+                    Objects.requireNonNull(writer).add(sequence, value);
+                } catch (IOException failed) {
+                    throw new UncheckedIOException(failed);
+                }
+            }
+        }
+    }
+}

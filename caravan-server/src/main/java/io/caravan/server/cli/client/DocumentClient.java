@@ -1,0 +1,193 @@
+package io.caravan.server.cli.client;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.Documents.Value;
+import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.Origin;
+import io.caravan.server.document.RedirectTarget;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads and writes documents with their sequences and attributes at one server. Methods that start with {@code ask}
+ * send a request. They may be called many times before the replies are received, in the same order. An exception in
+ * place of a reply concerns only its request; the next reply can be received. Not thread-safe.
+ */
+public interface DocumentClient extends AutoCloseable {
+    /**
+     * A description of a document, without its values.
+     *
+     * @param id an id that is unique within the server
+     * @param first the sequence of the first value
+     * @param next the sequence after the last value
+     * @param bytes the total length of the values; -1 if unknown
+     * @param attributes the attributes by name; each is a {@link Long} or a byte array
+     * @param moving whether the document is fenced, because it is being moved to another server
+     * @param identity an id that is unique among the documents of all servers; null if the server does not report it
+     * @param origin the document of which this one is a copy, if known
+     */
+    record Description(
+            long id,
+            long first,
+            long next,
+            long bytes,
+            Map<String, Object> attributes,
+            boolean moving,
+            @Nullable String identity,
+            @Nullable Origin origin) {
+        /** Describes a document whose identity is unknown. */
+        public Description(long id, long first, long next, long bytes, Map<String, Object> attributes) {
+            this(id, first, next, bytes, attributes, false, null, null);
+        }
+
+        /** Whether this document is a copy of another one, and has received all values before this sequence. */
+        public boolean hasBrought(Description from, long sequence) {
+            return origin != null && origin.identity().equals(from.identity()) && origin.brought() >= sequence;
+        }
+
+        /** Returns the attributes of a copy of this document, including the identity of this document as its origin. */
+        Map<String, Object> given() {
+            Map<String, Object> given = new LinkedHashMap<>(attributes);
+            if (identity != null) {
+                given.put("origin", identity.getBytes(US_ASCII));
+            }
+            return given;
+        }
+
+        public long count() {
+            return next - first;
+        }
+
+        /** Returns a description without the values before a sequence. The length of the values is estimated. */
+        public Description from(long sequence) {
+            long there =
+                    bytes <= 0 || sequence == first ? bytes : (long) ((double) bytes * (next - sequence) / count());
+            return new Description(id, sequence, next, there, attributes, moving, identity, origin);
+        }
+
+        /** Returns a description without the values from this sequence on. */
+        public Description until(long sequence) {
+            return new Description(id, first, sequence, bytes, attributes, moving, identity, origin);
+        }
+
+        /** Encodes an attribute for servers: a number in decimal digits, bytes unchanged. */
+        public static byte[] encoded(Object attribute) {
+            return attribute instanceof byte[] bytes
+                    ? bytes
+                    : attribute.toString().getBytes(US_ASCII);
+        }
+    }
+
+    /**
+     * The state of a server.
+     *
+     * @param run identifies this run of the server; empty if it is unknown
+     * @param incomplete whether the server lists only some of its documents, because others are still only in its
+     *     archive
+     */
+    record About(String run, boolean incomplete) {}
+
+    /** Returns the server's state; no reply may be pending. */
+    About about();
+
+    /**
+     * Returns the next names with this prefix; no reply may be pending. A document that exists during the entire scan
+     * is returned exactly once.
+     */
+    Names scan(Names before, byte[] prefix);
+
+    /** Requests the {@link #description}. */
+    void askDescription(byte[] name);
+
+    /** Returns the document's description, or null if it does not exist. */
+    @Nullable
+    Description description();
+
+    /** Requests all {@link #values} of a document in one reply. The document must have values. */
+    void askValues(byte[] name, Description document);
+
+    /**
+     * Returns all values of a document.
+     *
+     * @throws ClientException if the document no longer matches its description
+     */
+    List<Value> values(Description document);
+
+    /**
+     * Requests the creation of a complete document in one write; {@link #taken} receives the reply.
+     *
+     * @param replaced the kind of existing document that the new one may replace
+     */
+    void askToTake(byte[] name, Description document, List<byte[]> values, Replaced replaced);
+
+    /**
+     * Waits until a document that {@link #askToTake} has sent is durable.
+     *
+     * @throws ClientException if the server rejects it
+     */
+    void taken();
+
+    /** Starts to send a document in chunks. Returns the document's id, which every chunk contains. */
+    long begin(byte[] name, Description document, Replaced replaced);
+
+    /** Sends a chunk of a document. */
+    void add(byte[] name, long id, long sequence, List<byte[]> values);
+
+    /** Makes a document visible after all of its chunks have been sent. */
+    void end(byte[] name, long id, long next);
+
+    /**
+     * Updates a copy that was made earlier.
+     *
+     * @param document the copy's id at this server, and its new first sequence and attributes
+     * @param sequence the sequence of the first value to append
+     */
+    void goOn(byte[] name, Description document, long sequence, List<byte[]> values);
+
+    /** Deletes a copy, if it still has this id. */
+    void delete(byte[] name, long id);
+
+    /** Discards a document of which only some chunks were sent. */
+    void abort(byte[] name, long id);
+
+    /**
+     * Reads all values of a document of any length, one page at a time.
+     *
+     * @throws ClientException if the document no longer matches its description; earlier values were passed on
+     */
+    void read(byte[] name, Description document, Documents.Sink sink) throws IOException;
+
+    /**
+     * Fences a document, so that the server rejects all other writes to it. Like the other steps of a move, this is
+     * durable on return.
+     *
+     * @param holder identifies this run of the move command
+     * @throws ClientException if the document does not exist or cannot be moved
+     */
+    void fence(byte[] name, long holder, RedirectTarget to);
+
+    /**
+     * Deletes a document that this run has fenced, and leaves a redirect.
+     *
+     * @throws ClientException if another run has fenced the document since, or the move was abandoned
+     */
+    void redirect(byte[] name, long holder);
+
+    /** Removes the fence of one run, or of any run; returns whether such a fence existed. */
+    boolean abandon(byte[] name, OptionalLong holder);
+
+    /** Removes a redirect; returns whether it existed. */
+    boolean forget(byte[] name);
+
+    /** Disconnects; callable from any thread. A thread that waits for a reply gets an exception. */
+    void cut();
+
+    @Override
+    void close();
+}

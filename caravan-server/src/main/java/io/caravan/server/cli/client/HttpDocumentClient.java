@@ -1,0 +1,438 @@
+package io.caravan.server.cli.client;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.Documents.Sink;
+import io.caravan.server.cli.client.Documents.Value;
+import io.caravan.server.document.DocumentImport.Replaced;
+import io.caravan.server.document.Origin;
+import io.caravan.server.document.PortableAttributes;
+import io.caravan.server.document.RedirectTarget;
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.StreamName;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Accesses documents of a server over HTTP. Requests that are sent ahead use several connections at the same time. A
+ * read is retried if the server is busy or unreachable. A write is not retried, because it may have been executed.
+ */
+public final class HttpDocumentClient implements DocumentClient {
+    private static final int CONNECTIONS = 8;
+    /**
+     * The maximum length of a response. A page contains about 256 KiB of values, or one value; an untrusted server
+     * could send more.
+     */
+    private static final int MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+    private static final int MAX_LIMIT = 1_000;
+    private static final int OK = 200;
+    private static final int UNAUTHORIZED = 401;
+    private static final int NOT_FOUND = 404;
+    /** A mapper with a higher limit than Jackson's default, which the longest value in Base64 exceeds. */
+    private static final ObjectMapper JSON = new ObjectMapper(JsonFactory.builder()
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    .maxStringLength(MAX_ANSWER_BYTES)
+                    .build())
+            .build());
+    /** Problem codes for a document that is not in the state that the request expects. */
+    private static final Set<String> OTHER_STATES =
+            Set.of(("exists gone closed restoring changed sequence_conflict offset_trimmed offset_out_of_range reserved"
+                            + " too_large over_quota not_json has_forks moving")
+                    .split(" "));
+
+    private final HttpLink link;
+    private final String whereToken;
+    private final Retries.Pause pause;
+    private final ExecutorService connections =
+            Executors.newFixedThreadPool(CONNECTIONS, new DefaultThreadFactory("caravan-carrier", true));
+    private final Queue<Future<?>> asked = new ArrayDeque<>();
+
+    /**
+     * Creates a carrier; sends nothing yet.
+     *
+     * @param whereToken the source of the token, for messages about a wrong token
+     */
+    HttpDocumentClient(HttpLink link, String whereToken, Retries.Pause pause) {
+        this.link = link;
+        this.whereToken = whereToken;
+        this.pause = pause;
+    }
+
+    private void ask(Callable<?> request) {
+        try {
+            asked.add(connections.submit(request));
+        } catch (RejectedExecutionException cut) {
+            throw lost(cut);
+        }
+    }
+
+    private ServerConnection.LostException lost(RuntimeException cut) {
+        return new ServerConnection.LostException("the connection to " + link.base() + " was cut", cut);
+    }
+
+    /** Waits for the response to the oldest request. */
+    private @Nullable Object answer() {
+        try {
+            return asked.remove().get();
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            throw ClientException.failed("interrupted", stop);
+        } catch (CancellationException cut) {
+            throw lost(cut);
+        } catch (ExecutionException failed) {
+            Throwable cause = Objects.requireNonNull(failed.getCause());
+            if (cause instanceof IOException) {
+                throw new ServerConnection.LostException(String.valueOf(cause.getMessage()), cause);
+            }
+            throw cause instanceof ClientException refusal
+                    ? refusal
+                    : ClientException.failed(String.valueOf(cause.getMessage()), cause);
+        }
+    }
+
+    private @Nullable Object now(Callable<?> request) {
+        ask(request);
+        return answer();
+    }
+
+    @Override
+    public About about() {
+        return (About) Objects.requireNonNull(now(() -> {
+            JsonNode page = read("/v1/documents?limit=1");
+            if (page == null) {
+                throw noServer(NOT_FOUND);
+            }
+            return new About(
+                    page.path("run").asText(""), page.path("incomplete").asBoolean());
+        }));
+    }
+
+    @Override
+    public Names scan(Names before, byte[] prefix) {
+        return (Names) Objects.requireNonNull(now(() -> names(before, prefix)));
+    }
+
+    private Names names(Names before, byte[] prefix) throws IOException {
+        JsonNode page = read("/v1/documents?limit=" + MAX_LIMIT
+                + "&prefix=" + URLEncoder.encode(new String(prefix, UTF_8), UTF_8)
+                + "&cursor=" + new String(before.cursor(), US_ASCII));
+        if (page == null) {
+            throw noServer(NOT_FOUND);
+        }
+        List<byte[]> names = new ArrayList<>();
+        for (JsonNode document : page.path("documents")) {
+            String path = document.path("path").asText();
+            if (!path.startsWith(StreamName.PREFIX)) {
+                throw ClientException.failed("the answer names a document without its path");
+            }
+            names.add(name(path));
+        }
+        String cursor = page.path("cursor").asText("0");
+        return new Names(cursor.getBytes(US_ASCII), names);
+    }
+
+    @Override
+    public void askDescription(byte[] name) {
+        ask(() -> describe(name));
+    }
+
+    @Override
+    public @Nullable Description description() {
+        return (Description) answer();
+    }
+
+    private static byte[] name(String path) {
+        try {
+            return StreamName.of(path.substring(StreamName.PREFIX.length())).toBytes();
+        } catch (Problem reserved) {
+            throw ClientException.failed(
+                    "a document at " + path + " cannot be copied over HTTP, copy over RESP or with another --prefix: "
+                            + reserved.detail(),
+                    reserved);
+        }
+    }
+
+    private @Nullable Description describe(byte[] name) throws IOException {
+        JsonNode answer = read("/v1/export/", name, "");
+        return answer == null
+                ? null
+                : new Description(
+                        number(answer, "id"),
+                        number(answer, "first"),
+                        number(answer, "next"),
+                        answer.path("bytes").asLong(-1),
+                        attributes(answer.path("attributes")),
+                        answer.path("moving").asBoolean(),
+                        answer.path("identity").asText(null),
+                        origin(answer));
+    }
+
+    private static @Nullable Origin origin(JsonNode answer) {
+        String identity = answer.path("origin").asText(null);
+        return identity == null ? null : new Origin(identity, number(answer, "brought"));
+    }
+
+    private static Map<String, Object> attributes(JsonNode answer) throws IOException {
+        try {
+            return PortableAttributes.ofJson(JSON.convertValue(answer, new TypeReference<Map<String, Object>>() {}));
+        } catch (IllegalArgumentException senseless) {
+            throw new IOException("the answer's attributes make no sense: " + senseless.getMessage(), senseless);
+        }
+    }
+
+    private static long number(JsonNode answer, String field) {
+        if (!answer.path(field).canConvertToLong()) {
+            throw ClientException.failed("the answer has no number '" + field + "'; is it a Caravan server?");
+        }
+        return answer.path(field).asLong();
+    }
+
+    @Override
+    public void askValues(byte[] name, Description document) {
+        ask(() -> {
+            List<Value> values = new ArrayList<>();
+            readPages(name, document, values::add);
+            return values;
+        });
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // askValues has submitted this type
+    public List<Value> values(Description document) {
+        return (List<Value>) Objects.requireNonNull(answer());
+    }
+
+    @Override
+    public void read(byte[] name, Description document, Sink sink) throws IOException {
+        readPages(name, document, sink);
+    }
+
+    private void readPages(byte[] name, Description document, Sink sink) throws IOException {
+        long next = document.first();
+        while (next < document.next()) {
+            long limit = Math.min(MAX_LIMIT, document.next() - next);
+            JsonNode page = read("/v1/values/", name, "?whole=true&offset=" + Offset.of(next) + "&limit=" + limit);
+            if (page == null
+                    || number(page, "id") != document.id()
+                    || page.path("values").isEmpty()
+                    || page.path("values").size() > limit) {
+                throw ClientException.otherState(
+                        "the document was trimmed or deleted while it was being read, at sequence " + next);
+            }
+            for (JsonNode value : page.path("values")) {
+                sink.take(new Value(next, value.path("base64").binaryValue()));
+                next++;
+            }
+        }
+    }
+
+    @Override
+    public void askToTake(byte[] name, Description document, List<byte[]> values, Replaced replaced) {
+        ask(() -> write(name, creation("whole", document, replaced), document.given(), values));
+    }
+
+    @Override
+    public void taken() {
+        answer();
+    }
+
+    @Override
+    public long begin(byte[] name, Description document, Replaced replaced) {
+        Object answer = now(() -> write(name, creation("begin", document, replaced), document.given(), List.of()));
+        return number((JsonNode) Objects.requireNonNull(answer), "id");
+    }
+
+    private static String creation(String step, Description document, Replaced replaced) {
+        String place = switch (replaced) {
+            case NOTHING -> "";
+            case REDIRECT -> "&replace=redirect";
+            case ANYTHING -> "&replace=true";
+        };
+        return step + "&first=" + document.first() + place;
+    }
+
+    @Override
+    public void goOn(byte[] name, Description document, long sequence, List<byte[]> values) {
+        String step = "continue&id=" + document.id() + "&sequence=" + sequence + "&first=" + document.first();
+        now(() -> write(name, step, document.given(), values));
+    }
+
+    @Override
+    public void add(byte[] name, long id, long sequence, List<byte[]> values) {
+        now(() -> write(name, "add&id=" + id + "&sequence=" + sequence, Map.of(), values));
+    }
+
+    @Override
+    public void end(byte[] name, long id, long next) {
+        now(() -> write(name, "end&id=" + id + "&sequence=" + next, Map.of(), List.of()));
+    }
+
+    @Override
+    public void delete(byte[] name, long id) {
+        now(() -> write(name, "delete&id=" + id, Map.of(), List.of()));
+    }
+
+    @Override
+    public void abort(byte[] name, long id) {
+        now(() -> write(name, "abort&id=" + id, Map.of(), List.of()));
+    }
+
+    @Override
+    public void fence(byte[] name, long holder, RedirectTarget to) {
+        move(name, "fence&holder=" + holder + "&to=" + URLEncoder.encode(to.text(), UTF_8));
+    }
+
+    @Override
+    public void redirect(byte[] name, long holder) {
+        move(name, "redirect&holder=" + holder);
+    }
+
+    @Override
+    public boolean abandon(byte[] name, OptionalLong holder) {
+        String of = holder.isPresent() ? "&holder=" + holder.getAsLong() : "";
+        return move(name, "abandon" + of).path("abandoned").asBoolean();
+    }
+
+    @Override
+    public boolean forget(byte[] name) {
+        return move(name, "forget").path("forgotten").asBoolean();
+    }
+
+    private JsonNode move(byte[] name, String step) {
+        return (JsonNode) Objects.requireNonNull(now(() -> {
+            try (HttpLink.Answer answer =
+                    link.send("POST", path("/v1/move/", name) + "?step=" + step, new byte[0], true)) {
+                return accepted(answer, body(answer));
+            }
+        }));
+    }
+
+    private JsonNode write(byte[] name, String step, Map<String, Object> attributes, List<byte[]> values)
+            throws IOException {
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("attributes", PortableAttributes.asJson(attributes));
+        body.put("values", values);
+        try (HttpLink.Answer answer = link.send(
+                "POST",
+                path("/v1/import/", name) + "?step=" + step,
+                JSON.writeValueAsBytes(body),
+                true,
+                "Content-Type",
+                "application/json")) {
+            return accepted(answer, body(answer));
+        }
+    }
+
+    /** Sends a read request; returns null if the document does not exist. */
+    private @Nullable JsonNode read(String endpoint, byte[] name, String query) throws IOException {
+        return read(path(endpoint, name) + query);
+    }
+
+    private @Nullable JsonNode read(String target) throws IOException {
+        Retries retries = new Retries(pause);
+        while (true) {
+            try (HttpLink.Answer answer = link.send("GET", target, new byte[0], true)) {
+                JsonNode body = body(answer);
+                if (answer.status() == NOT_FOUND && code(body).equals("not_found")) {
+                    return null;
+                }
+                IOException busy = code(body).equals("restoring") ? null : Retries.busy(link, answer);
+                if (busy != null) {
+                    throw busy;
+                }
+                return accepted(answer, body);
+            } catch (IOException problem) {
+                retries.after(problem, false);
+            }
+        }
+    }
+
+    private static JsonNode body(HttpLink.Answer answer) throws IOException {
+        byte[] body = answer.body().readNBytes(MAX_ANSWER_BYTES);
+        try {
+            return JSON.readTree(body);
+        } catch (JsonProcessingException notJson) {
+            return MissingNode.getInstance();
+        }
+    }
+
+    private static String code(JsonNode body) {
+        return body.path("code").asText();
+    }
+
+    /** Returns the response body, or throws an exception if the response is a rejection. */
+    private JsonNode accepted(HttpLink.Answer answer, JsonNode body) {
+        int status = answer.status();
+        if (status == OK && body.isObject()) {
+            return body;
+        }
+        String code = code(body);
+        String detail = body.path("detail").asText();
+        if (code.equals("moved")) {
+            throw ClientException.moved(detail);
+        }
+        if (code.equals("rate_limited")) {
+            throw ClientException.tooFast(detail, Retries.pauseMillis(answer.header("Retry-After")));
+        }
+        if (OTHER_STATES.contains(code)) {
+            throw ClientException.otherState(detail);
+        }
+        if (status == UNAUTHORIZED) {
+            throw ClientException.failed(
+                    "the server at " + link.base() + " requires another token: give it in " + whereToken);
+        }
+        if (code.isEmpty() || code.equals("unknown_path")) {
+            throw noServer(status);
+        }
+        throw ClientException.failed("the server at " + link.base() + " refuses: " + detail);
+    }
+
+    private ClientException noServer(int status) {
+        return ClientException.failed("what answers at " + link.base() + " with the status " + status
+                + " is no Caravan server, or an older one that takes no documents over HTTP");
+    }
+
+    private static String path(String endpoint, byte[] name) {
+        return endpoint + StreamName.path(DocumentName.of(name)).substring(StreamName.PREFIX.length());
+    }
+
+    @Override
+    public void cut() {
+        connections.shutdownNow().forEach(waiting -> ((Future<?>) waiting).cancel(false));
+    }
+
+    @Override
+    public void close() {
+        cut();
+    }
+}

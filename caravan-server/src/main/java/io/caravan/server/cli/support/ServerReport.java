@@ -1,0 +1,222 @@
+package io.caravan.server.cli.support;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.cli.client.StatusClient;
+import io.caravan.server.cli.client.StatusClient.Page;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Collects data from a running server, as far as it responds and permissions allow. */
+final class ServerReport {
+    private static final int PINGS = 20;
+    private static final int OK = 200;
+    private static final int NOT_READY = 503;
+    private static final int MAX_PORT = 65_535;
+
+    private final SupportFile file;
+    private final Consumer<String> told;
+    private ServerInfo info = new ServerInfo(Map.of());
+
+    interface Opening<T> {
+        T open() throws IOException;
+    }
+
+    /** Extracts the part of a response that may be disclosed. */
+    private interface Showing {
+        Object of(byte[] body) throws IOException;
+    }
+
+    /**
+     * Creates a collector for a file.
+     *
+     * @param told receives the original error messages for the user; the file must not contain them
+     */
+    ServerReport(SupportFile file, Consumer<String> told) {
+        this.file = file;
+        this.told = told;
+    }
+
+    /** Adds the data that the server offers over RESP. */
+    void overResp(Opening<ServerConnection> opening) {
+        try (ServerConnection connection = opening.open()) {
+            info = connection.info();
+            file.json("server/info.json", "figures of the server, from INFO", shown(info));
+            if (info.text("store_state").isEmpty()) {
+                file.missing("most of server/info.json", "the user has no permission admin");
+            }
+            file.json(
+                    "server/latency.json", "how soon the server answers PING over one connection", latency(connection));
+            file.json(
+                    "server/slowlog.json",
+                    "slow commands, the latest first, without their arguments and clients",
+                    slowLog(connection));
+        } catch (ServerConnection.LostException down) {
+            missing("server over RESP", "no server answers at --server, or it stopped answering", down);
+        } catch (ClientException refused) {
+            missing("server over RESP", "the server refused: a wrong password, or no permission admin", refused);
+        } catch (IOException unreadable) {
+            missing("server over RESP", "a file of the connection's options cannot be read", unreadable);
+        }
+    }
+
+    private static Map<String, Object> shown(ServerInfo info) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        info.sections().forEach((section, figures) -> {
+            if (Allowed.SECTIONS.contains(section)) {
+                shown.put(section, Allowed.INFO.values(figures));
+            }
+        });
+        return shown;
+    }
+
+    private static Map<String, Object> latency(ServerConnection connection) {
+        long[] nanos = new long[PINGS];
+        for (int i = 0; i < PINGS; i++) {
+            long began = System.nanoTime();
+            connection.ask("PING");
+            nanos[i] = System.nanoTime() - began;
+        }
+        Arrays.sort(nanos);
+        Map<String, Object> latency = new LinkedHashMap<>();
+        latency.put("pings", PINGS);
+        latency.put("shortestMicros", TimeUnit.NANOSECONDS.toMicros(nanos[0]));
+        latency.put("medianMicros", TimeUnit.NANOSECONDS.toMicros(nanos[PINGS / 2]));
+        latency.put("longestMicros", TimeUnit.NANOSECONDS.toMicros(nanos[PINGS - 1]));
+        return latency;
+    }
+
+    /** Returns the slow log. Discloses the first word of an entry only if it is a command of the server. */
+    private static List<Object> slowLog(ServerConnection connection) {
+        Set<String> commands = list(connection.ask("COMMAND", "LIST")).stream()
+                .map(ServerReport::lower)
+                .collect(Collectors.toSet());
+        List<Object> entries = new ArrayList<>();
+        for (Object each : list(connection.ask("SLOWLOG", "GET", "-1"))) {
+            List<?> fields = list(each);
+            List<?> words = fields.size() > 3 ? list(fields.get(3)) : List.of();
+            if (words.isEmpty()
+                    || !(fields.get(1) instanceof Long startedSeconds)
+                    || !(fields.get(2) instanceof Long micros)) {
+                continue;
+            }
+            String verb = lower(words.get(0));
+            Map<String, Object> entry = new LinkedHashMap<>();
+            entry.put("atSeconds", startedSeconds);
+            entry.put("micros", micros);
+            entry.put("command", commands.contains(verb) ? verb : AllowList.HIDDEN);
+            entry.put("words", words.size());
+            entries.add(entry);
+        }
+        return entries;
+    }
+
+    private static List<?> list(@Nullable Object answer) {
+        return answer instanceof List<?> list ? list : List.of();
+    }
+
+    private static String lower(@Nullable Object word) {
+        return word instanceof byte[] bytes ? new String(bytes, UTF_8).toLowerCase(Locale.ROOT) : "";
+    }
+
+    /** Adds the pages that the server offers over HTTP. */
+    void overHttp(Opening<StatusClient> opening) {
+        try {
+            StatusClient pages = opening.open();
+            page(
+                    pages,
+                    "/readyz",
+                    "server/readiness.json",
+                    "whether the server serves",
+                    body -> shown(Allowed.READINESS, body));
+            page(
+                    pages,
+                    "/metrics",
+                    "server/metrics.txt",
+                    "the samples of /metrics",
+                    body -> Metrics.shown(new String(body, UTF_8)));
+            page(
+                    pages,
+                    "/v1/settings",
+                    "server/settings.json",
+                    "settings in force, and where they come from",
+                    ServerReport::settings);
+            page(
+                    pages,
+                    "/v1/store",
+                    "server/store.json",
+                    "the log and the heap by segment",
+                    body -> shown(Allowed.LAYOUT, body));
+        } catch (IOException down) {
+            missing("server over HTTP", "nobody answers at --http-port, or not in time, or not as a server does", down);
+        }
+    }
+
+    private void page(StatusClient pages, String path, String part, String about, Showing showing) throws IOException {
+        Page page = pages.get(path);
+        if (page.status() != OK && (page.status() != NOT_READY || !path.equals("/readyz"))) {
+            file.missing(part, path + " answered with the status " + page.status());
+            return;
+        }
+        Object shown = showing.of(page.body());
+        if (shown instanceof String text) {
+            file.text(part, about, text);
+        } else {
+            file.json(part, about, shown);
+        }
+    }
+
+    private static Object shown(AllowList list, byte[] body) throws IOException {
+        return Objects.requireNonNullElse(list.values(Json.parse(body)), List.of());
+    }
+
+    private static List<Map<String, String>> settings(byte[] body) throws IOException {
+        List<Map<String, String>> rows = new ArrayList<>();
+        for (JsonNode row : Json.parse(body).path("settings")) {
+            Allowed.setting(
+                            row.path("name").asText(),
+                            row.path("value").asText(),
+                            row.path("source").asText())
+                    .ifPresent(rows::add);
+        }
+        return rows;
+    }
+
+    private void missing(String what, String why, Exception problem) {
+        file.missing(what, why);
+        told.accept(String.valueOf(problem.getMessage()));
+    }
+
+    /** Returns the server's limit of connections; empty if it is unknown. */
+    OptionalLong maxConnections() {
+        return info.number("maxclients");
+    }
+
+    /** Returns the HTTP port that the server reports; empty if it is unknown or the server has none. */
+    OptionalInt httpPort() {
+        int port = (int) info.numberOrZero("http_port");
+        return port > 0 && port <= MAX_PORT ? OptionalInt.of(port) : OptionalInt.empty();
+    }
+
+    /** Returns the server's process id on its own machine; empty if it is unknown. */
+    OptionalLong processId() {
+        return info.number("process_id");
+    }
+}

@@ -1,0 +1,199 @@
+package io.caravan.server.cli.support;
+
+import io.caravan.CaravanException;
+import io.caravan.CorruptStoreException;
+import io.caravan.DurableListStore;
+import io.caravan.Shards;
+import io.caravan.StoreVersionException;
+import io.caravan.VerifyReport;
+import io.caravan.format.CheckpointLayout;
+import io.caravan.format.FileHeader;
+import io.caravan.format.FileNames;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Describes the directory of an open or closed store. Only reads, and takes no lock. */
+final class StoreReport {
+    /** The size, in bytes, above which verifying a store takes too long for this command. */
+    static final long MOST_VERIFIED_BYTES = 256L << 20;
+
+    private static final int MOST_FILES = 20_000;
+    private static final String PART = "store";
+    private static final String LOCK = "caravan.lock";
+
+    private final SupportFile file;
+    private final Path directory;
+    private final String part;
+    private long bytes;
+
+    private StoreReport(SupportFile file, Path directory, String part) {
+        this.file = file;
+        this.directory = directory;
+        this.part = part;
+    }
+
+    /** Adds the data about a store's directory, or about each of its shards. */
+    static void look(SupportFile file, Path directory, VerifyReport.Progress progress) {
+        List<Path> folders;
+        try {
+            folders = Shards.folders(directory);
+        } catch (CaravanException damaged) {
+            file.missing(PART, "the file that says how many groups there are cannot be read");
+            return;
+        }
+        for (Path folder : folders) {
+            String part = folders.size() == 1 ? PART : PART + "/" + folder.getFileName();
+            new StoreReport(file, folder, part).look(progress);
+        }
+    }
+
+    /**
+     * Adds the files, their headers, and the result of verifying the store. Reports the progress of the verification.
+     */
+    private void look(VerifyReport.Progress progress) {
+        try {
+            file.json(part + "/files.json", "files of the store's directory, with what their headers say", files());
+        } catch (IOException | CaravanException unreadable) {
+            file.missing(part, "--store is no directory that this user may read");
+            return;
+        }
+        verify(progress);
+    }
+
+    private Map<String, Object> files() throws IOException {
+        List<Path> paths;
+        try (Stream<Path> listed = Files.list(directory)) {
+            paths = listed.sorted().limit(MOST_FILES).toList();
+        }
+        List<Object> ours = new ArrayList<>();
+        List<Object> others = new ArrayList<>();
+        for (Path path : paths) {
+            String name = path.getFileName().toString();
+            boolean known = FileNames.isOurs(name) || name.equals(LOCK);
+            describe(path).ifPresent(described -> {
+                if (known) {
+                    described.put("name", name);
+                }
+                (known ? ours : others).add(described);
+            });
+        }
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put("all", paths.size() < MOST_FILES);
+        answer.put("files", ours);
+        answer.put("filesThatAreNotTheStores", others);
+        return answer;
+    }
+
+    /** Describes a file; returns empty if the file, such as a recycled log segment, no longer exists. */
+    private Optional<Map<String, Object>> describe(Path path) throws IOException {
+        try {
+            BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
+            Map<String, Object> described = new LinkedHashMap<>();
+            described.put("bytes", attributes.size());
+            described.put("modified", attributes.lastModifiedTime().toInstant().toString());
+            described.put("directory", attributes.isDirectory());
+            kind(path.getFileName().toString()).ifPresent(kind -> {
+                bytes += attributes.size();
+                head(path, kind, described);
+            });
+            return Optional.of(described);
+        } catch (NoSuchFileException gone) {
+            return Optional.empty();
+        }
+    }
+
+    private static Optional<FileHeader.Kind> kind(String name) {
+        if (FileNames.LOG.number(name).isPresent()) {
+            return Optional.of(FileHeader.Kind.LOG_SEGMENT);
+        }
+        if (FileNames.HEAP.number(name).isPresent()) {
+            return Optional.of(FileHeader.Kind.HEAP_SEGMENT);
+        }
+        return FileNames.CHECKPOINT.number(name).isPresent()
+                ? Optional.of(FileHeader.Kind.CHECKPOINT)
+                : Optional.empty();
+    }
+
+    /** Reads the fixed fields of a file header, and no more, because values may follow them. */
+    private static void head(Path path, FileHeader.Kind kind, Map<String, Object> described) {
+        described.put("kind", kind.letters());
+        try (InputStream in = Files.newInputStream(path)) {
+            ByteBuffer head = ByteBuffer.wrap(in.readNBytes(CheckpointLayout.HEADER_BYTES))
+                    .order(ByteOrder.LITTLE_ENDIAN);
+            FileHeader.Fields fields = FileHeader.get(head, kind, "");
+            described.put("version", head.getInt(FileHeader.VERSION));
+            described.put("storeId", Long.toHexString(fields.storeId()));
+            described.put("number", fields.number());
+            described.put("segmentBytes", fields.segmentBytes());
+            if (kind == FileHeader.Kind.CHECKPOINT && head.limit() == CheckpointLayout.HEADER_BYTES) {
+                described.put("startLsn", head.getLong(CheckpointLayout.START_LSN));
+            }
+        } catch (StoreVersionException newer) {
+            described.put("problem", "another version of the format");
+        } catch (CaravanException damaged) {
+            described.put("problem", "the header is damaged");
+        } catch (IOException unreadable) {
+            described.put("problem", "it cannot be read");
+        }
+    }
+
+    private void verify(VerifyReport.Progress progress) {
+        String verified = part + "/verify.json";
+        if (bytes > MOST_VERIFIED_BYTES) {
+            file.missing(verified, "the store is too large to be verified in passing: run caravan verify");
+            return;
+        }
+        try {
+            VerifyReport report = DurableListStore.verifyWhileOpen(directory, progress);
+            file.json(verified, "what verifying the store has found", figures(report));
+        } catch (CaravanException unreadable) {
+            file.missing(
+                    verified,
+                    "it cannot be verified (" + unreadable.getClass().getSimpleName() + "): run caravan verify");
+        }
+    }
+
+    private static Map<String, Object> figures(VerifyReport report) {
+        Map<String, Object> figures = new LinkedHashMap<>();
+        figures.put("clean", report.clean());
+        figures.put("checkpoints", report.checkpoints());
+        figures.put("frames", report.frames());
+        figures.put("lists", report.lists());
+        figures.put("entries", report.entries());
+        figures.put("bytes", report.bytes());
+        figures.put(
+                "faults",
+                report.faults().stream()
+                        .limit(MOST_FILES)
+                        .map(StoreReport::fault)
+                        .toList());
+        return figures;
+    }
+
+    /** Returns the location of a fault, without its message. */
+    private static Map<String, Object> fault(CaravanException fault) {
+        Map<String, Object> where = new LinkedHashMap<>();
+        where.put("problem", fault.getClass().getSimpleName());
+        if (fault instanceof CorruptStoreException damage) {
+            Path path = Path.of(damage.file()).getFileName();
+            String name = path == null ? "" : path.toString();
+            where.put("file", FileNames.isOurs(name) ? name : AllowList.HIDDEN);
+            where.put("offset", damage.offset());
+            where.put("document", damage.id());
+            where.put("sequence", damage.sequence());
+        }
+        return where;
+    }
+}

@@ -1,0 +1,200 @@
+package io.caravan.server.document;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException.Reason;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An atomic append to an existing document, by the rules of the Durable Streams protocol (sections 5.2 and 5.3). The
+ * rules are checked in the protocol's order: whether the document is closed, the content type, whether the producer
+ * repeats an append, and the writer's sequence.
+ *
+ * @param values the values to append; may be empty only to close the document; if a JSON content type is given, as
+ *     {@link JsonMessages#split} returns them
+ * @param close whether these are the document's last values
+ * @param contentType the values' type, which must be the document's; null if it is not given
+ * @param streamSeq the writer's own sequence, which must be greater than the last one, compared byte by byte; or null
+ * @param producer the append's producer and its number, or null
+ * @param sequence required sequence of the first value, if given; checked last, so that a repeated append of a producer
+ *     still succeeds
+ */
+public record AppendRequest(
+        List<byte[]> values,
+        boolean close,
+        @Nullable String contentType,
+        @Nullable String streamSeq,
+        @Nullable Producer producer,
+        OptionalLong sequence) {
+    /** Maximum length of a writer's sequence, in characters. */
+    public static final int MAX_STREAM_SEQ_CHARS = 256;
+
+    /**
+     * Checks the writer's sequence, which is stored with the document.
+     *
+     * @throws IllegalArgumentException when it is too long
+     */
+    public AppendRequest {
+        if (streamSeq != null && streamSeq.length() > MAX_STREAM_SEQ_CHARS) {
+            throw new IllegalArgumentException("a writer's sequence must be of at most " + MAX_STREAM_SEQ_CHARS
+                    + " characters, was of " + streamSeq.length());
+        }
+    }
+
+    /** Creates an append at any sequence. */
+    public AppendRequest(
+            List<byte[]> values,
+            boolean close,
+            @Nullable String contentType,
+            @Nullable String streamSeq,
+            @Nullable Producer producer) {
+        this(values, close, contentType, streamSeq, producer, OptionalLong.empty());
+    }
+
+    /** Whether this request changed the document. */
+    public enum Result {
+        /** This request appended the values, or closed the document. */
+        DONE,
+        /** This request repeats an earlier one, and changed nothing. */
+        REPEATED
+    }
+
+    /**
+     * The document after an append.
+     *
+     * @param result whether this request changed it
+     * @param producer the producer's last known append, or null when no producer was given
+     */
+    public record Added(
+            DocumentInfo info, Result result, @Nullable Producer producer) {}
+
+    /** Applies the append within a write; throws {@link DocumentException} when it is rejected. */
+    public Added applyTo(EditedDocument document) {
+        DocumentName name = document.name();
+        DocumentInfo info = DocumentReads.required(name, document.info());
+        DocumentAttributes attributes = info.attributes();
+        if (attributes.closed()) {
+            return toClosed(name, info);
+        }
+        if (contentType != null && !values.isEmpty() && !ContentTypes.same(contentType, attributes.contentType())) {
+            throw new DocumentException(
+                    Reason.CONTENT_TYPE_MISMATCH,
+                    name,
+                    "is of type " + attributes.contentType() + ", not " + contentType);
+        }
+        if (producer != null) {
+            Producer known = attributes.producers().find(producer.id());
+            if (repeats(name, producer, known)) {
+                return new Added(info, Result.REPEATED, known);
+            }
+        }
+        checkStreamSeq(name, attributes.streamSeq());
+        checkSequence(name, info.nextSequence());
+        return append(document, info);
+    }
+
+    private Added toClosed(DocumentName name, DocumentInfo info) {
+        boolean repeated = producer == null
+                ? close && values.isEmpty()
+                : producer.id().equals(info.attributes().closedBy())
+                        && producer.equals(info.attributes().producers().find(producer.id()));
+        if (!repeated) {
+            throw EditedDocument.closed(name, info);
+        }
+        return new Added(info, Result.REPEATED, producer);
+    }
+
+    /** Whether the append was made before; throws when the producer may not make it now. */
+    private static boolean repeats(DocumentName name, Producer producer, @Nullable Producer known) {
+        if (known == null || producer.epoch() > known.epoch()) {
+            checkFirst(name, producer, known);
+            return false;
+        }
+        if (producer.epoch() < known.epoch()) {
+            throw new DocumentException(
+                    Reason.PRODUCER_FENCED,
+                    name,
+                    "has seen epoch " + known.epoch() + " of producer " + producer.id() + ", this is of epoch "
+                            + producer.epoch(),
+                    0,
+                    known.epoch());
+        }
+        if (producer.sequence() > known.sequence() + 1) {
+            throw gap(name, producer, known.sequence() + 1);
+        }
+        return producer.sequence() <= known.sequence();
+    }
+
+    private static void checkFirst(DocumentName name, Producer producer, @Nullable Producer known) {
+        if (producer.sequence() == 0) {
+            return;
+        }
+        if (known == null) {
+            throw gap(name, producer, 0);
+        }
+        throw new DocumentException(
+                Reason.PRODUCER_EPOCH_START,
+                name,
+                "got the new epoch " + producer.epoch() + " of producer " + producer.id()
+                        + ", which must begin at 0, not " + producer.sequence(),
+                0,
+                producer.sequence());
+    }
+
+    private static DocumentException gap(DocumentName name, Producer producer, long expected) {
+        return new DocumentException(
+                Reason.PRODUCER_GAP,
+                name,
+                "misses appends of producer " + producer.id() + ": expected " + expected + ", got "
+                        + producer.sequence(),
+                expected,
+                producer.sequence());
+    }
+
+    private void checkStreamSeq(DocumentName name, @Nullable String last) {
+        if (streamSeq != null && last != null && Arrays.compareUnsigned(utf8(streamSeq), utf8(last)) <= 0) {
+            throw new DocumentException(
+                    Reason.STREAM_SEQ_REGRESSION,
+                    name,
+                    "has seen the writer's sequence '" + last + "', '" + streamSeq + "' is not greater");
+        }
+    }
+
+    private void checkSequence(DocumentName name, long next) {
+        if (sequence.isPresent() && sequence.getAsLong() != next) {
+            throw new DocumentException(
+                    Reason.SEQUENCE_CONFLICT,
+                    name,
+                    "goes on with sequence " + next + ", not " + sequence.getAsLong(),
+                    sequence.getAsLong(),
+                    next);
+        }
+    }
+
+    private static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private Added append(EditedDocument document, DocumentInfo before) {
+        document.append(values, contentType != null);
+        DocumentAttributes after = before.attributes();
+        if (producer != null) {
+            after = after.withProducers(after.producers().with(producer));
+        }
+        if (streamSeq != null) {
+            after = after.withStreamSeq(streamSeq);
+        }
+        if (close) {
+            after = after.withClosed(producer == null ? null : producer.id());
+        }
+        if (!after.equals(before.attributes())) {
+            document.attributes(after);
+        }
+        DocumentInfo info =
+                new DocumentInfo(before.id(), before.firstSequence(), before.nextSequence() + values.size(), after);
+        return new Added(info, Result.DONE, producer);
+    }
+}

@@ -1,0 +1,251 @@
+package io.caravan.server.document;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException.Reason;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The creation of a document, unless it already exists as described, by the rules of the Durable Streams protocol
+ * (sections 4.2 and 5.1).
+ *
+ * @param contentType null for the type of the fork's source or, without a fork, the default type
+ * @param ttlSeconds duration of a sliding expiry
+ * @param expiresAtMillis time of expiry, in milliseconds since 1970; not together with {@code ttlSeconds}
+ * @param closed whether no value can be appended after {@code values}
+ * @param values its first values; if a JSON content type is given, as {@link JsonMessages#split} returns them
+ * @param fork the point of another document from which to fork it, or null
+ */
+public record CreateRequest(
+        @Nullable String contentType,
+        OptionalLong ttlSeconds,
+        OptionalLong expiresAtMillis,
+        boolean closed,
+        List<byte[]> values,
+        @Nullable ForkPoint fork) {
+    /** Maximum length of a chain of forks: a read follows the entire chain. */
+    static final int MAX_FORK_DEPTH = 64;
+    /** Maximum length of a content type, in characters. */
+    public static final int MAX_CONTENT_TYPE_CHARS = 256;
+
+    /**
+     * Checks the content type, which is stored with the document.
+     *
+     * @throws IllegalArgumentException when it is too long
+     */
+    public CreateRequest {
+        if (contentType != null && contentType.length() > MAX_CONTENT_TYPE_CHARS) {
+            throw new IllegalArgumentException("a content type must be of at most " + MAX_CONTENT_TYPE_CHARS
+                    + " characters, was of " + contentType.length());
+        }
+    }
+
+    /**
+     * The point at which to fork a document.
+     *
+     * @param source the document to fork
+     * @param sequence the sequence of the first value that the fork does not share; if empty, it shares all values
+     * @param part amount of additional data of the fork: messages of a JSON document, or bytes of the next value of any
+     *     other document
+     */
+    public record ForkPoint(DocumentName source, OptionalLong sequence, long part) {}
+
+    /** Whether this request created the document. */
+    public enum Result {
+        CREATED,
+        EXISTED
+    }
+
+    /**
+     * The document after its creation.
+     *
+     * @param result whether this request created it
+     */
+    public record Created(DocumentInfo info, Result result) {}
+
+    /**
+     * A value of a document.
+     *
+     * @param documentId the document's id
+     */
+    record SourceValue(long documentId, byte[] value) {}
+
+    /**
+     * Creates the document.
+     *
+     * @param boundary the source's value from which the fork gets its first bytes, or null if it needs none
+     */
+    Created applyTo(DocumentEdits edits, DocumentName name, @Nullable SourceValue boundary) {
+        EditedDocument document = edits.document(name);
+        DocumentInfo existing;
+        try {
+            existing = document.info();
+        } catch (DocumentException refused) {
+            if (refused.reason() != Reason.GONE) {
+                throw refused;
+            }
+            throw exists(
+                    name,
+                    "is deleted, but documents that were forked off it still need its values, so the name is taken");
+        }
+        if (existing != null) {
+            checkSame(name, existing);
+            return new Created(existing, Result.EXISTED);
+        }
+        if (fork == null) {
+            document.create(attributes());
+        } else {
+            fork(edits, document, fork, boundary);
+        }
+        if (!values.isEmpty()) {
+            // Values without a given type are unchecked, and a fork of a JSON document requires JSON.
+            document.append(values, contentType != null);
+        }
+        DocumentInfo made = DocumentReads.required(name, document.info());
+        if (closed) {
+            document.attributes(made.attributes().withClosed(null));
+        }
+        return new Created(DocumentReads.required(name, document.info()), Result.CREATED);
+    }
+
+    private DocumentAttributes attributes() {
+        return withExpiry(DocumentAttributes.NONE.withContentType(type()), ttlSeconds, expiresAtMillis);
+    }
+
+    private String type() {
+        return contentType == null ? DocumentAttributes.DEFAULT_CONTENT_TYPE : contentType;
+    }
+
+    private boolean expires() {
+        return ttlSeconds.isPresent() || expiresAtMillis.isPresent();
+    }
+
+    private static DocumentAttributes withExpiry(
+            DocumentAttributes attributes, OptionalLong ttl, OptionalLong expiresAt) {
+        if (ttl.isPresent()) {
+            return attributes.withTtlSeconds(ttl.getAsLong());
+        }
+        return expiresAt.isPresent() ? attributes.withExpiresAtMillis(expiresAt.getAsLong()) : attributes;
+    }
+
+    private void checkSame(DocumentName name, DocumentInfo existing) {
+        DocumentAttributes is = existing.attributes();
+        Fork from = is.fork();
+        boolean sameType = fork != null && contentType == null || ContentTypes.same(type(), is.contentType());
+        boolean sameExpiry = fork != null && !expires()
+                || ttlSeconds.equals(is.ttlSeconds()) && expiresAtMillis.equals(is.expiresAtMillis());
+        boolean sameFork = fork == null ? from == null : from != null && samePoint(fork, from, is);
+        check(name, sameType, "exists, and is of type " + is.contentType());
+        check(name, sameExpiry, "exists, and expires at another time");
+        check(name, closed == is.closed(), is.closed() ? "exists, and is closed" : "exists, and is not closed");
+        check(name, sameFork, "exists, and was not forked from there");
+    }
+
+    private static boolean samePoint(ForkPoint point, Fork fork, DocumentAttributes attributes) {
+        long anchor = attributes.isJson() ? fork.sequence() - fork.part() : fork.sequence();
+        return point.source().equals(fork.source())
+                && point.part() == fork.part()
+                && point.sequence().orElse(anchor) == anchor;
+    }
+
+    private static void check(DocumentName name, boolean same, String otherwise) {
+        if (!same) {
+            throw exists(name, otherwise);
+        }
+    }
+
+    private static DocumentException exists(DocumentName name, String problem) {
+        return new DocumentException(Reason.EXISTS, name, problem);
+    }
+
+    private void fork(DocumentEdits edits, EditedDocument document, ForkPoint point, @Nullable SourceValue boundary) {
+        EditedDocument source = edits.document(point.source());
+        DocumentInfo info;
+        try {
+            info = source.info();
+        } catch (MovedException moved) {
+            throw new DocumentException(
+                    Reason.SOURCE_NOT_FOUND, point.source(), "has been moved to " + moved.to() + ": fork it there");
+        } catch (DocumentException gone) {
+            throw new DocumentException(Reason.SOURCE_GONE, point.source(), "is deleted, and cannot be forked");
+        }
+        if (info == null) {
+            throw new DocumentException(
+                    Reason.SOURCE_NOT_FOUND, point.source(), "does not exist, and cannot be forked");
+        }
+        checkType(document.name(), info);
+        checkDepth(edits, document.name(), info);
+        Fork made = forkAt(info, point);
+        document.create(forkAttributes(info.attributes()).withFork(made));
+        source.forkAdded();
+        if (made.part() > 0 && !info.attributes().isJson()) {
+            document.append(List.of(part(info, point, boundary)));
+        }
+    }
+
+    private void checkType(DocumentName name, DocumentInfo source) {
+        if (contentType != null
+                && !ContentTypes.same(contentType, source.attributes().contentType())) {
+            throw new DocumentException(
+                    Reason.CONTENT_TYPE_MISMATCH,
+                    name,
+                    "cannot be of type " + contentType + ": what it is forked off is of type "
+                            + source.attributes().contentType());
+        }
+    }
+
+    private static void checkDepth(DocumentEdits edits, DocumentName name, DocumentInfo source) {
+        int depth = 1;
+        Fork fork = source.attributes().fork();
+        while (fork != null) {
+            if (++depth > MAX_FORK_DEPTH) {
+                throw new DocumentException(
+                        Reason.FORK_POINT, name, "would be a fork of a fork, more than " + MAX_FORK_DEPTH + " deep");
+            }
+            DocumentInfo above = edits.document(fork.source()).evenDeleted();
+            fork = above == null ? null : above.attributes().fork();
+        }
+    }
+
+    private static Fork forkAt(DocumentInfo source, ForkPoint point) {
+        long anchor = point.sequence().orElse(source.nextSequence());
+        boolean json = source.attributes().isJson();
+        long sequence = json ? anchor + point.part() : anchor;
+        // A trimmed document can be forked at its first retained value: the fork then shares no values.
+        if (anchor < source.firstSequence()
+                || sequence < anchor
+                || sequence > source.nextSequence()
+                || !json && point.part() > 0 && anchor == source.nextSequence()) {
+            throw new DocumentException(
+                    Reason.FORK_POINT,
+                    point.source(),
+                    "cannot be forked at " + anchor + (point.part() > 0 ? " and " + point.part() : "")
+                            + ": it has values from " + source.firstSequence() + " to " + source.nextSequence());
+        }
+        return new Fork(point.source(), sequence, point.part(), source.firstSequence());
+    }
+
+    private DocumentAttributes forkAttributes(DocumentAttributes source) {
+        DocumentAttributes attributes = DocumentAttributes.NONE.withContentType(source.contentType());
+        return expires()
+                ? withExpiry(attributes, ttlSeconds, expiresAtMillis)
+                : withExpiry(attributes, source.ttlSeconds(), source.expiresAtMillis());
+    }
+
+    private static byte[] part(DocumentInfo source, ForkPoint point, @Nullable SourceValue boundary) {
+        if (boundary == null || boundary.documentId() != source.id()) {
+            throw new DocumentException(
+                    Reason.CHANGED, point.source(), "was replaced while it was being forked; try again");
+        }
+        byte[] value = boundary.value();
+        if (point.part() > value.length) {
+            throw new DocumentException(
+                    Reason.FORK_POINT,
+                    point.source(),
+                    "cannot be forked " + point.part() + " bytes into a value of " + value.length);
+        }
+        return Arrays.copyOf(value, (int) point.part());
+    }
+}

@@ -1,0 +1,272 @@
+package io.caravan.server.document;
+
+import io.caravan.catalog.DocumentName;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The data that a write needs before its names are locked, because it takes time to get: values that it reads, and
+ * whether long values are JSON.
+ *
+ * <p>The write is tried. Data that it lacks is recorded, and the try is abandoned ({@link UnpreparedException}). {@link
+ * #prepare} gets the recorded data, on a thread that may wait, and the write is tried again. A document's values never
+ * change while it keeps its id, so copies stay valid, and the next try lacks only values appended since. Used by one
+ * thread at a time.
+ */
+public final class Prefetch {
+    /** JSON of up to this total length is parsed immediately, wherever the write is tried. */
+    static final int SHORT_JSON_BYTES = 16 * 1024;
+    /** The approximate memory overhead of a value. */
+    private static final int VALUE_OVERHEAD_BYTES = 24;
+
+    private final long maxBytes;
+    /** Copied values, by document id and first sequence. */
+    private @Nullable Map<Long, TreeMap<Long, List<byte[]>>> copies;
+
+    private long copiedBytes;
+    /** Results of validation, by the identity of the list of values; empty for JSON. */
+    private @Nullable Map<List<byte[]>, Optional<DocumentException>> checked;
+
+    private final List<Range> missingValues = new ArrayList<>(0);
+    private final List<Unchecked> unchecked = new ArrayList<>(0);
+    // Counters of the current try.
+    private long readBytes;
+    private long shortJsonBytes;
+
+    /** The part of a document to copy. */
+    private record Range(DocumentName name, long documentId, SequenceRange sequences) {}
+
+    /** Values that must be JSON. */
+    private record Unchecked(DocumentName name, List<byte[]> values) {}
+
+    /** Thrown when a write is abandoned because it needs more than its preparation has. Nothing has changed. */
+    public static final class UnpreparedException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        UnpreparedException() {
+            super(null, null, false, false);
+        }
+    }
+
+    /**
+     * Creates an empty preparation.
+     *
+     * @param maxBytes limit on the length of all values that the write reads, each counted with {@value
+     *     #VALUE_OVERHEAD_BYTES} additional bytes
+     */
+    public Prefetch(long maxBytes) {
+        this.maxBytes = maxBytes;
+    }
+
+    /** Returns the approximate memory of the copied values, in bytes. */
+    public long copiedBytes() {
+        return copiedBytes;
+    }
+
+    /**
+     * Tries the write.
+     *
+     * @throws UnpreparedException when the write needs more data, even if it succeeded
+     */
+    <T> T attempt(Function<DocumentEdits, T> change, DocumentEdits edits) {
+        readBytes = 0;
+        shortJsonBytes = 0;
+        T result;
+        try {
+            result = change.apply(edits);
+        } catch (RuntimeException refused) {
+            requireComplete();
+            throw refused;
+        }
+        requireComplete();
+        return result;
+    }
+
+    private void requireComplete() {
+        if (!missingValues.isEmpty() || !unchecked.isEmpty()) {
+            throw new UnpreparedException();
+        }
+    }
+
+    /**
+     * Returns values of a document of the store; an empty list if they have yet to be copied.
+     *
+     * @throws IllegalArgumentException when the write reads too much
+     */
+    List<byte[]> values(DocumentName name, long documentId, SequenceRange range) {
+        List<byte[]> found = List.of();
+        long next = range.from();
+        while (next < range.to()) {
+            List<byte[]> copied = copied(documentId, next);
+            if (copied.isEmpty()) {
+                lacks(new Range(name, documentId, new SequenceRange(next, range.to())));
+                return List.of();
+            }
+            List<byte[]> part = copied.subList(0, (int) Math.min(copied.size(), range.to() - next));
+            found = joined(found, part);
+            next += part.size();
+        }
+        return found;
+    }
+
+    /** Returns the copied values starting at this sequence. */
+    private List<byte[]> copied(long documentId, long from) {
+        Map<Long, TreeMap<Long, List<byte[]>>> all = copies;
+        TreeMap<Long, List<byte[]>> ranges = all == null ? null : all.get(documentId);
+        Map.Entry<Long, List<byte[]>> range = ranges == null ? null : ranges.floorEntry(from);
+        if (range == null || from - range.getKey() >= range.getValue().size()) {
+            return List.of();
+        }
+        return range.getValue()
+                .subList((int) (from - range.getKey()), range.getValue().size());
+    }
+
+    static List<byte[]> joined(List<byte[]> first, List<byte[]> second) {
+        if (first.isEmpty() || second.isEmpty()) {
+            return first.isEmpty() ? second : first;
+        }
+        List<byte[]> joined = new ArrayList<>(first.size() + second.size());
+        joined.addAll(first);
+        joined.addAll(second);
+        return joined;
+    }
+
+    /** Records a missing range; merges it with the last range if it continues that range. */
+    private void lacks(Range range) {
+        int last = missingValues.size() - 1;
+        Range before = last < 0 ? null : missingValues.get(last);
+        if (before != null
+                && before.documentId() == range.documentId()
+                && before.sequences().to() == range.sequences().from()) {
+            SequenceRange both = new SequenceRange(
+                    before.sequences().from(), range.sequences().to());
+            missingValues.set(last, new Range(range.name(), range.documentId(), both));
+        } else {
+            missingValues.add(range);
+        }
+    }
+
+    /**
+     * Counts values that the write reads.
+     *
+     * @throws IllegalArgumentException when they exceed the limit
+     */
+    void read(List<byte[]> values) {
+        for (byte[] value : values) {
+            readBytes += value.length + VALUE_OVERHEAD_BYTES;
+        }
+        if (readBytes > maxBytes && values.size() > 1) {
+            throw tooMuch();
+        }
+    }
+
+    private IllegalArgumentException tooMuch() {
+        return new IllegalArgumentException("the values to answer take more than " + maxBytes
+                + " bytes; use a smaller count or range, or LRANGE outside of a transaction, which streams them");
+    }
+
+    /**
+     * Validates short values; records long ones, which {@link #prepare} validates.
+     *
+     * @throws DocumentException {@code NOT_JSON}
+     */
+    void requireJson(DocumentName name, List<byte[]> values) {
+        Optional<DocumentException> known = checked == null ? null : checked.get(values);
+        if (known != null) {
+            known.ifPresent(problem -> {
+                throw problem;
+            });
+            return;
+        }
+        for (byte[] value : values) {
+            shortJsonBytes += value.length;
+        }
+        if (shortJsonBytes <= SHORT_JSON_BYTES) {
+            JsonMessages.validate(name, values);
+        } else {
+            unchecked.add(new Unchecked(name, values));
+        }
+    }
+
+    /** Gets the data that the last try lacked; for a thread that may wait. */
+    void prepare(DocumentReads reads) {
+        if (copiedBytes > maxBytes) {
+            // Some values have been trimmed since; the remaining ones are copied again.
+            copies = null;
+            copiedBytes = 0;
+        }
+        List<Range> ranges = List.copyOf(missingValues);
+        List<Unchecked> values = List.copyOf(unchecked);
+        missingValues.clear();
+        unchecked.clear();
+        long most = copiedBytes + maxBytes;
+        ranges.forEach(range -> copy(range, reads, most));
+        values.forEach(this::check);
+    }
+
+    private void copy(Range range, DocumentReads reads, long mostBytes) {
+        Copier copier = new Copier(mostBytes - copiedBytes);
+        SequenceRange wanted = range.sequences();
+        reads.readLocal(
+                range.name(),
+                info -> info.id() == range.documentId() && info.firstSequence() <= wanted.from()
+                        ? new SequenceRange(wanted.from(), Math.min(wanted.to(), info.nextSequence()))
+                        : SequenceRange.EMPTY,
+                copier);
+        copiedBytes += copier.bytes;
+        if (copies == null) {
+            copies = new HashMap<>();
+        }
+        copies.computeIfAbsent(range.documentId(), id -> new TreeMap<>())
+                .merge(wanted.from(), copier.values, (one, other) -> one.size() < other.size() ? other : one);
+    }
+
+    private void check(Unchecked of) {
+        Optional<DocumentException> problem = Optional.empty();
+        try {
+            JsonMessages.validate(of.name(), of.values());
+        } catch (DocumentException notJson) {
+            problem = Optional.of(notJson);
+        }
+        if (checked == null) {
+            checked = new IdentityHashMap<>();
+        }
+        checked.put(of.values(), problem);
+    }
+
+    private final class Copier implements DocumentReader {
+        private final long mostBytes;
+        private final List<byte[]> values = new ArrayList<>();
+        private long bytes;
+
+        Copier(long mostBytes) {
+            this.mostBytes = mostBytes;
+        }
+
+        @Override
+        public void begin(long count) {
+            values.clear();
+            bytes = 0;
+        }
+
+        @Override
+        public boolean next(long sequence, ByteBuffer value) {
+            bytes += value.remaining() + VALUE_OVERHEAD_BYTES;
+            if (bytes > mostBytes && !values.isEmpty()) {
+                throw tooMuch();
+            }
+            byte[] copy = new byte[value.remaining()];
+            value.get(copy);
+            values.add(copy);
+            return true;
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package io.caravan.server.document;
+
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server to which a document has moved: its addresses, for clients of either protocol. At least one address is
+ * known.
+ *
+ * @param resp {@code HOST:PORT} for RESP, or null
+ * @param http {@code http://HOST:PORT} or {@code https://HOST:PORT}, without a trailing slash, or null
+ */
+public record RedirectTarget(
+        @Nullable String resp, @Nullable String http) {
+    private static final int MAX_CHARS = 600;
+    private static final String HOST_PORT = "([0-9A-Za-z._-]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}";
+    private static final Pattern RESP = Pattern.compile(HOST_PORT);
+    private static final Pattern HTTP = Pattern.compile("https?://" + HOST_PORT);
+
+    /**
+     * Parses one address of either kind, or both, separated by a space.
+     *
+     * @throws IllegalArgumentException when the text is anything else
+     */
+    public static RedirectTarget parse(String text) {
+        String resp = null;
+        String http = null;
+        boolean known = text.length() <= MAX_CHARS;
+        for (String address : known ? text.split(" ", -1) : new String[0]) {
+            if (resp == null && RESP.matcher(address).matches()) {
+                resp = address;
+            } else if (http == null && HTTP.matcher(address).matches()) {
+                http = address;
+            } else {
+                known = false;
+            }
+        }
+        if (!known) {
+            throw new IllegalArgumentException(
+                    "the other server must be named by HOST:PORT, http://HOST:PORT or https://HOST:PORT, or by the one"
+                            + " for RESP and the other for HTTP with a space between them");
+        }
+        return new RedirectTarget(resp, http);
+    }
+
+    /** Returns the address for a client that speaks RESP, or the one for HTTP if no other is known. */
+    public String forResp() {
+        return resp == null ? text() : resp;
+    }
+
+    /** Returns the text that {@link #parse} accepts. */
+    public String text() {
+        return resp == null ? String.valueOf(http) : http == null ? resp : resp + " " + http;
+    }
+
+    /** Returns a text for messages. */
+    @Override
+    public String toString() {
+        return text().replace(" ", " (") + (resp != null && http != null ? ")" : "");
+    }
+}

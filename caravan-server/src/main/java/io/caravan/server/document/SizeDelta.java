@@ -1,0 +1,216 @@
+package io.caravan.server.document;
+
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.catalog.DocumentState;
+import io.caravan.server.document.space.Space;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The effect of a write on the size of a document in a space. Sequences are those of the document's own list. The size
+ * of the list is looked up in the store only when values were removed, or a limit needs it. Used under the lock of the
+ * document's name, until the write is committed.
+ */
+final class SizeDelta {
+    private static final long UNKNOWN = -1;
+
+    private final Space space;
+    private final @Nullable DocumentState before;
+    /** The document that has replaced the previous one in this write, or null. */
+    private @Nullable DocumentState taken;
+    /** The values that the write has appended, which are the last ones of the list. */
+    private final List<byte[]> appended = new ArrayList<>(1);
+
+    private long appendedBytes;
+    private int longestBytes;
+    private boolean everAppended;
+    private long bytesBefore = UNKNOWN;
+
+    SizeDelta(Space space, @Nullable DocumentState before) {
+        this.space = space;
+        this.before = before;
+    }
+
+    Space space() {
+        return space;
+    }
+
+    /**
+     * Records values that the write appends.
+     *
+     * @param values as they are stored
+     * @param moreBytes bytes of each value that are not the client's
+     */
+    void appended(List<byte[]> values, int moreBytes) {
+        everAppended = true;
+        for (byte[] value : values) {
+            appended.add(value);
+            appendedBytes += value.length;
+            longestBytes = Math.max(longestBytes, value.length - moreBytes);
+        }
+    }
+
+    void deleted() {
+        appended.clear();
+    }
+
+    /** Records that another document, with its values, has replaced this one. */
+    void tookOver(DocumentState other) {
+        taken = other;
+    }
+
+    /** Whether the write has appended values, even if it has deleted them again. */
+    boolean everAppended() {
+        return everAppended;
+    }
+
+    /**
+     * Whether the write has appended values that it has not deleted again with their document. Trimmed values count.
+     */
+    boolean appends() {
+        return !appended.isEmpty();
+    }
+
+    /**
+     * Returns the length of all values that the write has appended, including those that it deleted again, in bytes.
+     */
+    long appendedBytes() {
+        return appendedBytes;
+    }
+
+    /** Returns the length of the longest appended value, without its time, in bytes. */
+    int longestBytes() {
+        return longestBytes;
+    }
+
+    /** Returns the change in the number of documents: 1, 0 or -1. */
+    int moreDocuments(@Nullable DocumentState after) {
+        return (after == null ? 0 : 1) - (before == null ? 0 : 1);
+    }
+
+    /** Returns the length of the values in the list after the write, in bytes. */
+    long bytes(ListStore store, @Nullable DocumentState after) {
+        return after == null ? 0 : kept(store, after) + appendedFrom(after);
+    }
+
+    /** Returns the change in that length, in bytes. */
+    long moreBytes(ListStore store, @Nullable DocumentState after) {
+        if (before == null || after != null && keeps(after) && after.firstSequence() == before.firstSequence()) {
+            return after == null ? 0 : appendedFrom(after);
+        }
+        return bytes(store, after) - bytesBefore(store);
+    }
+
+    private boolean keeps(DocumentState after) {
+        return before != null && before.id() == after.id();
+    }
+
+    private long bytesBefore(ListStore store) {
+        if (bytesBefore == UNKNOWN) {
+            ListInfo list = before == null ? null : store.accepted(before.id());
+            bytesBefore = list == null ? 0 : list.bytes();
+        }
+        return bytesBefore;
+    }
+
+    /** Returns the length of the values that existed before the write and that the write has not removed, in bytes. */
+    private long kept(ListStore store, DocumentState after) {
+        if (taken != null && taken.id() == after.id()) {
+            return keptOf(store, taken, after);
+        }
+        if (before == null || !keeps(after) || after.firstSequence() >= before.nextSequence()) {
+            return 0;
+        }
+        return keptOf(store, before, after);
+    }
+
+    private static long keptOf(ListStore store, DocumentState list, DocumentState after) {
+        ListInfo info = store.accepted(list.id());
+        long bytes = info == null ? 0 : info.bytes();
+        long dropped = after.firstSequence() - list.firstSequence();
+        if (dropped > 0) {
+            Lengths lengths = new Lengths(dropped);
+            store.acceptedLengths(list.id(), lengths::add);
+            bytes -= lengths.bytes;
+        }
+        return bytes;
+    }
+
+    /** Adds up the lengths of the first {@code count} values. */
+    private static final class Lengths {
+        private long left;
+        private long bytes;
+
+        Lengths(long count) {
+            left = count;
+        }
+
+        boolean add(int length) {
+            bytes += length;
+            return --left > 0;
+        }
+    }
+
+    private long appendedFrom(DocumentState after) {
+        long bytes = 0;
+        for (int i = firstKept(after); i < appended.size(); i++) {
+            bytes += appended.get(i).length;
+        }
+        return bytes;
+    }
+
+    /** Returns the index of the first appended value that the write has not trimmed again. */
+    private int firstKept(DocumentState after) {
+        return (int) Math.max(0, after.firstSequence() - firstAppended(after));
+    }
+
+    private long firstAppended(DocumentState after) {
+        return after.nextSequence() - appended.size();
+    }
+
+    /**
+     * Returns the lowest sequence such that the values from it to the end of the list have at most {@code mostBytes}
+     * bytes; the sequence of the last value if that value alone is longer.
+     *
+     * @param bytes length of all values after the write
+     */
+    long fits(ListStore store, DocumentState after, long bytes, long mostBytes) {
+        Cut cut = new Cut(after.firstSequence(), bytes - mostBytes, after.nextSequence() - 1);
+        if (keeps(after) && before != null) {
+            cut.skip = after.firstSequence() - before.firstSequence();
+            store.acceptedLengths(before.id(), cut::passes);
+        }
+        for (int i = firstKept(after); i < appended.size(); i++) {
+            if (!cut.passes(appended.get(i).length)) {
+                break;
+            }
+        }
+        return cut.sequence;
+    }
+
+    /** Advances over values until the excess bytes are skipped. */
+    private static final class Cut {
+        private long sequence;
+        private long excessBytes;
+        private final long last;
+        private long skip;
+
+        Cut(long sequence, long excessBytes, long last) {
+            this.sequence = sequence;
+            this.excessBytes = excessBytes;
+            this.last = last;
+        }
+
+        boolean passes(int length) {
+            if (skip > 0) {
+                skip--;
+            } else if (excessBytes > 0 && sequence < last) {
+                excessBytes -= length;
+                sequence++;
+            }
+            return excessBytes > 0 && sequence < last;
+        }
+    }
+}

@@ -1,0 +1,193 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.restore.Drills;
+import io.caravan.server.archive.restore.Hydration;
+import io.caravan.server.archive.restore.RestoreService;
+import io.caravan.server.archive.restore.Restored;
+import io.caravan.server.archive.restore.ServerRestores;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.Query;
+import io.caravan.server.protocol.http.codec.StreamName;
+import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.HttpExchange;
+import io.caravan.server.security.Permission;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The endpoints that describe the archive, and that restore documents by the rules of {@code CARAVAN.RESTORE}. */
+public final class ArchiveEndpoints {
+    /** The maximum number of listed generations. */
+    private static final int MAX_GENERATIONS = 1_000;
+
+    private final Endpoints endpoints;
+
+    public ArchiveEndpoints(Endpoints endpoints) {
+        this.endpoints = endpoints;
+    }
+
+    /**
+     * Returns the progress of the archive, the last drill, and the number of documents fetched on demand. Each is null
+     * if absent.
+     */
+    public void status(HttpExchange exchange) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        ServerRestores restores = endpoints.readiness().served().restores();
+        Drills drills = restores == null ? null : restores.drills();
+        Hydration hydration = restores == null ? null : restores.hydration();
+        fields.put("archive", endpoints.readiness().archive());
+        fields.put("drills", drills == null ? null : drills(drills));
+        fields.put("hydration", hydration == null ? null : hydration(hydration));
+        exchange.answer(Answer.json(200, fields));
+    }
+
+    private static Map<String, Object> drills(Drills drills) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("failures", drills.failures());
+        fields.put("last", drills.last());
+        return fields;
+    }
+
+    private static Map<String, Object> hydration(Hydration hydration) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("documents", hydration.hydrated());
+        fields.put("failures", hydration.failures());
+        fields.put("waiting", hydration.fetching());
+        return fields;
+    }
+
+    /** Returns the generations of a document in the archive, newest first. */
+    public void generations(HttpExchange exchange) {
+        DocumentName name = exchange.documentName();
+        service().manifestApart(name, reporting(exchange, found -> Answer.json(200, kept(name, found))));
+    }
+
+    private static Map<String, Object> kept(DocumentName name, Optional<Manifest> found) {
+        Manifest manifest = found.orElseThrow(() -> new Problem(
+                404, "not_archived", "the archive has nothing of document '" + name + "': it was never archived"));
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("name", name.text());
+        Manifest.Tombstone tombstone = manifest.tombstone();
+        fields.put("deletedAt", tombstone == null ? null : moment(tombstone.deletedAtMillis()));
+        List<Generation> newestFirst = new ArrayList<>(manifest.generations());
+        Collections.reverse(newestFirst);
+        fields.put(
+                "generations",
+                newestFirst.stream()
+                        .limit(MAX_GENERATIONS)
+                        .map(ArchiveEndpoints::described)
+                        .toList());
+        return fields;
+    }
+
+    private static Map<String, Object> described(Generation generation) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("number", generation.number());
+        fields.put("takenAt", moment(generation.takenAtMillis()));
+        fields.put("firstOffset", Offset.of(generation.firstSequence()));
+        fields.put("nextOffset", Offset.of(generation.nextSequence()));
+        fields.put("values", generation.count());
+        fields.put("valueBytes", generation.valueBytes());
+        fields.put("objectBytes", generation.objectBytes());
+        return fields;
+    }
+
+    private static String moment(long millis) {
+        return Instant.ofEpochMilli(millis).toString();
+    }
+
+    /**
+     * Restores a document, under another name if one is given. By default, restores the values of the latest generation
+     * that the document lacks. A chosen generation requires {@code ADMIN}, because it may undo writes of other users.
+     */
+    public void restore(HttpExchange exchange) {
+        DocumentName name = exchange.documentName();
+        Query query = exchange.request().query();
+        Gate.checkDocument(exchange.principal(), Permission.READ, name);
+        OptionalLong generation = query.get("generation") == null
+                ? OptionalLong.empty()
+                : OptionalLong.of(DocumentList.number(query, "generation", 0));
+        if (generation.isPresent()) {
+            Gate.checkDocument(exchange.principal(), Permission.ADMIN, name);
+        }
+        DocumentName as = as(exchange, name, query.get("as"));
+        service().restoreApart(name, generation, as, reporting(exchange, ArchiveEndpoints::restored));
+    }
+
+    private static @Nullable DocumentName as(HttpExchange exchange, DocumentName name, @Nullable String given) {
+        if (given == null) {
+            return null;
+        }
+        DocumentName as = DocumentName.of(given.getBytes(StandardCharsets.UTF_8));
+        if (as.equals(name)) {
+            throw Problem.badRequest(
+                    "invalid_parameter", "as must name another document than the one that is restored");
+        }
+        Gate.checkDocument(exchange.principal(), Permission.WRITE, as);
+        return as;
+    }
+
+    private static Answer restored(Restored restored) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("path", StreamName.path(restored.name()));
+        fields.put("generation", restored.generation().number());
+        fields.put("added", restored.added());
+        fields.put("firstOffset", Offset.of(restored.firstSequence()));
+        fields.put("nextOffset", Offset.of(restored.nextSequence()));
+        return Answer.json(200, fields);
+    }
+
+    private RestoreService service() {
+        ServerRestores restores = endpoints.readiness().served().restores();
+        if (restores == null) {
+            throw new Problem(404, "no_archive", "this server has no archive: start it with --archive");
+        }
+        return restores.service();
+    }
+
+    private static <T> Outcome<T> reporting(HttpExchange exchange, Function<T, Answer> answer) {
+        return new Outcome<>() {
+            @Override
+            public void success(T result) {
+                exchange.run(() -> exchange.answer(answer.apply(result)));
+            }
+
+            @Override
+            public void failure(RuntimeException problem) {
+                exchange.fail(translated(problem));
+            }
+        };
+    }
+
+    /** Translates errors that are caused by the contents of the archive. */
+    private static RuntimeException translated(RuntimeException problem) {
+        if (problem instanceof ArchiveException refused) {
+            int status = switch (refused.reason()) {
+                case DELETED, DIVERGED -> 409;
+                case NOT_FOUND -> 404;
+                case CORRUPT, VERSION, FOREIGN, FENCED, FULL -> 503;
+            };
+            if (status != 503) {
+                return new Problem(
+                        status, refused.reason().name().toLowerCase(Locale.ROOT), String.valueOf(refused.getMessage()));
+            }
+        }
+        return problem;
+    }
+}

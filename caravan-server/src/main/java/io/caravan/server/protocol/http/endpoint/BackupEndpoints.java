@@ -1,0 +1,89 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.BackupReport;
+import io.caravan.server.document.BackupInfo;
+import io.caravan.server.document.Backups;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.connection.HttpExchange;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * The endpoints for backups. A backup may take longer than the minute for which proxies wait, so one request starts the
+ * backup, and others query its state.
+ */
+public final class BackupEndpoints {
+    /** The start of the paths of backups. */
+    public static final String PREFIX = "/v1/backups/";
+
+    private final Endpoints endpoints;
+
+    public BackupEndpoints(Endpoints endpoints) {
+        this.endpoints = endpoints;
+    }
+
+    public void list(HttpExchange exchange) {
+        answer(exchange, backups -> {
+            Map<String, Object> listed = new LinkedHashMap<>();
+            listed.put(
+                    "backups",
+                    backups.list().stream().map(BackupEndpoints::described).toList());
+            return Answer.json(200, listed);
+        });
+    }
+
+    public void find(HttpExchange exchange) {
+        answer(exchange, backups -> Answer.json(200, described(backups.find(name(exchange)))));
+    }
+
+    public void start(HttpExchange exchange) {
+        answer(exchange, backups -> {
+            String name = name(exchange);
+            backups.start(name, new Unwatched());
+            return Answer.json(202, described(backups.find(name))).header("Location", "./" + name);
+        });
+    }
+
+    /** Responds from a reading thread, because all of these requests access files. */
+    private void answer(HttpExchange exchange, Function<Backups, Answer> answer) {
+        Backups backups = endpoints.readiness().served().backups();
+        endpoints.read(exchange, () -> exchange.answer(answer.apply(backups)));
+    }
+
+    private static String name(HttpExchange exchange) {
+        return exchange.route().rest(exchange.request().path());
+    }
+
+    /** Ignores the outcome, which is logged and shown on the page of the backup. */
+    private static final class Unwatched implements Outcome<Backups.Made> {
+        @Override
+        public void success(Backups.Made made) {}
+
+        @Override
+        public void failure(RuntimeException problem) {}
+    }
+
+    private static Map<String, Object> described(BackupInfo backup) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("name", backup.name());
+        fields.put("state", backup.state().label());
+        fields.put("path", backup.path().toString());
+        fields.put("at", Instant.ofEpochMilli(backup.atMillis()).toString());
+        fields.put("bytes", backup.bytes());
+        BackupReport report = backup.report();
+        switch (backup.state()) {
+            case RUNNING -> fields.put("totalBytes", backup.totalBytes());
+            case FAILED -> fields.put("problem", backup.problem());
+            case COMPLETE, ABANDONED -> {
+                if (report != null) {
+                    fields.put("files", report.files());
+                    fields.put("lsn", report.lsn());
+                }
+            }
+        }
+        return fields;
+    }
+}

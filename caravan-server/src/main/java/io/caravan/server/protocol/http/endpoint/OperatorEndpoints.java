@@ -1,0 +1,86 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.StoreLayout;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.ClientInfo;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.connection.HttpExchange;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/** Endpoints for operators: the layout of the store on disk, checkpoints, clients, and the current settings. */
+public final class OperatorEndpoints {
+    /** The maximum number of listed connections, separately for HTTP and for the other protocols. */
+    private static final int MAX_CLIENTS = 1_000;
+
+    private static final Duration LAYOUT_AGE = Duration.ofSeconds(2);
+
+    private final Endpoints endpoints;
+    private final Supplier<Stream<ClientInfo>> httpClients;
+    /** The layouts by shard number. */
+    private final Map<Integer, Shared<StoreLayout>> layouts = new ConcurrentHashMap<>();
+
+    public OperatorEndpoints(Endpoints endpoints, Supplier<Stream<ClientInfo>> httpClients) {
+        this.endpoints = endpoints;
+        this.httpClients = httpClients;
+    }
+
+    /**
+     * Returns the layout of one of the store's shards: the log, the part of it that is not yet in the heap, and the
+     * segments of the heap.
+     */
+    public void store(HttpExchange exchange) {
+        DocumentService documents = endpoints.readiness().documents();
+        int group = (int) Math.min(
+                documents.groups(), DocumentList.number(exchange.request().query(), "shard", 0));
+        if (group == documents.groups()) {
+            throw Problem.badRequest(
+                    "invalid_parameter", "shard must be below the number of the store's shards, " + documents.groups());
+        }
+        Shared<StoreLayout> shared = layouts.computeIfAbsent(group, any -> new Shared<>(LAYOUT_AGE, System::nanoTime));
+        endpoints.read(exchange, () -> {
+            StoreLayout layout = shared.get(() -> documents.layout(group));
+            Map<String, Object> answer = new LinkedHashMap<>();
+            answer.put("shard", group);
+            answer.put("shards", documents.groups());
+            answer.put("log", layout.log());
+            answer.put("heap", layout.heap());
+            answer.put("pinsComplete", layout.pinsComplete());
+            exchange.answer(Answer.json(200, answer));
+        });
+    }
+
+    public void clients(HttpExchange exchange) {
+        Supplier<Stream<ClientInfo>> others = endpoints.readiness().served().otherClients();
+        endpoints.read(exchange, () -> exchange.answer(Answer.json(200, listed(others.get()))));
+    }
+
+    /** Publishes a checkpoint, and then responds. The durability of writes does not depend on checkpoints. */
+    public void checkpoint(HttpExchange exchange) {
+        DocumentService documents = endpoints.readiness().documents();
+        endpoints.read(exchange, () -> {
+            documents.checkpoint();
+            exchange.answer(new Answer(204).uncached());
+        });
+    }
+
+    private Map<String, Object> listed(Stream<ClientInfo> others) {
+        List<ClientInfo> listed = Stream.concat(
+                        others.limit(MAX_CLIENTS), httpClients.get().limit(MAX_CLIENTS))
+                .toList();
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put("clients", listed);
+        return answer;
+    }
+
+    public void settings(HttpExchange exchange) {
+        exchange.answer(Answer.json(
+                200, Map.of("settings", endpoints.readiness().served().settings())));
+    }
+}

@@ -1,0 +1,124 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.server.archive.push.ArchiveStatus;
+import io.caravan.server.archive.push.ArchiveStatus.LastError;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.config.Version;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.net.ClientInfo;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.connection.HttpExchange;
+import io.caravan.server.protocol.http.connection.Readiness;
+import io.caravan.server.security.Permission;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/**
+ * Endpoints about the server: whether it is alive and ready, its statistics and metrics, and the OpenAPI description.
+ */
+public final class ServerEndpoints {
+    private static final String OPEN_API = "openapi.json";
+
+    private final Endpoints endpoints;
+    private final ServerMetrics metrics;
+    private final Supplier<Stream<ClientInfo>> clients;
+    private final long startedNanos = System.nanoTime();
+    private final byte[] openApi;
+
+    public ServerEndpoints(Endpoints endpoints, ServerMetrics metrics, Supplier<Stream<ClientInfo>> clients) {
+        this.endpoints = endpoints;
+        this.metrics = metrics;
+        this.clients = clients;
+        try (InputStream in = ServerEndpoints.class.getResourceAsStream(OPEN_API)) {
+            openApi = Objects.requireNonNull(in).readAllBytes();
+        } catch (IOException problem) {
+            throw new UncheckedIOException("cannot read " + OPEN_API, problem);
+        }
+    }
+
+    public static void alive(HttpExchange exchange) {
+        exchange.answer(Answer.json(200, Map.of("status", "alive")));
+    }
+
+    /** Reports whether the server is ready. If not, clients with permission {@code ADMIN} get the detailed reason. */
+    public void ready(HttpExchange exchange) {
+        Readiness readiness = endpoints.readiness();
+        Problem problem = readiness.problem(exchange.principal().may(Permission.ADMIN));
+        if (problem != null) {
+            exchange.answer(problem.answer());
+            return;
+        }
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("status", "ready");
+        Cluster cluster = readiness.cluster();
+        if (cluster != null) {
+            fields.put("cluster", ClusterEndpoint.brief(cluster));
+        }
+        ArchiveStatus archive = readiness.archive();
+        if (archive != null) {
+            fields.put("archive", brief(archive));
+        }
+        exchange.answer(Answer.json(200, fields));
+    }
+
+    /** Returns a summary without names and addresses, because it is available without a token. */
+    private static Map<String, Object> brief(ArchiveStatus archive) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("state", archive.state().label());
+        fields.put("lagSeconds", archive.lagSeconds());
+        fields.put("overdueSeconds", archive.overdueSeconds());
+        fields.put("backlog", archive.backlog());
+        fields.put("lastSuccess", archive.lastSuccessMillis() == 0 ? null : moment(archive.lastSuccessMillis()));
+        LastError last = archive.lastError();
+        fields.put("lastError", last == null ? null : Map.of("kind", last.kind(), "at", moment(last.atMillis())));
+        return fields;
+    }
+
+    private static String moment(long millis) {
+        return Instant.ofEpochMilli(millis).toString();
+    }
+
+    public void stats(HttpExchange exchange) {
+        DocumentService documents = endpoints.readiness().documents();
+        endpoints.read(exchange, () -> exchange.answer(Answer.json(200, stats(documents))));
+    }
+
+    private Map<String, Object> stats(DocumentService documents) {
+        Map<String, Object> stats = new LinkedHashMap<>();
+        stats.put("documents", documents.documents());
+        stats.put("tailedDocuments", documents.tailedDocuments());
+        stats.put("httpConnections", clients.get().count());
+        stats.put(
+                "respConnections",
+                endpoints.readiness().served().otherClients().get().count());
+        stats.put("version", Version.current());
+        stats.put("uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
+        stats.put("requests", metrics.requests());
+        stats.put("store", documents.stats());
+        stats.put("archive", endpoints.readiness().archive());
+        return stats;
+    }
+
+    public void metrics(HttpExchange exchange) {
+        endpoints.read(
+                exchange,
+                () -> exchange.answer(new Answer(200)
+                        .uncached()
+                        .body(ServerMetrics.CONTENT_TYPE, metrics.scrape().getBytes(StandardCharsets.UTF_8))));
+    }
+
+    public void openApi(HttpExchange exchange) {
+        exchange.answer(new Answer(200).header("Cache-Control", "no-cache").body(Answer.JSON, openApi));
+    }
+}

@@ -1,0 +1,131 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import io.caravan.server.document.space.Prefix;
+import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.server.document.space.SpaceSettings;
+import io.caravan.server.document.space.Spaces;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.StreamName;
+import io.caravan.server.protocol.http.connection.HttpExchange;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Function;
+
+/** The endpoints that manage spaces, by the rules of {@code CARAVAN.SPACE}. */
+public final class SpaceEndpoints {
+    /** The start of the paths of spaces. */
+    public static final String PREFIX = "/v1/spaces/";
+
+    private static final String INVALID = "invalid_space";
+    private final Endpoints endpoints;
+
+    public SpaceEndpoints(Endpoints endpoints) {
+        this.endpoints = endpoints;
+    }
+
+    public void list(HttpExchange exchange) {
+        answer(
+                exchange,
+                spaces -> Answer.json(
+                        200,
+                        Map.of(
+                                "spaces",
+                                spaces.all().stream()
+                                        .map(SpaceEndpoints::described)
+                                        .toList())));
+    }
+
+    public void find(HttpExchange exchange) {
+        Prefix prefix = prefix(exchange);
+        answer(exchange, spaces -> {
+            Space space = spaces.get(prefix);
+            if (space == null) {
+                throw unknown(prefix);
+            }
+            return Answer.json(200, described(space));
+        });
+    }
+
+    /** Creates a space, or replaces all settings of an existing space. */
+    public void set(HttpExchange exchange) {
+        Prefix prefix = prefix(exchange);
+        SpaceSettings settings = settings(exchange.request().body());
+        answer(exchange, spaces -> Answer.json(200, described(spaces.set(prefix, before -> settings))));
+    }
+
+    public void remove(HttpExchange exchange) {
+        Prefix prefix = prefix(exchange);
+        answer(exchange, spaces -> {
+            if (!spaces.remove(prefix)) {
+                throw unknown(prefix);
+            }
+            return new Answer(204).uncached();
+        });
+    }
+
+    private static Problem unknown(Prefix prefix) {
+        return new Problem(404, "no_space", "there is no space '" + prefix + "'");
+    }
+
+    /** Responds from a reading thread, because changes to spaces wait for the store. */
+    private void answer(HttpExchange exchange, Function<Spaces, Answer> answer) {
+        Spaces spaces = endpoints.readiness().documents().spaces();
+        endpoints.read(exchange, () -> exchange.answer(answer.apply(spaces)));
+    }
+
+    private static Prefix prefix(HttpExchange exchange) {
+        return Prefix.of(
+                StreamName.bytes(exchange.route().rest(exchange.request().path())));
+    }
+
+    /** Parses an object with a number or a word for each setting. */
+    private static SpaceSettings settings(byte[] body) {
+        try (JsonParser json = JsonBody.parser(body)) {
+            require(json.nextToken() == JsonToken.START_OBJECT);
+            SpaceSettings settings = SpaceSettings.NONE;
+            while (json.nextToken() != JsonToken.END_OBJECT) {
+                SpaceSetting setting = SpaceSetting.of(json.currentName());
+                boolean word = setting.unit() == SpaceSetting.Unit.WORD;
+                require(json.nextToken() == (word ? JsonToken.VALUE_STRING : JsonToken.VALUE_NUMBER_INT));
+                settings = settings.with(setting, word ? setting.number(json.getText()) : json.getLongValue());
+            }
+            require(json.nextToken() == null);
+            return settings;
+        } catch (IOException notJson) {
+            String line =
+                    String.valueOf(notJson.getMessage()).lines().findFirst().orElse("");
+            throw Problem.badRequest(INVALID, "the body is not JSON: " + line);
+        }
+    }
+
+    private static void require(boolean holds) {
+        if (!holds) {
+            throw Problem.badRequest(
+                    INVALID, "the body must be an object with a whole number, or a word, for each setting");
+        }
+    }
+
+    private static Map<String, Object> described(Space space) {
+        byte[] prefix = space.prefix().toBytes();
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("prefix", new String(prefix, StandardCharsets.UTF_8));
+        fields.put("path", PREFIX + StreamName.encode(prefix));
+        fields.put("settings", space.settings().shown());
+        fields.put("documents", space.documents());
+        fields.put("bytes", space.bytes());
+        fields.put("writes", space.writes());
+        fields.put("writtenBytes", space.writtenBytes());
+        fields.put("retentionTrimmedValues", space.retentionTrimmedValues());
+        fields.put("rejectedSizes", space.sizeRefusals());
+        fields.put("rejectedQuotas", space.quotaRefusals());
+        fields.put("rejectedRates", space.rateRefusals());
+        fields.put("effectiveDurability", space.promise().word());
+        return fields;
+    }
+}

@@ -1,0 +1,69 @@
+package io.caravan.server.protocol.resp.commands;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.EditedDocument;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Determines which documents exist for Redis commands. In Redis, a list without values does not exist. In Caravan, a
+ * document without values can exist, with its sequences and attributes: its last value was trimmed, or it never had a
+ * value.
+ *
+ * <p>For Redis commands, such a document does not exist: {@code EXISTS} returns 0, {@code TYPE} returns none,
+ * {@code EXPIRE} does nothing, and {@code DEL} deletes the document but does not count it. A deleted document that is
+ * kept for its forks does not exist either.
+ *
+ * <p>{@code SCAN} without {@code TYPE}, {@code KEYS}, {@code DBSIZE}, and Caravan's own commands include documents
+ * without values, so that no document is hidden.
+ */
+final class KeyExistence {
+
+    private KeyExistence() {}
+
+    /** Returns the document after the changes so far, or null if it does not exist for Redis commands. */
+    static @Nullable DocumentInfo of(EditedDocument document) {
+        DocumentInfo info = existing(document);
+        return info == null || info.count() == 0 ? null : info;
+    }
+
+    /** Returns the document after the changes so far, or null if it does not exist, or exists only for its forks. */
+    static @Nullable DocumentInfo existing(EditedDocument document) {
+        try {
+            return document.info();
+        } catch (DocumentException refused) {
+            return goneOrThrow(refused);
+        }
+    }
+
+    private static @Nullable DocumentInfo goneOrThrow(DocumentException refused) {
+        if (refused.reason() == DocumentException.Reason.GONE) {
+            return null;
+        }
+        throw refused;
+    }
+
+    /** Returns the document, or null if it does not exist for Redis commands. */
+    static @Nullable DocumentInfo of(Function<DocumentName, @Nullable DocumentInfo> documents, DocumentName name) {
+        try {
+            DocumentInfo info = documents.apply(name);
+            return info == null || info.count() == 0 ? null : info;
+        } catch (DocumentException refused) {
+            return goneOrThrow(refused);
+        }
+    }
+
+    /**
+     * Trims values for a Redis command. If no value is left, the document no longer exists for Redis commands, so its
+     * expiry is also removed. Otherwise, a list that begins with the next value would have the old expiry.
+     */
+    static void trim(EditedDocument document, DocumentInfo before, long firstKept) {
+        document.trimTo(firstKept);
+        if (firstKept >= before.nextSequence()
+                && before.attributes().expiresAtMillis().isPresent()) {
+            document.attributes(before.attributes().withoutExpiry());
+        }
+    }
+}

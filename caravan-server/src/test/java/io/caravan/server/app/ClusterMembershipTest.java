@@ -1,0 +1,197 @@
+package io.caravan.server.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.cli.cluster.ClusterCommandRun;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterNode;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Nodes that are added, removed, and replaced by commands while the cluster serves clients. */
+@Tag("slow")
+@Timeout(value = 240, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ClusterMembershipTest {
+    @TempDir
+    private Path directory;
+
+    private static String[] add(ClusterNode host) {
+        return ("CARAVAN.HOSTS ADD " + host.id() + " " + host.peer() + " " + host.resp() + " " + host.http())
+                .split(" ");
+    }
+
+    private static String page(ClusterNode host, String path) throws Exception {
+        return TestCluster.get(host, path).body();
+    }
+
+    private Path file(TestCluster cluster, ClusterNode... more) throws IOException {
+        StringBuilder text =
+                new StringBuilder("group = " + cluster.view("a").group().id() + "\n");
+        for (ClusterNode host :
+                Stream.concat(cluster.hosts().stream(), Stream.of(more)).toList()) {
+            text.append("%1$s.peer = %2$s%n%1$s.resp = %3$s%n%1$s.http = %4$s%n"
+                    .formatted(host.id(), host.peer(), host.resp(), host.http()));
+        }
+        return Files.writeString(directory.resolve("cluster.properties"), text);
+    }
+
+    private static ClusterCommandRun remove(ClusterNode host, ClusterNode leader) throws Exception {
+        return ClusterCommandRun.of(
+                "remove", host.id(), "--server", leader.resp().toString());
+    }
+
+    /**
+     * Waits until the leader may remove the stopped node, and returns the leader, which may have changed on a busy
+     * machine.
+     */
+    private static ClusterNode awaitSilent(TestCluster cluster, ClusterNode stopped) {
+        AtomicReference<ClusterNode> leader = new AtomicReference<>();
+        Eventually.await("host " + stopped.id() + " has been silent", () -> {
+            cluster.hosts().stream()
+                    .filter(host -> cluster.server(host.id()) != null)
+                    .filter(host -> isSilent(cluster.view(host.id()), stopped))
+                    .forEach(leader::set);
+            return leader.get() != null;
+        });
+        return leader.get();
+    }
+
+    /** Whether the node with this view leads and has not heard from {@code stopped} for two seconds. */
+    private static boolean isSilent(Cluster view, ClusterNode stopped) {
+        return view.progress(stopped)
+                .filter(progress ->
+                        progress.silent() != null && progress.silent().toMillis() > 2_000)
+                .isPresent();
+    }
+
+    @Test
+    void hostsComeAndGo() throws Exception {
+        try (TestCluster cluster = new TestCluster(directory.resolve("hosts"))) {
+            changesThatMakeNoSenseAreRefused(cluster);
+            everyHostTellsOfTheNewHostAtOnceAndForgetsTheOldOne(cluster);
+            aDeadHostIsReplacedByTheFileThatTheNewOneIsStartedWith(cluster);
+        }
+    }
+
+    private void everyHostTellsOfTheNewHostAtOnceAndForgetsTheOldOne(TestCluster cluster) throws Exception {
+        ClusterNode leader = cluster.awaitLeader();
+        assertThat(cluster.call(leader, "RPUSH", "kept", "value")).isEqualTo(":1");
+        ClusterNode d = cluster.join("d");
+        assertThat(cluster.call(leader, add(d))).isEqualTo("[$hosts, $a,b,c,d]");
+        for (String id : List.of("a", "b", "c", "d")) {
+            Eventually.await(
+                    "host " + id + " knows the new one",
+                    () -> cluster.view(id).hosts().stream()
+                            .map(ClusterNode::id)
+                            .toList()
+                            .equals(List.of("a", "b", "c", "d")));
+        }
+        for (ClusterNode host : List.of(leader, d)) {
+            assertThat(cluster.call(host, "CLUSTER", "SLOTS"))
+                    .contains(":" + d.resp().port() + ",");
+            assertThat(cluster.call(host, "CLUSTER", "NODES"))
+                    .contains(d.resp() + "@" + d.peer().port());
+            assertThat(cluster.call(host, "CLUSTER", "SHARDS"))
+                    .contains(":" + d.resp().port() + ",");
+            assertThat(cluster.call(host, "CLUSTER", "INFO")).contains("cluster_known_nodes:4");
+            assertThat(cluster.call(host, "INFO", "cluster")).contains("cluster_host_d:", "resp=" + d.resp());
+            assertThat(page(host, "/metrics")).contains("caravan_cluster_node_lag_entries{host=\"d\"}");
+            assertThat(page(host, "/v1/cluster")).contains("\"id\":\"d\"");
+        }
+        assertThat(cluster.call(d, "RPUSH", "kept", "value"))
+                .startsWith("-MOVED")
+                .endsWith(leader.resp().toString());
+        Eventually.await("the new host has everything", () -> cluster.view("d").behind() == 0);
+        assertThat(page(d, "/readyz")).contains("\"ready\"");
+
+        ClusterNode leaves = cluster.hosts().stream()
+                .filter(host -> !host.equals(leader))
+                .findFirst()
+                .orElseThrow();
+        ClusterCommandRun refusal = remove(leaves, leader);
+        assertThat(refusal.exitCode()).isEqualTo(1);
+        assertThat(refusal.text()).contains("answered a moment ago: stop it first");
+        cluster.stop(leaves.id());
+        ClusterNode now = awaitSilent(cluster, leaves);
+        ClusterCommandRun removal = remove(leaves, now);
+        assertThat(removal.exitCode()).as(removal.text()).isZero();
+        assertThat(removal.text())
+                .contains(
+                        "removes host " + leaves.id() + "; it cannot come back",
+                        "3 hosts survive the loss of 1",
+                        "the cluster has the hosts ");
+        cluster.restart(leaves.id());
+        ClusterServer removed = cluster.server(leaves.id());
+        removed.awaitFailure();
+        assertThat(removed.removed()).isTrue();
+        cluster.stop(leaves.id());
+        assertThat(cluster.call(now, "CLUSTER", "NODES"))
+                .doesNotContain(leaves.resp().toString());
+        assertThat(page(now, "/metrics")).doesNotContain("host=\"" + leaves.id() + "\"");
+        assertThat(cluster.call(now, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
+    }
+
+    private void aDeadHostIsReplacedByTheFileThatTheNewOneIsStartedWith(TestCluster cluster) throws Exception {
+        ClusterNode dead = cluster.follower();
+        cluster.stop(dead.id());
+        ClusterNode e = cluster.join("e");
+        ClusterNode leader = awaitSilent(cluster, dead);
+        String file = file(cluster, e).toString();
+        String server = leader.resp().toString();
+        ClusterCommandRun run =
+                ClusterCommandRun.of("replace", dead.id(), "e", "--cluster-file", file, "--json", "--server", server);
+        assertThat(run.exitCode()).as(run.text()).isZero();
+        assertThat(run.text()).contains("\"hosts\":[").contains("\"e\"").doesNotContain("\"" + dead.id() + "\"");
+        cluster.lead(e);
+        assertThat(cluster.call(e, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
+
+        // The file of the first nodes does not name the new node.
+        String other = cluster.hosts().stream()
+                .map(ClusterNode::id)
+                .filter(id -> cluster.server(id) != null)
+                .findFirst()
+                .orElseThrow();
+        cluster.stop(other);
+        cluster.restart(other);
+        // The node may have been stopped before it applied the replacement of the dead node.
+        Eventually.await(
+                "the host that was started again knows who leads, and who has left",
+                () -> cluster.view(other).leader().equals(Optional.of(e))
+                        && !cluster.view(other).hosts().contains(dead));
+        assertThat(cluster.view(other).hosts()).contains(e);
+    }
+
+    private void changesThatMakeNoSenseAreRefused(TestCluster cluster) throws Exception {
+        ClusterNode leader = cluster.awaitLeader();
+        ClusterNode follower = cluster.follower();
+        assertThat(cluster.call(follower, "CARAVAN.HOSTS", "REMOVE", "a"))
+                .startsWith("-ERR this host follows: ask host " + leader.id());
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "MOVE", "a")).startsWith("-ERR say ADD");
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "REMOVE", "z")).startsWith("-ERR the group has no host z");
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "REMOVE", leader.id())).contains("leads: hand leadership");
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:2", "nowhere"))
+                .contains("'nowhere' is not HOST:PORT");
+        String taken = follower.http().toString();
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", taken, "127.0.0.1:3"))
+                .contains("host " + follower.id() + " has the address " + follower.http() + " already");
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:3"))
+                .contains("needs three addresses");
+        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "ADD", "a!", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"))
+                .contains("a host's id has");
+        String file = file(cluster).toString();
+        String server = leader.resp().toString();
+        ClusterCommandRun run = ClusterCommandRun.of("add", "x", "--cluster-file", file, "--server", server);
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.text()).contains("the cluster has no host 'x'");
+    }
+}

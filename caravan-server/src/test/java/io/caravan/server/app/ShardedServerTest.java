@@ -1,0 +1,218 @@
+package io.caravan.server.app;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.Durability;
+import io.caravan.ListStore;
+import io.caravan.ShardedStore;
+import io.caravan.server.cluster.Slots;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.server.protocol.resp.codec.RespLimits;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.http.HttpResponse;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A server with several shards from the point of view of RESP and HTTP clients. */
+class ShardedServerTest {
+    private static final int GROUPS = 4;
+    private static final int MAX_BODY_BYTES = 64 * 1024;
+
+    private final List<FullStore> groups =
+            Stream.generate(FullStore::new).limit(GROUPS).toList();
+
+    private Server server;
+    private RespClient client;
+
+    @BeforeEach
+    void start() throws IOException {
+        serve();
+    }
+
+    private void serve() throws IOException {
+        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        ListStore store = new ShardedStore(groups);
+        server = Server.start(
+                store,
+                new ServerConfig(any, new RespLimits(MAX_BODY_BYTES, MAX_BODY_BYTES), Durability.MEMORY)
+                        .withHttp(HttpConfig.of(any, MAX_BODY_BYTES, 8 << 20)));
+        client = new RespClient(server.respAddress());
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        client.close();
+        server.close();
+    }
+
+    private void again() throws IOException {
+        stop();
+        serve();
+    }
+
+    private HttpResponse<String> http(String method, String path, String body) throws Exception {
+        return ServerFixture.http(server, method, path, body);
+    }
+
+    private static int group(String name) {
+        return Slots.group(name.getBytes(UTF_8), GROUPS);
+    }
+
+    /** Returns document names in this shard. */
+    private static Stream<String> namesIn(int group) {
+        return Stream.iterate(0, number -> number + 1)
+                .map(number -> "document-" + number)
+                .filter(name -> group(name) == group);
+    }
+
+    private static String in(int group) {
+        return namesIn(group).findFirst().orElseThrow();
+    }
+
+    private void answers(String expected, String... words) throws IOException {
+        client.answers(expected, words);
+    }
+
+    @Test
+    void documentsAreInTheGroupsOfTheirSlotsAndFoundAgain() throws Exception {
+        for (int i = 0; i < 200; i++) {
+            answers(":1", "RPUSH", "document-" + i, "value " + i);
+        }
+        int[] expected = new int[GROUPS];
+        for (int i = 0; i < 200; i++) {
+            expected[group("document-" + i)]++;
+        }
+        for (int group = 0; group < GROUPS; group++) {
+            assertThat(groups.get(group).read(0)).hasSize(expected[group]).hasSizeGreaterThan(20);
+        }
+        again();
+        for (int i = 0; i < 200; i++) {
+            answers("[$value " + i + "]", "LRANGE", "document-" + i, "0", "-1");
+        }
+        answers(":200", "DBSIZE");
+    }
+
+    @Test
+    void listingsGoOverAllGroups() throws Exception {
+        for (int i = 0; i < 100; i++) {
+            answers(":1", "RPUSH", "document-" + i, "a");
+        }
+        Set<String> scanned = new HashSet<>();
+        int found = 0;
+        String cursor = "0";
+        do {
+            String answer = client.call("SCAN", cursor, "COUNT", "7");
+            cursor = answer.substring(2, answer.indexOf(','));
+            for (String name : answer.substring(answer.indexOf('[', 1) + 1).split("[\\[\\], $]+")) {
+                found += name.isEmpty() ? 0 : 1;
+                scanned.add(name);
+            }
+        } while (!cursor.equals("0"));
+        scanned.remove("");
+        assertThat(scanned).hasSize(100);
+        assertThat(found).isEqualTo(100);
+        assertThat(client.call("KEYS", "document-1?").split(", ")).hasSize(10);
+        assertThat(http("GET", "/v1/documents?limit=1000", "").body().split("\"path\"", -1))
+                .hasSize(101);
+    }
+
+    @Test
+    void aChangeOverGroupsIsRefusedAndChangesNothing() throws Exception {
+        String one = in(0);
+        String other = in(3);
+        answers(":1", "RPUSH", one, "a");
+        answers(":1", "RPUSH", other, "a");
+        assertThat(client.call("DEL", one, other))
+                .startsWith("-CROSSSLOT document '" + other + "' is in another group");
+        answers(":2", "EXISTS", one, other);
+        answers("+OK", "MULTI");
+        answers("+QUEUED", "RPUSH", one, "b");
+        answers("+QUEUED", "RPUSH", other, "b");
+        assertThat(client.call("EXEC")).startsWith("-CROSSSLOT ");
+        answers("[$a]", "LRANGE", one, "0", "-1");
+        String change = "{\"path\":\"/v1/stream/%s\",\"append\":[\"b\"]}".formatted(one);
+        String changes = "{\"changes\":[" + change + "," + change.replace(one, other) + "]}";
+        HttpResponse<String> batch = http("POST", "/v1/batch", changes);
+        assertThat(batch.statusCode()).as(batch.body()).isEqualTo(409);
+        assertThat(batch.body()).contains("\"code\":\"cross_slot\"");
+        answers("[$a]", "LRANGE", other, "0", "-1");
+        assertThat(client.call("BLPOP", in(1), in(2), "0")).startsWith("-CROSSSLOT ");
+    }
+
+    @Test
+    void documentsWithTheSameTagAreChangedTogether() throws Exception {
+        answers("+OK", "MULTI");
+        answers("+QUEUED", "RPUSH", "{a}1", "x");
+        answers("+QUEUED", "RPUSH", "{a}2", "y");
+        answers("[:1, :1]", "EXEC");
+        answers(":2", "DEL", "{a}1", "{a}2");
+        // The names are in different slots of the same shard.
+        String first = in(2);
+        String second = namesIn(2).skip(1).findFirst().orElseThrow();
+        answers("+OK", "MULTI");
+        answers("+QUEUED", "RPUSH", first, "x");
+        answers("+QUEUED", "RPUSH", second, "y");
+        answers("[:1, :1]", "EXEC");
+    }
+
+    @Test
+    void aSpaceHoldsInAllGroups() throws Exception {
+        client.call("CARAVAN.SPACE", "SET", "document-", "quota-documents", "10");
+        for (int i = 0; i < 10; i++) {
+            answers(":1", "RPUSH", "document-" + i, "a");
+        }
+        assertThat(client.call("RPUSH", "document-10", "a")).startsWith("-QUOTA ");
+        again();
+        assertThat(client.call("RPUSH", "document-11", "a")).startsWith("-QUOTA ");
+        assertThat(client.call("CARAVAN.SPACE", "GET", "document-")).contains("$documents, :10");
+    }
+
+    @Test
+    void documentsExpireInAllGroups() throws Exception {
+        for (int i = 0; i < 40; i++) {
+            answers(":1", "RPUSH", "document-" + i, "a");
+            answers(":1", "PEXPIRE", "document-" + i, "1");
+        }
+        client.await(":0"::equals, "EXISTS", in(0), in(1), in(2), in(3));
+    }
+
+    @Test
+    void aFullGroupRefusesAndTheOthersGoOn() throws Exception {
+        groups.get(1).full = true;
+        assertThat(client.call("RPUSH", in(1), "a")).startsWith("-OOM ");
+        answers(":1", "RPUSH", in(2), "a");
+        assertThat(client.call("INFO", "persistence")).contains("store_state:full");
+        groups.get(1).full = false;
+        answers(":1", "RPUSH", in(1), "a");
+        assertThat(client.call("INFO", "persistence")).contains("store_state:ok", "shards:4");
+    }
+
+    @Test
+    void aTurnWithChangesOfSeveralGroupsIsAnsweredInOrder() throws Exception {
+        for (int i = 0; i < 200; i++) {
+            client.send("RPUSH", "document-" + i % 20, "value");
+        }
+        for (int i = 0; i < 200; i++) {
+            assertThat(client.read()).isEqualTo(":" + (1 + i / 20));
+        }
+    }
+
+    @Test
+    void eachGroupsLayoutIsTold() throws Exception {
+        HttpResponse<String> last = http("GET", "/v1/store?shard=3", "");
+        assertThat(last.body()).contains("\"shard\":3", "\"shards\":4");
+        assertThat(http("GET", "/v1/store", "").body()).contains("\"shard\":0");
+        assertThat(http("GET", "/v1/store?shard=4", "").statusCode()).isEqualTo(400);
+        assertThat(http("GET", "/v1/stats", "").statusCode()).isEqualTo(200);
+        assertThat(http("GET", "/metrics", "").body()).contains("caravan_store_shards 4.0");
+    }
+}

@@ -1,0 +1,45 @@
+package io.caravan.server.archive.push;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.ListStore;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The records of a store about its claims of an archive. */
+class ArchiveBindingTest {
+    /** Otherwise a store that another owner has replaced would consider the archive a new one and take it back. */
+    @ParameterizedTest
+    @CsvSource({
+        "s3://bucket/prefix, s3://bucket/prefix/",
+        "file:/a/archive, file:///a/archive",
+        "file:/a/archive/, file:/a/b/../archive",
+        "file:archive, file:./archive"
+    })
+    void anArchiveIsTheSameHoweverItIsWritten(String url, String other) {
+        try (ListStore store = ListStore.inMemory()) {
+            new ArchiveBinding(store, url, false).claiming(null, "owner 1");
+            assertThat(new ArchiveBinding(store, other, false).expects("owner 2"))
+                    .isFalse();
+            assertThat(new ArchiveBinding(store, url + "2", false).expects("owner 2"))
+                    .as("another archive")
+                    .isTrue();
+        }
+    }
+
+    /** Otherwise the next claim would report that another owner has taken the archive over. */
+    @Test
+    void theOwnerThatWasFoundIsExpectedHoweverOftenAClaimFails() {
+        try (ListStore store = ListStore.inMemory()) {
+            ArchiveBinding marked = new ArchiveBinding(store, "s3://bucket", false);
+            marked.claiming(null, "owner 1");
+            for (int attempt = 0; attempt < 100; attempt++) {
+                assertThat(marked.expects("owner 1")).as("attempt " + attempt).isTrue();
+                marked.claiming("owner 1", "attempt " + attempt);
+            }
+            assertThat(marked.expects("attempt 99")).isTrue();
+            assertThat(marked.expects("somebody else")).isFalse();
+        }
+    }
+}

@@ -1,0 +1,230 @@
+package io.caravan.server.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.Shards;
+import io.caravan.server.app.Server;
+import io.caravan.server.app.ServerConfig;
+import io.caravan.server.app.SmallFiles;
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cluster.Slots;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.ServerProcess;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** A server process with several shards: recovery, archive, backup, and the commands that read directories. */
+@Tag("slow")
+@Execution(ExecutionMode.CONCURRENT)
+class ShardsIT {
+    private static final int GROUPS = 3;
+
+    @TempDir
+    private Path directory;
+
+    private String printed = "";
+
+    private Path data() {
+        return directory.resolve("data");
+    }
+
+    private ServerProcess start(Path data, int groups, String... options) throws IOException {
+        SmallFiles.make(data, groups);
+        List<String> all = new ArrayList<>(List.of("--shards", Integer.toString(groups)));
+        all.addAll(List.of(options));
+        return ServerJvm.start(data, all.toArray(String[]::new));
+    }
+
+    /** A server in this JVM, for tests that do not need a separate process. */
+    private static final class Here implements AutoCloseable {
+        private final Shards groups;
+        private final Server server;
+        final RespClient client;
+
+        Here(Path data, int number) throws IOException {
+            groups = Shards.open(SmallFiles.config(data).build(), number);
+            server = Server.start(
+                    groups.store(),
+                    ServerConfig.of(
+                            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                            SmallFiles.config(data).build()));
+            client = new RespClient(server.respAddress());
+        }
+
+        @Override
+        public void close() throws IOException {
+            client.close();
+            server.close();
+            groups.close();
+        }
+    }
+
+    /** Runs a command, of words and the spaces between them, in this JVM and keeps its output in {@link #printed}. */
+    private CommandRun run(String line) {
+        CommandRun run = CommandRun.at(null, line.split(" "));
+        printed = run.out() + run.err();
+        return run;
+    }
+
+    private static int group(String name) {
+        return Slots.group(name.getBytes(UTF_8), GROUPS);
+    }
+
+    private static String in(int group) {
+        return Stream.iterate(0, number -> number + 1)
+                .map(number -> "document-" + number)
+                .filter(name -> group(name) == group)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static String call(RespClient client, String... words) {
+        try {
+            return client.call(words);
+        } catch (IOException broken) {
+            throw new AssertionError(broken);
+        }
+    }
+
+    @Test
+    void killedUnderLoadOfAllGroupsItHasEveryAnsweredValue() throws Exception {
+        List<CompletableFuture<Long>> pushed = new ArrayList<>();
+        try (ServerProcess server = start(data(), GROUPS)) {
+            for (int group = 0; group < GROUPS; group++) {
+                CompletableFuture<Void> underLoad = new CompletableFuture<>();
+                String name = in(group);
+                CompletableFuture<Long> pushing =
+                        CompletableFuture.supplyAsync(() -> ServeIT.pushUntilBroken(server, name, underLoad));
+                pushed.add(pushing);
+                CompletableFuture.anyOf(underLoad, pushing).join();
+            }
+            server.kill();
+        }
+        try (ServerProcess server = start(data(), GROUPS);
+                RespClient client = new RespClient(server.awaitAddress())) {
+            for (int group = 0; group < GROUPS; group++) {
+                long answered = pushed.get(group).join();
+                assertThat(answered).isGreaterThanOrEqualTo(1_000);
+                ServeIT.assertHoldsAll(client, in(group), answered);
+            }
+            assertThat(server.terminate()).isZero();
+        }
+        run("verify " + data()).exits(0);
+        assertThat(printed).contains("group-0 is clean: ", "group-1 is clean: ", "group-2 is clean: ");
+    }
+
+    @Test
+    void theFolderIsOpenedWithItsNumberOnly() throws Exception {
+        SmallFiles.make(data(), GROUPS);
+        for (String other : List.of("1", "2", "4")) {
+            run("serve --resp 127.0.0.1:0 --http 127.0.0.1:0 --data " + data() + " --shards " + other)
+                    .exits(1);
+            assertThat(printed).contains("was made with --shards 3", "Start with --shards 3");
+        }
+        run("serve --shards 17 --data " + data()).exits(2);
+        assertThat(printed).contains("--shards must be from 1 to 16");
+    }
+
+    @Test
+    void commandsForFoldersFindTheGroups() throws Exception {
+        String name = in(2);
+        try (Here server = new Here(data(), GROUPS)) {
+            server.client.call("RPUSH", name, "hello");
+            run("verify " + data()).exits(0);
+            assertThat(printed).contains("group-2 is open; reading it as it is", "group-2 is clean");
+        }
+        run("dump " + data() + " " + name).exits(0);
+        assertThat(printed).contains("\"hello\"");
+        run("dump " + data().resolve("group-2") + " " + name).exits(0);
+        run("dump " + data() + " " + in(1)).exits(3);
+        for (String command : List.of(
+                "dump " + data(),
+                "log " + data(),
+                "repair --dry-run " + data(),
+                "salvage " + data() + " " + directory.resolve("salvaged"))) {
+            run(command).exits(2);
+            assertThat(printed).contains("has 3 groups, each of which is a store: name the folder of one");
+        }
+        run("repair --dry-run " + data().resolve("group-1")).exits(0);
+        Path damaged = data().resolve("group-1");
+        try (Stream<Path> files = Files.list(damaged)) {
+            for (Path file :
+                    files.filter(each -> each.toString().endsWith(".ckp")).toList()) {
+                Files.write(file, new byte[100]);
+            }
+        }
+        run("verify " + data()).exits(1);
+        assertThat(printed).contains("FAULT: ", "group-0 is clean", "group-2 is clean");
+    }
+
+    @Test
+    void aBackupIsServedLikeTheStore() throws Exception {
+        Path backups = Files.createDirectory(directory.resolve("backups"));
+        try (ServerProcess server = start(data(), GROUPS, "--backup-dir", backups.toString());
+                RespClient client = new RespClient(server.awaitAddress())) {
+            for (int group = 0; group < GROUPS; group++) {
+                client.call("RPUSH", in(group), "value " + group);
+            }
+            run("backup monday --server 127.0.0.1:" + server.port()).exits(0);
+            for (int group = 0; group < GROUPS; group++) {
+                client.call("RPUSH", in(group), "later");
+            }
+        }
+        run("verify " + backups.resolve("monday")).exits(0);
+        try (Here server = new Here(backups.resolve("monday"), GROUPS)) {
+            for (int group = 0; group < GROUPS; group++) {
+                assertThat(server.client.call("LRANGE", in(group), "0", "-1")).isEqualTo("[$value " + group + "]");
+            }
+        }
+    }
+
+    /**
+     * Each shard has a journal of the deletions that are not archived yet. A restore may use another number of shards.
+     */
+    @Test
+    void anArchiveIsOfAllGroupsAndRestoredToAnotherNumber() throws Exception {
+        String archive = "file:" + directory.resolve("archive");
+        try (ServerProcess server = start(data(), GROUPS, "--archive", archive, "--archive-after", "1h");
+                RespClient client = new RespClient(server.awaitAddress())) {
+            for (int i = 0; i < 20; i++) {
+                client.call("RPUSH", "document-" + i, "value " + i);
+                assertThat(client.call("CARAVAN.ARCHIVE", "document-" + i)).contains("$generation, :1");
+            }
+            for (int i = 0; i < 10; i++) {
+                client.call("DEL", "document-" + i);
+            }
+            server.kill();
+        }
+        try (ServerProcess server = start(data(), GROUPS, "--archive", archive, "--archive-after", "1h");
+                RespClient client = new RespClient(server.awaitAddress())) {
+            Eventually.await(
+                    "all deletions are archived",
+                    () -> call(client, "INFO", "archive").contains("archive_tombstones:10"));
+            assertThat(server.terminate()).isZero();
+        }
+        Path restored = directory.resolve("restored");
+        run("restore --shards 2 --archive " + archive + " --data " + restored).exits(0);
+        assertThat(Shards.folders(restored)).hasSize(2);
+        try (Here server = new Here(restored, 2)) {
+            assertThat(server.client.call("DBSIZE")).isEqualTo(":10");
+            for (int i = 10; i < 20; i++) {
+                assertThat(server.client.call("LRANGE", "document-" + i, "0", "-1"))
+                        .isEqualTo("[$value " + i + "]");
+            }
+        }
+    }
+}

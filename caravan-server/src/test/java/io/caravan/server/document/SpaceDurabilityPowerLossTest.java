@@ -1,0 +1,159 @@
+package io.caravan.server.document;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.caravan.Durability;
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentName;
+import io.caravan.engine.Engine;
+import io.caravan.server.document.space.Prefix;
+import io.caravan.server.document.space.Promise;
+import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.SpaceSetting;
+import io.caravan.testing.CrashStorage;
+import io.caravan.testing.Rounds;
+import io.caravan.testing.Seeds;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The durability of spaces across process kills and power cuts while their settings change. */
+class SpaceDurabilityPowerLossTest {
+    private static final List<String> PREFIXES = List.of("a/", "b/", "c/");
+    private static final StoreConfig CONFIG = StoreConfig.builder(Path.of("memory"))
+            .maxValueBytes(4096)
+            .logBufferBytes(16 * 1024)
+            .logSegmentBytes(64 * 1024)
+            .heapSegmentBytes(64 * 1024)
+            .maxHeapBytes(1 << 20)
+            .checkpointFloorBytes(100_000)
+            .durability(Durability.SYNC)
+            .build();
+
+    private static DocumentService documents(Engine store) {
+        return new DocumentService(store, Catalog.open(store, DocumentService.CATALOG_LIST_ID), Promise.SYNC);
+    }
+
+    private static Space set(DocumentService documents, String prefix, Promise promise) {
+        return documents
+                .spaces()
+                .set(
+                        Prefix.of(prefix.getBytes(UTF_8)),
+                        before -> before.with(SpaceSetting.DURABILITY, promise.ordinal() + 1L));
+    }
+
+    /**
+     * The numbers of acknowledged values, of values that must survive a process kill, and of those that must survive a
+     * power cut.
+     */
+    private static final class Told {
+        private long all;
+        private long written;
+        private long forced;
+
+        void wrote(Promise promise) {
+            all++;
+            written = promise == Promise.MEMORY ? written : all;
+            forced = promise == Promise.SYNC ? all : forced;
+        }
+
+        void raised() {
+            written = all;
+            forced = all;
+        }
+    }
+
+    @Test
+    @Tag("rounds")
+    void aCutTakesNothingThatWasPromised() {
+        Seeds.forEach(Rounds.of(20, 500), seed -> {
+            Random random = new Random(seed);
+            CrashStorage disk = new CrashStorage(seed);
+            Told[] told = {new Told(), new Told(), new Told()};
+            for (int life = 0; life < 3; life++) {
+                disk = live(disk, random, told);
+            }
+        });
+    }
+
+    private static CrashStorage live(CrashStorage disk, Random random, Told[] told) throws IOException {
+        Engine store = Engine.open(CONFIG, disk, System::nanoTime);
+        try (DocumentService documents = documents(store)) {
+            Promise[] promises = new Promise[PREFIXES.size()];
+            for (int i = 0; i < PREFIXES.size(); i++) {
+                promises[i] = documents.spaces().promise(name(i));
+                DocumentInfo info = documents.find(name(i));
+                told[i].all = info == null ? 0 : info.nextSequence();
+                told[i].raised();
+            }
+            for (int left = random.nextInt(60); left > 0; left--) {
+                int at = random.nextInt(PREFIXES.size());
+                if (random.nextInt(8) == 0) {
+                    Promise promise = Promise.values()[random.nextInt(3)];
+                    set(documents, PREFIXES.get(at), promise);
+                    promises[at] = promise;
+                    for (Told each : told) {
+                        each.raised();
+                    }
+                } else {
+                    append(documents, at, random.nextInt(300));
+                    told[at].wrote(promises[at]);
+                    if (promises[at] == Promise.SYNC) {
+                        // All earlier writes precede this write in the log.
+                        for (Told each : told) {
+                            each.raised();
+                        }
+                    }
+                }
+            }
+            boolean power = random.nextBoolean();
+            CrashStorage left =
+                    power ? disk.powerCut(new java.util.SplittableRandom(random.nextLong())) : disk.processKill();
+            check(left, told, power);
+            return left;
+        } finally {
+            store.close();
+        }
+    }
+
+    private static DocumentName name(int at) {
+        return DocumentName.of(PREFIXES.get(at) + "document");
+    }
+
+    private static void append(DocumentService documents, int at, int bytes) {
+        Waiting.<Long>to(
+                outcome -> documents.write(name(at), document -> document.append(List.of(new byte[bytes])), outcome));
+    }
+
+    private static void check(CrashStorage left, Told[] told, boolean power) throws IOException {
+        try (Engine store = Engine.open(CONFIG, left.processKill(), System::nanoTime);
+                DocumentService documents = documents(store)) {
+            for (int i = 0; i < told.length; i++) {
+                DocumentInfo info = documents.find(name(i));
+                assertThat(info == null ? 0 : info.nextSequence())
+                        .as("values after a cut of the power: " + power)
+                        .isBetween(power ? told[i].forced : told[i].written, told[i].all);
+            }
+        }
+    }
+
+    @Test
+    void aClustersDocumentsAreReplicatedAndNothingElse() {
+        ListStore store = ListStore.inMemory();
+        try (DocumentService documents = new DocumentService(store, Catalog.open(store, 0), Promise.REPLICATED)) {
+            for (Promise weaker : List.of(Promise.MEMORY, Promise.PROCESS, Promise.SYNC)) {
+                assertThatIllegalArgumentException()
+                        .isThrownBy(() -> set(documents, "a/", weaker))
+                        .withMessageContaining("every document of a cluster is replicated");
+            }
+            assertThat(set(documents, "a/", Promise.REPLICATED).promise()).isEqualTo(Promise.REPLICATED);
+        }
+    }
+}
