@@ -109,7 +109,7 @@ final class OutgoingSnapshot {
         put(SnapshotMessage.piece(progress(), piece));
     }
 
-    /** Ends the copy, which is complete up to this entry, after the last chunk. */
+    /** Sends the entry up to which the snapshot is complete. Called after the last chunk. */
     void end(Applied copied) throws IOException {
         put(SnapshotMessage.end(copied));
     }

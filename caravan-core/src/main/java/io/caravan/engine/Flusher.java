@@ -158,7 +158,7 @@ final class Flusher {
     }
 
     /**
-     * Waits until no writer's thread flushes. No further flush begins on such a thread, because the store is closing.
+     * Waits until no writer thread is flushing. No further flush begins on such a thread, because the store is closing.
      */
     void awaitWriters() {
         state.locked(() -> {

@@ -34,7 +34,7 @@ final class HeapSpace {
 
     private final PendingFrees freed;
     private int segments;
-    /** For each segment, the number of bytes from its first address that have disk space, and so belong to the heap. */
+    /** For each segment, the number of bytes at its start for which disk space is allocated. */
     private int[] filled;
     /** Number of bytes of the segments in use that have no disk space yet. */
     private long unfilledBytes;

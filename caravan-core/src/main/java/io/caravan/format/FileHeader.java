@@ -112,7 +112,7 @@ public final class FileHeader {
         return new Fields(buffer.getLong(STORE_ID), buffer.getLong(NUMBER), buffer.getLong(SEGMENT_BYTES));
     }
 
-    /** Checks all conditions of a header at the start of the buffer, 1 to 3 as {@link #get} does. */
+    /** Checks that the header at the start of the buffer is valid. */
     public static void check(ByteBuffer buffer, Kind kind, Fields expected, String path) {
         Fields found = get(buffer, kind, path);
         if (found.storeId() != expected.storeId()) {

@@ -226,7 +226,7 @@ public final class ListIndex {
         return waited;
     }
 
-    /** Counts a place in the queue of lists to reclaim. The record is not freed while the list has a place. */
+    /** Records that the list was added to the reclaim queue once more. The record is not freed while the list has a place. */
     public void queued(int list) {
         records.setLife(list, ListState.queued(records.life(list)));
     }

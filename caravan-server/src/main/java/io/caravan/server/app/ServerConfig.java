@@ -34,7 +34,7 @@ public record ServerConfig(
         int readers,
         @Nullable ArchiveConfig archive,
         RestoreConfig restore) {
-    /** Space for names and the small words of a request that fills a log buffer. */
+    /** Bytes of a request in addition to a full log buffer, for names and other short arguments. */
     private static final int REQUEST_ROOM_BYTES = 4 * 1024 * 1024;
 
     /**

@@ -107,7 +107,7 @@ public record AppendRequest(
         return new Added(info, Result.REPEATED, producer);
     }
 
-    /** Whether the append was made before; throws when the producer may not make it now. */
+    /** Whether the append repeats an earlier one; throws if its epoch is too old or if it skips a sequence. */
     private static boolean repeats(DocumentName name, Producer producer, @Nullable Producer known) {
         if (known == null || producer.epoch() > known.epoch()) {
             checkFirst(name, producer, known);

@@ -116,7 +116,7 @@ final class PacedObjectStore implements ObjectStore {
         written.accept(bytes);
     }
 
-    /** Returns when these bytes may be sent. */
+    /** Returns the {@link System#nanoTime} at which these bytes may be sent. */
     private synchronized long reserve(int bytes) {
         long credited = System.nanoTime() - CREDIT_NANOS;
         long start = paidNanos - credited < 0 ? credited : paidNanos;

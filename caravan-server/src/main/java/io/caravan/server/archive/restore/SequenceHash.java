@@ -15,7 +15,7 @@ final class SequenceHash {
     private final MessageDigest digest = Digests.sha256();
     private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
 
-    /** Creates a hash of the values from {@code from} to before {@code to}. */
+    /** Creates a hash of the values with sequences from {@code from}, inclusive, to {@code to}, exclusive. */
     SequenceHash(long from, long to) {
         this.from = from;
         this.to = to;

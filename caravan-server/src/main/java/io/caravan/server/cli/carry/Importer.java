@@ -67,7 +67,7 @@ final class Importer implements DocumentReceiver, AutoCloseable {
         /** Receives the reason for a wait if the server limits the rate. */
         default void waits(String why) {}
 
-        /** Receives a document that is identical at the server. */
+        /** Receives a document whose copy on the server is identical. */
         default void same(byte[] name, Description here, Description there) {}
     }
 

@@ -295,7 +295,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
             }
         }
 
-        /** Ends the start, after which no step is logged. */
+        /** Records that the server has started, so that no further step is logged. */
         synchronized void end() {
             current = null;
         }
