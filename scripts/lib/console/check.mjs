@@ -16,16 +16,16 @@ const PREFIX = '/below/a/proxy';
 const PAGES = ['live', 'store', 'documents', 'archive', 'cluster', 'clients', 'settings'];
 /** The response of a node of a cluster with two groups, as in ClusterGroupsTest. The server itself has no cluster. */
 const CLUSTER = {
-  group: '3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10', role: 'leader', host: 'a', leader: 'a',
+  group: '3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10', role: 'leader', node: 'a', leader: 'a',
   since: new Date(Date.now() - 3_700_000).toISOString(), unappliedEntries: 0, term: 7, committedEntries: 48_211, logEntries: 48_213,
-  hosts: ['a', 'b', 'c'].map((id, i) => ({
+  nodes: ['a', 'b', 'c'].map((id, i) => ({
     id, resp: `10.0.0.${i + 1}:6380`, http: `10.0.0.${i + 1}:4437`, committedEntries: 48_211 - 1_200 * (i === 2),
     lastContactMillis: [null, 120, 8_400][i],
   })),
   slots: '0-8191',
   groups: [
-    {slots: '0-8191', leader: 'a', since: new Date(Date.now() - 3_700_000).toISOString(), hosts: ['a', 'b', 'c']},
-    {slots: '8192-16383', leader: null, since: new Date(Date.now() - 2_000).toISOString(), hosts: ['d', 'e', 'f']},
+    {slots: '0-8191', leader: 'a', since: new Date(Date.now() - 3_700_000).toISOString(), nodes: ['a', 'b', 'c']},
+    {slots: '8192-16383', leader: null, since: new Date(Date.now() - 2_000).toISOString(), nodes: ['d', 'e', 'f']},
   ],
 };
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

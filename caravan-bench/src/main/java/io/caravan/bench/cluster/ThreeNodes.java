@@ -97,7 +97,7 @@ final class ThreeNodes implements RunningSystem {
     }
 
     private void start(String id, List<String> more) throws IOException {
-        List<String> serve = new ArrayList<>(List.of("serve", "--cluster-file", file.toString(), "--cluster-host", id));
+        List<String> serve = new ArrayList<>(List.of("serve", "--cluster-file", file.toString(), "--cluster-node", id));
         serve.addAll(List.of("--data", directory.resolve(id).toString(), "--cluster-election", ELECTION));
         serve.addAll(settings);
         serve.addAll(more);

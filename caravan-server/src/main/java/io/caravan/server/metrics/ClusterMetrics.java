@@ -11,7 +11,7 @@ import java.util.function.ToDoubleFunction;
 
 /** The state of a node in its cluster. */
 public final class ClusterMetrics {
-    private static final String HOST = "host";
+    private static final String NODE = "node";
 
     private ClusterMetrics() {}
 
@@ -32,18 +32,18 @@ public final class ClusterMetrics {
         metrics.gauges(
                 "caravan.cluster.node.lag.entries",
                 "Committed entries that a host has yet to hear of, as far as this one knows; the leader knows best",
-                HOST,
+                NODE,
                 () -> each(source, progress -> Math.max(0, source.committed() - progress.committed())));
         metrics.gauges(
                 "caravan.cluster.node.last.contact.seconds",
                 "Since the leader last heard from a host; 0 where this is not known",
-                HOST,
+                NODE,
                 () -> each(source, ClusterMetrics::silentSeconds));
         metrics.gauges(
                 "caravan.cluster.node.snapshot.bytes",
                 "What a host has of the store's files that it is sent, because it is behind what the Raft log keeps; 0"
                         + " when it is sent none, as far as this host knows",
-                HOST,
+                NODE,
                 () -> each(source, ClusterMetrics::snapshotBytes));
     }
 

@@ -104,8 +104,8 @@ class ClusterMembershipTest {
             assertThat(cluster.call(host, "CLUSTER", "SHARDS"))
                     .contains(":" + d.resp().port() + ",");
             assertThat(cluster.call(host, "CLUSTER", "INFO")).contains("cluster_known_nodes:4");
-            assertThat(cluster.call(host, "INFO", "cluster")).contains("cluster_host_d:", "resp=" + d.resp());
-            assertThat(page(host, "/metrics")).contains("caravan_cluster_node_lag_entries{host=\"d\"}");
+            assertThat(cluster.call(host, "INFO", "cluster")).contains("cluster_node_d:", "resp=" + d.resp());
+            assertThat(page(host, "/metrics")).contains("caravan_cluster_node_lag_entries{node=\"d\"}");
             assertThat(page(host, "/v1/cluster")).contains("\"id\":\"d\"");
         }
         assertThat(cluster.call(d, "RPUSH", "kept", "value"))
@@ -127,9 +127,9 @@ class ClusterMembershipTest {
         assertThat(removal.exitCode()).as(removal.text()).isZero();
         assertThat(removal.text())
                 .contains(
-                        "removes host " + leaves.id() + "; it cannot come back",
-                        "3 hosts survive the loss of 1",
-                        "the cluster has the hosts ");
+                        "removes node " + leaves.id() + "; it cannot come back",
+                        "3 nodes survive the loss of 1",
+                        "the cluster has the nodes ");
         cluster.restart(leaves.id());
         ClusterServer removed = cluster.server(leaves.id());
         removed.awaitFailure();
@@ -137,7 +137,7 @@ class ClusterMembershipTest {
         cluster.stop(leaves.id());
         assertThat(cluster.call(now, "CLUSTER", "NODES"))
                 .doesNotContain(leaves.resp().toString());
-        assertThat(page(now, "/metrics")).doesNotContain("host=\"" + leaves.id() + "\"");
+        assertThat(page(now, "/metrics")).doesNotContain("node=\"" + leaves.id() + "\"");
         assertThat(cluster.call(now, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
     }
 
@@ -151,7 +151,7 @@ class ClusterMembershipTest {
         ClusterCommandRun run =
                 ClusterCommandRun.of("replace", dead.id(), "e", "--cluster-file", file, "--json", "--server", server);
         assertThat(run.exitCode()).as(run.text()).isZero();
-        assertThat(run.text()).contains("\"hosts\":[").contains("\"e\"").doesNotContain("\"" + dead.id() + "\"");
+        assertThat(run.text()).contains("\"nodes\":[").contains("\"e\"").doesNotContain("\"" + dead.id() + "\"");
         cluster.lead(e);
         assertThat(cluster.call(e, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
 

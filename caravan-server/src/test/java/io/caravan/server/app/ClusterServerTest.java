@@ -94,7 +94,7 @@ class ClusterServerTest {
             assertThat(cluster.call(host, "HELLO", "3")).contains("$mode: $cluster");
             assertThat(get(host, "/readyz").body())
                     .contains("\"ready\"", "\"leader\":\"" + leader.id() + "\"", leads ? "leader" : "follower");
-            assertThat(get(host, "/v1/cluster").body()).contains("\"hosts\":[", "\"leader\":\"" + leader.id() + "\"");
+            assertThat(get(host, "/v1/cluster").body()).contains("\"nodes\":[", "\"leader\":\"" + leader.id() + "\"");
             assertThat(get(host, "/metrics").body()).contains("caravan_cluster_leads " + (leads ? "1.0" : "0.0"));
         }
     }
@@ -304,7 +304,7 @@ class ClusterServerTest {
                 "the host that is left knows no leader",
                 () -> cluster.view(left.id()).leader().isEmpty());
         awaitFollows(left);
-        assertThat(cluster.call(left, "RPUSH", "k", "v")).startsWith("-CLUSTERDOWN No host leads");
+        assertThat(cluster.call(left, "RPUSH", "k", "v")).startsWith("-CLUSTERDOWN No node leads");
         assertThat(cluster.call(left, "CLUSTER", "INFO")).contains("cluster_state:fail");
         assertThat(get(left, "/readyz").statusCode()).isEqualTo(503);
         assertThat(get(left, "/v1/documents").body()).contains("no_leader");

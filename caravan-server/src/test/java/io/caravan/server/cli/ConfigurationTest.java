@@ -179,17 +179,17 @@ class ConfigurationTest {
         String file = Files.writeString(directory.resolve("cluster"), text).toString();
         Map<String, String> wrong = Map.of(
                 "--cluster-reads linearizable", "--cluster-reads linearizable needs --cluster-file",
-                "--cluster-file FILE", "--cluster-file and --cluster-host need each other",
-                "--cluster-host a", "--cluster-file and --cluster-host need each other",
-                "--cluster-file FILE --cluster-host d", "the cluster has no host 'd'",
-                "--cluster-file FILE --cluster-host c",
+                "--cluster-file FILE", "--cluster-file and --cluster-node need each other",
+                "--cluster-node a", "--cluster-file and --cluster-node need each other",
+                "--cluster-file FILE --cluster-node d", "the cluster has no host 'd'",
+                "--cluster-file FILE --cluster-node c",
                         "the peer address 10.0.0.1:7 can be reached from other machines",
-                "--cluster-file FILE --cluster-host a --durability process", "--durability must be sync in a cluster",
-                "--cluster-file FILE --cluster-host a --cluster-cert x",
+                "--cluster-file FILE --cluster-node a --durability process", "--durability must be sync in a cluster",
+                "--cluster-file FILE --cluster-node a --cluster-cert x",
                         "--cluster-key and --cluster-ca need each other",
-                "--cluster-file FILE --cluster-host a --tls-cert x --tls-key y", "--tls-cert in a cluster needs",
-                "--cluster-file FILE --cluster-host a --cluster-election 1ms", "election must be 50 ms to 1 min",
-                "--cluster-file FILE --cluster-host a --cluster-create --cluster-join",
+                "--cluster-file FILE --cluster-node a --tls-cert x --tls-key y", "--tls-cert in a cluster needs",
+                "--cluster-file FILE --cluster-node a --cluster-election 1ms", "election must be 50 ms to 1 min",
+                "--cluster-file FILE --cluster-node a --cluster-create --cluster-join",
                         "--cluster-create is for a new");
         wrong.forEach((options, problem) -> {
             assertRefused(problem, options.replace("FILE", file).split(" "));
@@ -201,7 +201,7 @@ class ConfigurationTest {
                         + " one or two are lost; there are 2",
                 "--cluster-file",
                 two,
-                "--cluster-host",
+                "--cluster-node",
                 "a",
                 "--cluster-create");
         assertThat(directory.resolve("store")).doesNotExist();
@@ -231,7 +231,7 @@ class ConfigurationTest {
         serve(
                         "--cluster-file",
                         file,
-                        "--cluster-host",
+                        "--cluster-node",
                         "a",
                         "--cluster-create",
                         "--cluster-cert",

@@ -149,7 +149,7 @@ class MainTest {
                     "--cluster-file",
                     "--cluster-file",
                     file.toString(),
-                    "--cluster-host",
+                    "--cluster-node",
                     "a",
                     "--cluster-create");
             Files.delete(file);

@@ -15,10 +15,10 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "cluster",
         description = {
-            "Several hosts that keep the same documents: one leads and takes changes, and acknowledges a change when the"
+            "Several nodes that keep the same documents: one leads and takes changes, and acknowledges a change when the"
                     + " majority has it on disk. When the leader is lost, another takes over with everything that was ever"
-                    + " acknowledged. 'caravan cluster demo' starts three hosts on this machine.",
-            "A host is started with 'caravan serve --cluster-file FILE --cluster-host ID'."
+                    + " acknowledged. 'caravan cluster demo' starts three nodes on this machine.",
+            "A node is started with 'caravan serve --cluster-file FILE --cluster-node ID'."
         },
         mixinStandardHelpOptions = true,
         versionProvider = VersionProvider.class)
@@ -44,7 +44,7 @@ public final class ClusterCommand implements Runnable {
     /** Throws {@link ClientException} if the server with these statistics is not a node of a cluster. */
     static void requireCluster(ServerInfo info) {
         if (!"1".equals(info.text("cluster_enabled"))) {
-            throw ClientException.failed("this server is alone: it is no host of a cluster");
+            throw ClientException.failed("this server is alone: it is no node of a cluster");
         }
     }
 

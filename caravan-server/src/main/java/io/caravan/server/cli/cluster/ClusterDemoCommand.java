@@ -26,10 +26,10 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "demo",
         description = {
-            "Runs a cluster of three hosts, or of several groups of three, on this machine, on loopback, each in a process of its own, until SIGINT or"
-                    + " SIGTERM. DIR gets the cluster file, and the data, log and process id of each host, and keeps them: the next time"
+            "Runs a cluster of three nodes, or of several groups of three, on this machine, on loopback, each in a process of its own, until SIGINT or"
+                    + " SIGTERM. DIR gets the cluster file, and the data, log and process id of each node, and keeps them: the next time"
                     + " the same cluster goes on. For trying, not for production: one machine is one machine.",
-            "A host that ends, because you kill it, say, stays down until 'caravan cluster demo --start HOST'."
+            "A node that ends, because you kill it, say, stays down until 'caravan cluster demo --start NODE'."
         },
         mixinStandardHelpOptions = true,
         versionProvider = VersionProvider.class,
@@ -37,9 +37,9 @@ import picocli.CommandLine.Parameters;
         footer = {
             "  caravan cluster demo",
             "  caravan cluster demo --groups 2 cluster2",
-            "      six hosts, of which three have the one half of the slots, and three the other",
+            "      six nodes, of which three have the one half of the slots, and three the other",
             "  caravan cluster demo --start a",
-            "      starts host a again, in the foreground"
+            "      starts node a again, in the foreground"
         })
 final class ClusterDemoCommand extends CliCommand {
     private static final int HOSTS_OF_GROUP = 3;
@@ -60,7 +60,7 @@ final class ClusterDemoCommand extends CliCommand {
             paramLabel = "FIRST",
             defaultValue = "${env:CARAVAN_DEMO_PORTS:-6381}",
             description =
-                    "RESP is on this port and the next ones, HTTP on those plus 100, the hosts among themselves on"
+                    "RESP is on this port and the next ones, HTTP on those plus 100, the nodes among themselves on"
                             + " those plus 200.")
     private int firstPort;
 
@@ -69,11 +69,11 @@ final class ClusterDemoCommand extends CliCommand {
             paramLabel = "COUNT",
             defaultValue = "1",
             description =
-                    "Groups of three hosts among which the documents of a new cluster are divided by their slots, from 1"
+                    "Groups of three nodes among which the documents of a new cluster are divided by their slots, from 1"
                             + " to 5. DIR remembers how many there are.")
     private int groups;
 
-    @Option(names = "--start", paramLabel = "HOST", description = "Start one host again, such as a.")
+    @Option(names = "--start", paramLabel = "NODE", description = "Start one node again, such as a.")
     private String again = "";
 
     @Override
@@ -92,8 +92,8 @@ final class ClusterDemoCommand extends CliCommand {
         List<Process> hosts = stoppedWithThisProcess();
         say("a cluster of "
                 + (cluster.groups().size() == 1
-                        ? "three hosts"
-                        : cluster.groups().size() + " groups of three hosts") + ", in "
+                        ? "three nodes"
+                        : cluster.groups().size() + " groups of three nodes") + ", in "
                 + directory.toAbsolutePath().normalize() + ":");
         for (ClusterNode host : cluster.hosts()) {
             Process process = start(host, file, hosts);
@@ -102,13 +102,13 @@ final class ClusterDemoCommand extends CliCommand {
                             ? ""
                             : ", slots " + cluster.groupOf(host.id()).slots()));
             process.onExit()
-                    .thenAccept(ended -> say("host " + host.id() + " has ended, with exit code "
+                    .thenAccept(ended -> say("node " + host.id() + " has ended, with exit code "
                             + ended.exitValue() + ": start it again with 'caravan cluster demo " + directory
                             + " --start "
                             + host.id() + "'"));
         }
         int port = cluster.hosts().get(0).resp().port();
-        say("connect with a cluster client: redis-cli -c -p " + port + ", or ask any host over HTTP; look with"
+        say("connect with a cluster client: redis-cli -c -p " + port + ", or ask any node over HTTP; look with"
                 + " 'caravan cluster status --server 127.0.0.1:" + port + "'; end with Ctrl-C");
         CompletableFuture.allOf(hosts.stream().map(Process::onExit).toArray(CompletableFuture[]::new))
                 .join();
@@ -134,7 +134,7 @@ final class ClusterDemoCommand extends CliCommand {
     }
 
     private String described(ClusterNode host, Process process) {
-        return "host " + host.id() + ": RESP " + host.resp() + ", HTTP " + host.http() + ", process " + process.pid()
+        return "node " + host.id() + ": RESP " + host.resp() + ", HTTP " + host.http() + ", process " + process.pid()
                 + ", log " + log(host);
     }
 
@@ -143,7 +143,7 @@ final class ClusterDemoCommand extends CliCommand {
     }
 
     private String clusterFile() {
-        StringBuilder text = new StringBuilder("# The hosts of a cluster; the same file is on each of them.\ngroup = ")
+        StringBuilder text = new StringBuilder("# The nodes of a cluster; the same file is on each of them.\ngroup = ")
                 .append(UUID.randomUUID())
                 .append('\n');
         for (int i = 0; i < HOSTS_OF_GROUP * groups; i++) {
@@ -170,7 +170,7 @@ final class ClusterDemoCommand extends CliCommand {
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
         command.add(HEAP);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.caravan.server.cli.Main"));
-        command.addAll(List.of("serve", "--cluster-file", file.toString(), "--cluster-host", host.id()));
+        command.addAll(List.of("serve", "--cluster-file", file.toString(), "--cluster-node", host.id()));
         command.addAll(List.of("--data", data.toString(), "--cluster-election", ELECTION));
         if (isFirstStart(data)) {
             command.add("--cluster-create");

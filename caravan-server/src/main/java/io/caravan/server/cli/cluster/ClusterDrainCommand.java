@@ -12,10 +12,10 @@ import picocli.CommandLine.Option;
 @Command(
         name = "drain",
         description = {
-            "Keeps leadership away from the host that is asked, as before its maintenance: if it leads, it hands leadership"
-                    + " over, and all connections of both hosts end; if it is elected later, it does so again. It goes on"
-                    + " following and voting. If no other host can lead, it leads all the same. --undo ends this, and so does"
-                    + " a restart of the host.",
+            "Keeps leadership away from the node that is asked, as before its maintenance: if it leads, it hands leadership"
+                    + " over, and all connections of both nodes end; if it is elected later, it does so again. It goes on"
+                    + " following and voting. If no other node can lead, it leads all the same. --undo ends this, and so does"
+                    + " a restart of the node.",
             "Needs the permission admin."
         },
         footer = {
@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
             "  caravan cluster drain --undo --server 127.0.0.1:6381"
         })
 final class ClusterDrainCommand extends ClientCommand {
-    @Option(names = "--undo", description = "The host may lead again.")
+    @Option(names = "--undo", description = "The node may lead again.")
     private boolean undo;
 
     @Override
@@ -32,11 +32,11 @@ final class ClusterDrainCommand extends ClientCommand {
         try (ServerConnection connection = connect()) {
             ServerInfo info = connection.info();
             ClusterCommand.requireCluster(info);
-            host = info.text("cluster_host");
+            host = info.text("cluster_node");
             connection.ask("CARAVAN.DRAIN", undo ? "OFF" : "ON");
         }
-        print(output, "host " + host + (undo ? " may lead again" : " is drained: it does not lead"), fields -> {
-            fields.writeStringField("host", host);
+        print(output, "node " + host + (undo ? " may lead again" : " is drained: it does not lead"), fields -> {
+            fields.writeStringField("node", host);
             fields.writeBooleanField("drained", !undo);
         });
     }

@@ -15,7 +15,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "status",
         description = {
-            "Shows the cluster as one of its hosts sees it: who leads and since when, and for each host how many of the"
+            "Shows the cluster as one of its nodes sees it: who leads and since when, and for each node how many of the"
                     + " group's entries it has. The leader knows most: ask it. Of other groups, if there are any, it tells who"
                     + " leads. Changes nothing."
         },
@@ -24,7 +24,7 @@ import picocli.CommandLine.Command;
             "  caravan cluster status --server db2.example:6380 --json"
         })
 final class ClusterStatusCommand extends ClientCommand {
-    private static final String HOST = "cluster_host_";
+    private static final String NODE = "cluster_node_";
     private static final String SLOTS = "cluster_slots_";
 
     @Override
@@ -49,20 +49,20 @@ final class ClusterStatusCommand extends ClientCommand {
                 return;
             }
             String leader = info.text("cluster_leader");
-            output.line("host " + info.text("cluster_host") + " of cluster " + info.text("cluster_group") + ", slots "
+            output.line("node " + info.text("cluster_node") + " of cluster " + info.text("cluster_group") + ", slots "
                     + info.text("cluster_slots") + ", "
                     + info.text("cluster_role") + ("1".equals(info.text("cluster_drained")) ? ", drained" : "") + "; "
-                    + (leader.isEmpty() ? "NO HOST LEADS" : "host " + leader + " leads") + " since "
+                    + (leader.isEmpty() ? "NO LEADER" : "node " + leader + " leads") + " since "
                     + info.text("cluster_since_seconds") + " s, term " + info.text("cluster_term"));
             String change = info.text("cluster_change");
             if (!change.isEmpty()) {
                 output.line(change);
             }
             output.line(String.format(
-                    Locale.ROOT, "%-8s %-9s %-22s %-22s %12s %8s", "host", "role", "RESP", "HTTP", "entries", "heard"));
+                    Locale.ROOT, "%-8s %-9s %-22s %-22s %12s %8s", "node", "role", "RESP", "HTTP", "entries", "contact"));
             for (Map.Entry<String, String> field : figures.entrySet()) {
-                if (field.getKey().startsWith(HOST)) {
-                    host(output, field.getKey().substring(HOST.length()), fields(field.getValue()));
+                if (field.getKey().startsWith(NODE)) {
+                    host(output, field.getKey().substring(NODE.length()), fields(field.getValue()));
                 }
             }
             for (Map.Entry<String, String> field : figures.entrySet()) {
@@ -83,10 +83,10 @@ final class ClusterStatusCommand extends ClientCommand {
         String leader = fields.getOrDefault("leader", "");
         output.line("slots " + slots + ": "
                 + (leader.isEmpty()
-                        ? "NO HOST LEADS"
-                        : "host " + leader + " leads, RESP " + fields.get("resp") + ", HTTP " + fields.get("http"))
-                + ", since " + fields.get("since_seconds") + " s, of the hosts "
-                + fields.getOrDefault("hosts", "").replace("+", ", "));
+                        ? "NO LEADER"
+                        : "node " + leader + " leads, RESP " + fields.get("resp") + ", HTTP " + fields.get("http"))
+                + ", since " + fields.get("since_seconds") + " s, of the nodes "
+                + fields.getOrDefault("nodes", "").replace("+", ", "));
     }
 
     private static void host(Output output, String id, Map<String, String> fields) throws IOException {
@@ -103,6 +103,6 @@ final class ClusterStatusCommand extends ClientCommand {
                 heard == null ? "" : heard + " ms",
                 files == null
                         ? ""
-                        : "  gets files, has " + files + " of " + fields.get("snapshot_total_bytes") + " bytes"));
+                        : "  receives a snapshot, has " + files + " of " + fields.get("snapshot_total_bytes") + " bytes"));
     }
 }

@@ -11,14 +11,14 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "transfer",
         description = {
-            "Hands leadership to another host, as before the maintenance of this one. Ask the host that leads. The other"
-                    + " host leads once it has every entry; what clients send meanwhile fails and has to be sent again, and"
-                    + " all connections of both hosts end. A host that is stopped with SIGTERM does this by itself.",
+            "Hands leadership to another node, as before the maintenance of this one. Ask the node that leads. The other"
+                    + " node leads once it has every entry; what clients send meanwhile fails and has to be sent again, and"
+                    + " all connections of both nodes end. A node that is stopped with SIGTERM does this by itself.",
             "Needs the permission admin."
         },
         footer = {"  caravan cluster transfer b --server 127.0.0.1:6381"})
 final class ClusterTransferCommand extends ClientCommand {
-    @Parameters(paramLabel = "HOST", description = "The host that shall lead.")
+    @Parameters(paramLabel = "NODE", description = "The node that shall lead.")
     private String host;
 
     @Override
@@ -27,6 +27,6 @@ final class ClusterTransferCommand extends ClientCommand {
             ClusterCommand.requireCluster(connection.info());
             connection.ask("CARAVAN.TRANSFER", host);
         }
-        print(output, "host " + host + " leads", fields -> fields.writeStringField("leader", host));
+        print(output, "node " + host + " leads", fields -> fields.writeStringField("leader", host));
     }
 }

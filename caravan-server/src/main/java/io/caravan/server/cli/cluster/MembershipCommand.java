@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The base class of commands that change a cluster's members. */
 abstract class MembershipCommand extends ClientCommand {
-    private static final String HOST = "cluster_host_";
+    private static final String HOST = "cluster_node_";
 
     /** A node that joins, as described by the cluster file with which it is started. */
     record Joining(ClusterNode host, SlotRange slots) {
@@ -45,14 +45,14 @@ abstract class MembershipCommand extends ClientCommand {
         void requireGroup(ServerInfo info) {
             String slots = info.text("cluster_slots");
             if (!slots.isEmpty() && !slots.equals(this.slots.toString())) {
-                throw ClientException.failed("host " + host.id() + " has the slots " + this.slots
-                        + ", and the group that was asked has " + slots + ": ask the host that leads its own group");
+                throw ClientException.failed("node " + host.id() + " has the slots " + this.slots
+                        + ", and the group that was asked has " + slots + ": ask the node that leads its own group");
             }
         }
 
         @Override
         public String toString() {
-            return "host " + host.id() + " (peer " + host.peer() + ", RESP " + host.resp() + ", HTTP " + host.http()
+            return "node " + host.id() + " (peer " + host.peer() + ", RESP " + host.resp() + ", HTTP " + host.http()
                     + ")";
         }
     }
@@ -73,14 +73,14 @@ abstract class MembershipCommand extends ClientCommand {
             }
             if (!json()) {
                 int hosts = hosts(info) + more;
-                output.line(what + "; " + hosts + " hosts survive the loss of " + Math.max(0, hosts - 1) / 2);
+                output.line(what + "; " + hosts + " nodes survive the loss of " + Math.max(0, hosts - 1) / 2);
                 output.flush();
             }
             Map<String, ?> answer = connection.askAtLeisure(
                     Stream.concat(Stream.of("CARAVAN.HOSTS"), words).toArray(String[]::new));
-            List<String> hosts = List.of(String.valueOf(answer.get("hosts")).split(","));
-            print(output, "the cluster has the hosts " + String.join(", ", hosts), fields -> {
-                fields.writeArrayFieldStart("hosts");
+            List<String> hosts = List.of(String.valueOf(answer.get("nodes")).split(","));
+            print(output, "the cluster has the nodes " + String.join(", ", hosts), fields -> {
+                fields.writeArrayFieldStart("nodes");
                 for (String host : hosts) {
                     fields.writeString(host);
                 }

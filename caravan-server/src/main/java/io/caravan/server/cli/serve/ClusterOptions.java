@@ -35,7 +35,7 @@ final class ClusterOptions {
                             + " and --http; the same file on each. docs/cluster/deploy.md describes it.")
     private @Nullable Path file;
 
-    @Option(names = "--cluster-host", paramLabel = "ID", description = "Which of the file's hosts this server is.")
+    @Option(names = "--cluster-node", paramLabel = "ID", description = "Which of the file's hosts this server is.")
     private @Nullable String host;
 
     @Option(
@@ -114,7 +114,7 @@ final class ClusterOptions {
     boolean alone() {
         check(
                 (file == null) == (host == null),
-                "--cluster-file and --cluster-host need each other: which hosts there are, and which this is");
+                "--cluster-file and --cluster-node need each other: which hosts there are, and which this is");
         check(
                 file != null || reads == Reads.LEADER,
                 "--cluster-reads linearizable needs --cluster-file: the reads of a server alone are linearizable");

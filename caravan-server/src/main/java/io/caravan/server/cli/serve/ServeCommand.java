@@ -71,7 +71,7 @@ import picocli.CommandLine.ParameterException;
             "      for other machines, with secrets and over TLS",
             "  CARAVAN_DATA=/var/lib/caravan caravan serve --print-config",
             "      shows what would be in force, and why",
-            "  caravan serve --cluster-file cluster.properties --cluster-host a --cluster-create",
+            "  caravan serve --cluster-file cluster.properties --cluster-node a --cluster-create",
             "      as a host of a new cluster, see 'caravan cluster --help'",
             "",
             "Exit codes: 0 stopped cleanly; 1 could not start, or not stop cleanly; 2 wrong usage."

@@ -119,7 +119,7 @@ final class Allowed {
         put(
                 forms,
                 WHETHER,
-                "auth-file password-file password tls-cert tls-key tls-ca cluster-host cluster-cert cluster-key cluster-ca"
+                "auth-file password-file password tls-cert tls-key tls-ca cluster-node cluster-cert cluster-key cluster-ca"
                         + " allow-origin allow-host");
         return new AllowList(forms);
     }

@@ -28,7 +28,7 @@ public final class ClusterEndpoint implements Route.Endpoint {
     static Map<String, Object> brief(Cluster cluster) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("role", cluster.leads() ? "leader" : "follower");
-        fields.put("host", cluster.self().id());
+        fields.put("node", cluster.self().id());
         fields.put("leader", cluster.leader().map(ClusterNode::id).orElse(null));
         fields.put("since", cluster.group().since().toString());
         fields.put("unappliedEntries", cluster.behind());
@@ -54,7 +54,7 @@ public final class ClusterEndpoint implements Route.Endpoint {
         for (ClusterNode host : cluster.hosts()) {
             hosts.add(host(cluster, host));
         }
-        fields.put("hosts", hosts);
+        fields.put("nodes", hosts);
         fields.put(
                 "groups", cluster.groups().stream().map(ClusterEndpoint::group).toList());
         exchange.answer(Answer.json(200, fields));
@@ -65,7 +65,7 @@ public final class ClusterEndpoint implements Route.Endpoint {
         fields.put("slots", group.slots().toString());
         fields.put("leader", group.leader().map(ClusterNode::id).orElse(null));
         fields.put("since", group.since().toString());
-        fields.put("hosts", group.hosts().stream().map(ClusterNode::id).toList());
+        fields.put("nodes", group.hosts().stream().map(ClusterNode::id).toList());
         return fields;
     }
 

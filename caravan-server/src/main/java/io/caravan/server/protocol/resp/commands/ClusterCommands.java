@@ -239,7 +239,7 @@ public final class ClusterCommands {
         HostsChange change = hostsChange(command);
         return new Waiting<List<String>>(
                 outcome -> startThread(change, outcome),
-                hosts -> Reply.Fields.of("hosts", String.join(",", hosts)),
+                hosts -> Reply.Fields.of("nodes", String.join(",", hosts)),
                 context);
     }
 

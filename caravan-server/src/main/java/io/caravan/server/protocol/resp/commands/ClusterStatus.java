@@ -28,7 +28,7 @@ final class ClusterStatus {
                 "cluster_enabled", 1,
                 "cluster_group", cluster.group().id(),
                 "cluster_slots", cluster.group().slots(),
-                "cluster_host", cluster.self().id(),
+                "cluster_node", cluster.self().id(),
                 "cluster_role", cluster.leads() ? "leader" : "follower",
                 "cluster_change", cluster.change(),
                 "cluster_drained", cluster.drained() ? 1 : 0,
@@ -39,7 +39,7 @@ final class ClusterStatus {
                 "cluster_unapplied_entries", cluster.behind(),
                 "cluster_log_entries", cluster.kept());
         for (ClusterNode host : cluster.hosts()) {
-            fields.put("cluster_host_" + host.id(), host(cluster, host, leader));
+            fields.put("cluster_node_" + host.id(), host(cluster, host, leader));
         }
         for (GroupView group : cluster.groups()) {
             fields.put("cluster_slots_" + group.slots(), group(group));
@@ -53,7 +53,7 @@ final class ClusterStatus {
                         .map(host -> ",resp=" + host.resp() + ",http=" + host.http())
                         .orElse("")
                 + ",since_seconds=" + group.unchangedFor().toSeconds()
-                + ",hosts=" + group.hosts().stream().map(ClusterNode::id).collect(Collectors.joining("+"));
+                + ",nodes=" + group.hosts().stream().map(ClusterNode::id).collect(Collectors.joining("+"));
     }
 
     private static String host(Cluster cluster, ClusterNode host, @Nullable ClusterNode leader) {

@@ -58,7 +58,7 @@ public final class ClusterRouting {
     private static Reply.Error elsewhere(GroupView group, int slot) {
         Optional<ClusterNode> leader = group.leader();
         if (leader.isEmpty()) {
-            return new Reply.Error("CLUSTERDOWN No host leads: an election is under way, or the majority of the hosts"
+            return new Reply.Error("CLUSTERDOWN No node leads: an election is under way, or the majority of the hosts"
                     + " cannot be reached. Nothing was changed");
         }
         ClusterNode host = leader.get();

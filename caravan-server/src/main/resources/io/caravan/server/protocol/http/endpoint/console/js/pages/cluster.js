@@ -54,20 +54,20 @@ const several = () => cluster.groups.length > 1;
 
 function about() {
   const since = seconds((Date.now() - Date.parse(cluster.since)) / 1000);
-  const leads = cluster.leader ? `host ${cluster.leader} has led for ${since}` : `no host has led for ${since}`;
+  const leads = cluster.leader ? `node ${cluster.leader} has led for ${since}` : `no node has led for ${since}`;
   const of = several() ? `, of the group with the slots ${cluster.slots}` : '';
-  return `${leads}, term ${cluster.term}; this is host ${cluster.host}${of}. What the other pages show is the leader's${
+  return `${leads}, term ${cluster.term}; this is node ${cluster.node}${of}. What the other pages show is the leader's${
     several() ? ', but for the documents, which are those of all groups' : ''}.`;
 }
 
-const hosts = () => html`<div class="card scroll" tabindex="0" role="region" aria-label="Hosts">
+const hosts = () => html`<div class="card scroll" tabindex="0" role="region" aria-label="Nodes">
   <table>
     <thead>
-      <tr><th scope="col">Host</th><th scope="col">Role</th><th scope="col">Entries behind</th>
-      <th scope="col">Last heard</th><th scope="col">RESP</th><th scope="col">HTTP</th></tr>
+      <tr><th scope="col">Node</th><th scope="col">Role</th><th scope="col">Entries behind</th>
+      <th scope="col">Last contact</th><th scope="col">RESP</th><th scope="col">HTTP</th></tr>
     </thead>
     <tbody>
-      ${cluster.hosts.map(
+      ${cluster.nodes.map(
         (each) => html`<tr>
           <th scope="row">${each.id}</th>
           <td>${each.id === cluster.leader ? 'leader' : 'follower'}</td>
@@ -81,14 +81,14 @@ const hosts = () => html`<div class="card scroll" tabindex="0" role="region" ari
   </table>
 </div>
   <p class="muted">
-    ${plural(cluster.committedEntries, 'entry', 'entries')} committed; the Raft log of this host keeps
+    ${plural(cluster.committedEntries, 'entry', 'entries')} committed; the Raft log of this node keeps
     ${plural(cluster.logEntries, 'entry', 'entries')}.
   </p>`;
 
 const groups = () => html`<div class="card scroll" tabindex="0" role="region" aria-label="Groups">
   <table>
     <thead>
-      <tr><th scope="col">Slots</th><th scope="col">Leader</th><th scope="col">For</th><th scope="col">Hosts</th></tr>
+      <tr><th scope="col">Slots</th><th scope="col">Leader</th><th scope="col">For</th><th scope="col">Nodes</th></tr>
     </thead>
     <tbody>
       ${cluster.groups.map(
@@ -96,7 +96,7 @@ const groups = () => html`<div class="card scroll" tabindex="0" role="region" ar
           <th scope="row">${each.slots}</th>
           <td>${each.leader ?? 'none'}</td>
           <td>${seconds((Date.now() - Date.parse(each.since)) / 1000)}</td>
-          <td>${each.hosts.join(', ')}</td>
+          <td>${each.nodes.join(', ')}</td>
         </tr>`,
       )}
     </tbody>
