@@ -6,7 +6,6 @@ import io.caravan.cluster.AppliedIndex.Applied;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -30,7 +29,6 @@ import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeerId;
-import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.storage.RaftStorage;
@@ -547,25 +545,17 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /**
-     * Returns the numbers that change when the group progresses: the applied index of this node, the positions of the
-     * other nodes, and the bytes sent of each snapshot.
-     */
-    List<Long> howFar() {
-        List<Long> all = new ArrayList<>();
-        try {
-            DivisionInfo info = initialized(raft).division().getInfo();
-            all.add(info.getLastAppliedIndex());
-            // Null if leadership was just lost.
-            long[] others = info.getFollowerMatchIndices();
-            if (others != null) {
-                Arrays.stream(others).forEach(all::add);
-            }
-        } catch (IOException left) {
-            return List.of();
-        }
-        all.addAll(sender.sentBytes());
-        return all;
+    /** Returns the progress of the group as this node, the leader, sees it. */
+    StallDetector.Progress progress(boolean waits) throws IOException {
+        RaftServer.Division division = initialized(raft).division();
+        // Null if leadership was just lost.
+        long[] others = division.getInfo().getFollowerMatchIndices();
+        return new StallDetector.Progress(
+                waits,
+                division.getInfo().getLastAppliedIndex(),
+                division.getRaftLog().getNextIndex() - 1,
+                others == null ? List.of() : Arrays.stream(others).boxed().toList(),
+                sender.sentBytes());
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.caravan.cluster;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -10,6 +9,7 @@ import java.util.function.BooleanSupplier;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -104,18 +104,13 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
     }
 
     @Override
-    public boolean waits() {
+    public StallDetector.@Nullable Progress progress() {
         try {
             DivisionInfo info = server.getDivision(group).getInfo();
-            return info.isLeader() && (proposes.getAsBoolean() || !info.isLeaderReady());
+            return info.isLeader() ? state.progress(proposes.getAsBoolean() || !info.isLeaderReady()) : null;
         } catch (IOException left) {
-            return false;
+            return null;
         }
-    }
-
-    @Override
-    public List<Long> howFar() {
-        return state.howFar();
     }
 
     @Override

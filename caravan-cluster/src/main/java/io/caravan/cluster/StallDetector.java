@@ -1,6 +1,11 @@
 package io.caravan.cluster;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,23 +26,38 @@ final class StallDetector {
 
     /** The watched node. */
     interface Leader {
-        /**
-         * Whether the node leads and is waiting: for its own proposals, or for the entries committed before its term.
-         */
-        boolean waits();
-
-        /** Returns the numbers that change when the group progresses. */
-        List<Long> howFar();
+        /** Returns the progress of the group as the node sees it; null if it does not lead. */
+        @Nullable
+        Progress progress();
 
         void proposeEmptyEntry();
 
         void stepDown();
     }
 
+    /**
+     * The progress of the group as the leader sees it.
+     *
+     * @param waits whether the leader waits for its own proposals, or for the entries committed before its term
+     * @param applied index of the last entry that the leader has applied
+     * @param last index of the last entry in the leader's log
+     * @param followers index of the last entry that each follower has
+     * @param sent bytes sent of each snapshot
+     */
+    record Progress(boolean waits, long applied, long last, List<Long> followers, List<Long> sent) {}
+
     private final String self;
     private final Leader leader;
     private final int patience;
     private List<Long> seen = List.of();
+    private long seenApplied;
+    /** The entry that followers must reach. Entries after it, such as the empty ones, are no progress. */
+    private long target;
+    /** The followers that lacked an entry at the last check, with the last entry of each. */
+    private Map<Integer, Long> lagging = Map.of();
+    /** The value of {@code lagging} for which an empty entry was proposed. */
+    private Map<Integer, Long> nudged = Map.of();
+
     private int stalledChecks;
 
     /**
@@ -53,7 +73,8 @@ final class StallDetector {
 
     /** Checks for progress. Call this on one thread only. */
     void look() {
-        List<Long> now = leader.waits() ? leader.howFar() : List.of();
+        Progress progress = leader.progress();
+        List<Long> now = progress == null || !progress.waits() ? List.of() : numbers(progress);
         stalledChecks = now.isEmpty() || !now.equals(seen) ? 0 : stalledChecks + 1;
         seen = now;
         if (stalledChecks == patience) {
@@ -62,6 +83,44 @@ final class StallDetector {
             leader.stepDown();
         } else if (stalledChecks > 0) {
             leader.proposeEmptyEntry();
+        } else if (now.isEmpty()) {
+            nudge(progress == null ? Map.of() : lagging(progress));
         }
+    }
+
+    /**
+     * Proposes an empty entry if a follower still lacks the same entries as at the last check, but only once. Raft may
+     * have sent an entry on a connection that has ended, and sends it again only when another entry follows.
+     */
+    private void nudge(Map<Integer, Long> now) {
+        if (!now.isEmpty() && now.equals(lagging) && !now.equals(nudged)) {
+            nudged = now;
+            leader.proposeEmptyEntry();
+        }
+        lagging = now;
+    }
+
+    private static Map<Integer, Long> lagging(Progress progress) {
+        Map<Integer, Long> lagging = new HashMap<>();
+        for (int i = 0; i < progress.followers().size(); i++) {
+            if (progress.followers().get(i) < progress.last()) {
+                lagging.put(i, progress.followers().get(i));
+            }
+        }
+        return lagging;
+    }
+
+    /** Returns the numbers that change when the group progresses. */
+    private List<Long> numbers(Progress now) {
+        if (seen.isEmpty() || now.applied() != seenApplied) {
+            seenApplied = now.applied();
+            target = now.last();
+        }
+        return Stream.of(
+                        Stream.of(now.applied()),
+                        now.followers().stream().map(index -> Math.min(index, target)),
+                        now.sent().stream())
+                .flatMap(Function.identity())
+                .toList();
     }
 }
