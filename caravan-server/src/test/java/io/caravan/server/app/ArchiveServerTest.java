@@ -68,7 +68,7 @@ class ArchiveServerTest {
             assertThat(store.stats().lists()).as("lists of its own").isGreaterThan(2);
             assertThat(resp.call("INFO"))
                     .contains("\nappends:0\r\nappended_bytes:0\r\nreads:0\r\ntrims:0\r\ndeletes:0\r\n")
-                    .containsPattern("\nbookkeeping_writes:[1-9]")
+                    .containsPattern("\ninternal_writes:[1-9]")
                     .contains("\ndocuments:0\r\nvalues:0\r\n");
             assertThat(server.get("/v1/stats"))
                     .contains("\"appends\":0,\"appendedBytes\":0,\"trims\":0,\"deletes\":0,", "\"values\":0,")
@@ -79,7 +79,7 @@ class ArchiveServerTest {
                             "caravan_store_appended_bytes_total 0.0\n",
                             "caravan_store_trims_total 0.0\n",
                             "caravan_store_values 0.0\n",
-                            "caravan_store_bookkeeping_writes_total ");
+                            "caravan_store_internal_writes_total ");
             archivedByCommand(resp, "k");
             assertThat(resp.call("INFO")).containsPattern("\nappends:[1-9]").containsPattern("\nvalues:[1-9]");
         }

@@ -147,7 +147,7 @@ class ClusterGroupsTest {
                     ClusterCommandRun.of("status", "--server", host.resp().toString());
             int other = cluster.hosts().indexOf(host) < 3 ? 1 : 0;
             assertThat(status.text())
-                    .contains("slots " + SlotRange.ofGroup(other, 2) + ": host "
+                    .contains("slots " + SlotRange.ofGroup(other, 2) + ": node "
                             + leaders.get(other).id() + " leads, RESP "
                             + leaders.get(other).resp())
                     .doesNotContain("slots " + SlotRange.ofGroup(1 - other, 2) + ":");

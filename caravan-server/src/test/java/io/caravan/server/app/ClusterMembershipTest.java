@@ -87,7 +87,7 @@ class ClusterMembershipTest {
         ClusterNode leader = cluster.awaitLeader();
         assertThat(cluster.call(leader, "RPUSH", "kept", "value")).isEqualTo(":1");
         ClusterNode d = cluster.join("d");
-        assertThat(cluster.call(leader, add(d))).isEqualTo("[$hosts, $a,b,c,d]");
+        assertThat(cluster.call(leader, add(d))).isEqualTo("[$nodes, $a,b,c,d]");
         for (String id : List.of("a", "b", "c", "d")) {
             Eventually.await(
                     "host " + id + " knows the new one",
