@@ -130,7 +130,7 @@ class ServerEndpointsTest {
                             "caravan_requests_seconds_count{operation=\"readStream\",outcome=\"rejected\",protocol=\"http\"}"
                                     + " 1")
                     .contains(
-                            "caravan_requests_seconds_bucket{", "caravan_store_forces_total", "jvm_memory_used_bytes");
+                            "caravan_requests_seconds_bucket{", "caravan_store_fsyncs_total", "jvm_memory_used_bytes");
         }
     }
 
