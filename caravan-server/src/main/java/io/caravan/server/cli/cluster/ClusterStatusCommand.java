@@ -59,7 +59,14 @@ final class ClusterStatusCommand extends ClientCommand {
                 output.line(change);
             }
             output.line(String.format(
-                    Locale.ROOT, "%-8s %-9s %-22s %-22s %12s %8s", "node", "role", "RESP", "HTTP", "entries", "contact"));
+                    Locale.ROOT,
+                    "%-8s %-9s %-22s %-22s %12s %8s",
+                    "node",
+                    "role",
+                    "RESP",
+                    "HTTP",
+                    "entries",
+                    "contact"));
             for (Map.Entry<String, String> field : figures.entrySet()) {
                 if (field.getKey().startsWith(NODE)) {
                     host(output, field.getKey().substring(NODE.length()), fields(field.getValue()));
@@ -103,6 +110,7 @@ final class ClusterStatusCommand extends ClientCommand {
                 heard == null ? "" : heard + " ms",
                 files == null
                         ? ""
-                        : "  receives a snapshot, has " + files + " of " + fields.get("snapshot_total_bytes") + " bytes"));
+                        : "  receives a snapshot, has " + files + " of " + fields.get("snapshot_total_bytes")
+                                + " bytes"));
     }
 }
