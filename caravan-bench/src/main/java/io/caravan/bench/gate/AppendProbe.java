@@ -33,7 +33,8 @@ final class AppendProbe implements Probe {
 
     /** Returns a probe of the bytes that the producer's thread allocates for each append. */
     static AppendProbe garbage(Path directory) throws IOException {
-        return new AppendProbe(directory, append -> Costs.allocatedBytes(20, 2_000, append));
+        // Each batch appends the same values, so that the index grows by the same amount.
+        return new AppendProbe(directory, append -> Costs.allocatedBytes(20, 2_000, i -> append.accept(i % 2_000)));
     }
 
     @Override
