@@ -61,7 +61,7 @@ class CaravanMetricsTest {
             assertThat(counter("caravan.store.deletes")).isEqualTo(1);
             assertThat(counter("caravan.store.fsyncs")).isPositive();
             assertThat(gauge("caravan.store.lists")).isEqualTo(1);
-            assertThat(gauge("caravan.store.force.p99.seconds")).isBetween(1e-9, 600.0);
+            assertThat(gauge("caravan.store.fsync.p99.seconds")).isBetween(1e-9, 600.0);
             assertThat(gauge("caravan.store.log.replay.bytes")).isPositive();
         }
         assertThat(counter("caravan.store.appends")).isEqualTo(2);
