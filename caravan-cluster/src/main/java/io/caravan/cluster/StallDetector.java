@@ -50,7 +50,6 @@ final class StallDetector {
     private final Leader leader;
     private final int patience;
     private List<Long> seen = List.of();
-    private long seenApplied;
     /** The entry that followers must reach. Entries after it, such as the empty ones, are no progress. */
     private long target;
     /** The followers that lacked an entry at the last check, with the last entry of each. */
@@ -110,10 +109,9 @@ final class StallDetector {
         return lagging;
     }
 
-    /** Returns the numbers that change when the group progresses. */
+    /** Returns the numbers that change when the group progresses. The first is the applied index. */
     private List<Long> numbers(Progress now) {
-        if (seen.isEmpty() || now.applied() != seenApplied) {
-            seenApplied = now.applied();
+        if (seen.isEmpty() || now.applied() != seen.get(0)) {
             target = now.last();
         }
         return Stream.of(
