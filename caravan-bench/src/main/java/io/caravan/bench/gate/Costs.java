@@ -4,9 +4,13 @@ import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.function.IntConsumer;
 import java.util.function.LongSupplier;
+import javax.management.JMException;
+import javax.management.ObjectName;
 
 /** Measures the processor time and memory that the calling thread uses, and computes medians of such samples. */
 final class Costs {
+    private static final String[] LONG = {"long"};
+
     private Costs() {}
 
     /** Returns the median. If the number of samples is even, this is the upper of the two middle samples. */
@@ -50,11 +54,22 @@ final class Costs {
         return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
-    /** Returns the number of bytes that the calling thread has allocated so far. */
+    /**
+     * Returns the number of bytes that the calling thread has allocated so far; the call itself allocates some memory.
+     * The number is read through JMX, because no standard Java type declares it.
+     */
     private static long allocatedBytes() {
-        if (ManagementFactory.getThreadMXBean() instanceof com.sun.management.ThreadMXBean threads) {
-            return threads.getCurrentThreadAllocatedBytes();
+        Object[] thread = {Thread.currentThread().getId()};
+        try {
+            return (long) ManagementFactory.getPlatformMBeanServer()
+                    .invoke(
+                            new ObjectName(ManagementFactory.THREAD_MXBEAN_NAME),
+                            "getThreadAllocatedBytes",
+                            thread,
+                            LONG);
+        } catch (JMException missing) {
+            throw new UnsupportedOperationException(
+                    "this JVM does not report the allocations of a thread; run the gate on another", missing);
         }
-        throw new UnsupportedOperationException("this JVM does not report what a thread allocates; use another");
     }
 }
