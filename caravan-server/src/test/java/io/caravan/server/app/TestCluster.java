@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The nodes of a cluster in one JVM on the loopback interface: three for each Raft group. */
 public final class TestCluster implements AutoCloseable {
-    private static final Duration ELECTION = Duration.ofMillis(500);
+    private static final Duration ELECTION = Duration.ofSeconds(1);
     /** For tests that send requests before the nodes detect the loss of their quorum, and for clusters of six nodes. */
     private static final Duration LONG_ELECTION = Duration.ofSeconds(2);
 
@@ -342,6 +342,20 @@ public final class TestCluster implements AutoCloseable {
 
     static int status(ClusterNode host, String method, String path, String body) throws Exception {
         return send(host, method, path, body).statusCode();
+    }
+
+    /**
+     * Appends a value. Appends it again if a change of leaders interrupts the write, although that write may have been
+     * made.
+     */
+    static void write(ClusterNode host, String path, String value) throws Exception {
+        HttpResponse<String> answer = send(host, "POST", path, value);
+        for (int attempt = 1; answer.statusCode() == 503 && attempt < 100; attempt++) {
+            System.out.println("the write was interrupted: " + answer.body());
+            TimeUnit.MILLISECONDS.sleep(20);
+            answer = send(host, "POST", path, value);
+        }
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(204);
     }
 
     /** Sends a request. Retries while the node refuses connections because its role is changing. */
