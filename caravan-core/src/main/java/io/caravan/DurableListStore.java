@@ -6,8 +6,8 @@ import io.caravan.inspect.Repairer;
 import io.caravan.inspect.Salvager;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
-import io.caravan.io.ReadOnlyStorage;
 import java.nio.file.Path;
+import java.util.OptionalLong;
 
 /**
  * A {@link ListStore} on disk. Writes acknowledged at {@link Durability#SYNC} survive {@code kill -9} and a power
@@ -48,7 +48,8 @@ public interface DurableListStore extends ListStore {
      * @throws StoreDirectoryException if the directory contains no store
      */
     static VerifyReport verify(Path directory, VerifyReport.Progress progress) {
-        return DedicatedThread.call("verify " + directory, () -> Verifier.verifyClosed(directory, progress));
+        return DedicatedThread.call(
+                "verify " + directory, () -> Verifier.verifyClosed(directory, OptionalLong.empty(), progress));
     }
 
     /**
@@ -64,7 +65,7 @@ public interface DurableListStore extends ListStore {
      */
     static VerifyReport verifyWhileOpen(Path directory, VerifyReport.Progress progress) {
         return DedicatedThread.call(
-                "verify " + directory, () -> Verifier.verifyWhileOpen(ReadOnlyStorage.of(directory), progress));
+                "verify " + directory, () -> Verifier.verifyWhileOpen(FileStorage.readOnly(directory), progress));
     }
 
     /**
@@ -86,7 +87,7 @@ public interface DurableListStore extends ListStore {
      * @throws CorruptStoreException if cutting the log would not help
      */
     static RepairReport planRepair(Path directory, VerifyReport.Progress progress) {
-        return DedicatedThread.call("look at " + directory, () -> Repairer.plan(directory, progress));
+        return DedicatedThread.call("plan the repair of " + directory, () -> Repairer.plan(directory, progress));
     }
 
     /**

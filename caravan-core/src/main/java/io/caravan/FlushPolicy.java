@@ -6,12 +6,22 @@ import java.time.Duration;
  * Determines how long the flusher waits for more writes before it flushes.
  *
  * <p>Every flush costs one fsync, regardless of the number of writes. Waiting trades latency for fewer fsyncs.
+ *
+ * @param delayNanos the delay of a policy that is not adaptive, from 0 to one minute
+ * @param isAdaptive whether the delay depends on measurements
  */
-public sealed interface FlushPolicy {
+public record FlushPolicy(long delayNanos, boolean isAdaptive) {
+    private static final Duration MAX_DELAY = Duration.ofMinutes(1);
+    private static final FlushPolicy IMMEDIATE = new FlushPolicy(0, false);
+    private static final FlushPolicy ADAPTIVE = new FlushPolicy(0, true);
+
+    public FlushPolicy {
+        Arguments.between(delayNanos, 0, MAX_DELAY.toNanos(), "delayNanos");
+    }
 
     /** Flushes whenever the flusher is free. Writes that arrive during an fsync form the next batch. */
-    static FlushPolicy immediate() {
-        return Immediate.INSTANCE;
+    public static FlushPolicy immediate() {
+        return IMMEDIATE;
     }
 
     /**
@@ -20,8 +30,15 @@ public sealed interface FlushPolicy {
      *
      * @param delay from 0 to one minute
      */
-    static FlushPolicy fixedDelay(Duration delay) {
-        return new FixedDelay(FixedDelay.nanos(delay));
+    public static FlushPolicy fixedDelay(Duration delay) {
+        return new FlushPolicy(nanos(delay), false);
+    }
+
+    static long nanos(Duration delay) {
+        if (delay.isNegative() || delay.compareTo(MAX_DELAY) > 0) {
+            throw new IllegalArgumentException("delay must be from 0 to " + MAX_DELAY + ", was " + delay);
+        }
+        return delay.toNanos();
     }
 
     /**
@@ -33,37 +50,7 @@ public sealed interface FlushPolicy {
      * analysis of group commit by Helland, Sammer, Lyon, Carr, Garrett and Reuter, "Group Commit Timers and High Volume
      * Transaction Systems" (1987).
      */
-    static FlushPolicy adaptive() {
-        return Adaptive.INSTANCE;
-    }
-
-    /** The policy that {@link #immediate()} returns. */
-    enum Immediate implements FlushPolicy {
-        INSTANCE
-    }
-
-    /**
-     * The policy that {@link #fixedDelay(Duration)} returns.
-     *
-     * @param delayNanos from 0 to one minute
-     */
-    record FixedDelay(long delayNanos) implements FlushPolicy {
-        private static final Duration MAX = Duration.ofMinutes(1);
-
-        public FixedDelay {
-            Arguments.between(delayNanos, 0, MAX.toNanos(), "delayNanos");
-        }
-
-        static long nanos(Duration delay) {
-            if (delay.isNegative() || delay.compareTo(MAX) > 0) {
-                throw new IllegalArgumentException("delay must be from 0 to " + MAX + ", was " + delay);
-            }
-            return delay.toNanos();
-        }
-    }
-
-    /** The policy that {@link #adaptive()} returns. */
-    enum Adaptive implements FlushPolicy {
-        INSTANCE
+    public static FlushPolicy adaptive() {
+        return ADAPTIVE;
     }
 }

@@ -72,7 +72,7 @@ import org.jspecify.annotations.Nullable;
  * a callback may set the interrupt status of its thread.
  *
  * <p>Once the store is closed, every method except {@link #close()}, {@link #stats()}, {@link #layout()}, {@link
- * #group()}, {@link #groups()}, and {@link #futureExecutor()} throws {@link StoreClosedException}. Once it has failed,
+ * #group()}, {@link #shards()}, and {@link #futureExecutor()} throws {@link StoreClosedException}. Once it has failed,
  * every write throws {@link StoreFailedException}.
  */
 public interface ListStore extends AutoCloseable {
@@ -376,7 +376,7 @@ public interface ListStore extends AutoCloseable {
      * Returns the stores that make up this store, in the order of their numbers. A store other than a {@link
      * ShardedStore} returns only itself. Only this store may close the returned stores.
      */
-    default List<ListStore> groups() {
+    default List<ListStore> shards() {
         return List.of(this);
     }
 

@@ -10,6 +10,6 @@ public final class NotWritableException extends CaravanException {
 
     public NotWritableException(String storeName) {
         super(storeName
-                + " has no room for a write now, and a callback must not wait for it; use tryWrite or onWritable");
+                + " has no space for a write now, and a callback must not wait for it; use tryWrite or onWritable");
     }
 }

@@ -8,7 +8,7 @@ import io.caravan.io.FileStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.Objects;
+import java.util.OptionalLong;
 
 /**
  * A node's copy of the store of a replication group. A replica is a follower or the leader:
@@ -26,31 +26,25 @@ import java.util.Objects;
  * the group did not commit, because these writes were only in memory. At most one thread at a time may call the methods
  * that change the replica.
  */
-public final class Replica implements AutoCloseable {
-    private final Engine engine;
-
-    private Replica(Engine engine) {
-        this.engine = engine;
-    }
-
+public interface Replica extends AutoCloseable {
     /**
      * Opens or creates the replica in the config's directory. The replica is a follower until {@link #lead} is called.
      *
      * @param config the settings, with {@link Durability#PROCESS}. The log segment size must be the same on every node
      *     of the group, and a heap segment must hold any value of the group; other settings may differ
      * @param storeId the id that all replicas of the group share and no other store has
-     * @param forcedLsn a {@link #forcedPosition()} recorded earlier; 0 if none is known. A power failure may have lost
+     * @param fsyncedLsn a {@link #fsyncedPosition()} recorded earlier; 0 if none is known. A power failure may have lost
      *     any frame after this position and kept later frames. The log then ends at the gap, at {@link #position()}
      * @throws StoreDirectoryException if the directory contains another store; nothing was changed
      * @throws CorruptStoreException if an fsynced frame is damaged; nothing was changed
      * @see DurableListStore#open(StoreConfig) the other errors
      */
-    public static Replica open(StoreConfig config, long storeId, long forcedLsn) {
+    static Replica open(StoreConfig config, long storeId, long fsyncedLsn) {
         if (config.durability() != Durability.PROCESS) {
             throw new IllegalArgumentException(
                     "a replica has durability PROCESS, as its group makes writes durable; was " + config.durability());
         }
-        return new Replica(DedicatedThread.call(
+        return DedicatedThread.call(
                 "open " + config.directory(),
                 () -> Engine.openReplica(
                         config,
@@ -58,7 +52,7 @@ public final class Replica implements AutoCloseable {
                         System::nanoTime,
                         Scheduler.THREADS,
                         storeId,
-                        forcedLsn)));
+                        fsyncedLsn));
     }
 
     /**
@@ -66,27 +60,23 @@ public final class Replica implements AutoCloseable {
      * verifies a store. A gap after the fsynced part is not a fault: the log ends there, and the node receives the rest
      * of the log again.
      *
-     * @param forcedLsn as for {@link #open}
+     * @param fsyncedLsn as for {@link #open}
      * @throws StoreLockedException if the replica is open
      * @throws StoreDirectoryException if the directory contains no store
      */
-    public static VerifyReport verify(Path directory, long forcedLsn, VerifyReport.Progress progress) {
+    static VerifyReport verify(Path directory, long fsyncedLsn, VerifyReport.Progress progress) {
         return DedicatedThread.call(
-                "verify " + directory, () -> Verifier.verifyReplica(directory, forcedLsn, progress));
+                "verify " + directory, () -> Verifier.verifyClosed(directory, OptionalLong.of(fsyncedLsn), progress));
     }
 
     /**
      * Returns the store, which may be read at any time. Reads return only writes that the group has committed. Writes
      * are rejected with {@link NotLeaderException} until the replica leads.
      */
-    public DurableListStore store() {
-        return engine;
-    }
+    DurableListStore store();
 
     /** Returns the LSN of the next frame: the first position after the replica's log. */
-    public long position() {
-        return engine.position();
-    }
+    long position();
 
     /**
      * Replays a frame that the group has committed. Returns once the frame has been assigned its place in the log. Its
@@ -100,65 +90,50 @@ public final class Replica implements AutoCloseable {
      * @throws OutOfSpaceException if the disk has no space for the frame; try again once space is available
      * @throws StoreFailedException if the replica's files have failed; reopen the replica
      */
-    public boolean replay(ByteBuffer frame) {
-        return engine.replay(frame);
-    }
+    boolean replay(ByteBuffer frame);
 
     /**
      * Returns the size of a log segment in bytes. The size was fixed when the replica was created, and is the same on
      * every node of the group.
      */
-    public int logSegmentBytes() {
-        return engine.logSegmentBytes();
-    }
+    int logSegmentBytes();
 
     /**
      * Makes the replica the group's leader, which accepts writes. Call this only after every committed frame has been
      * replayed.
      */
-    public void lead(FrameReplicator group) {
-        engine.lead(Objects.requireNonNull(group, "group"));
-    }
+    void lead(FrameReplicator group);
 
     /** Fsyncs the log. Returns the position up to which this node's files are complete, even after a power failure. */
-    public long force() {
-        return engine.force();
-    }
+    long fsync();
 
     /** Returns the position up to which the log is known to be fsynced. Does not fsync. */
-    public long forcedPosition() {
-        return engine.forcedLsn();
-    }
+    long fsyncedPosition();
 
-    /** Receives the pieces of a replica's files. */
+    /** Receives the chunks of a replica's files. */
     @FunctionalInterface
-    public interface Pieces {
+    interface Chunks {
         /**
-         * Receives the next piece, of at most 1 MiB and a few bytes. Waits while the receiver has no space.
+         * Receives the next chunk, of at most 1 MiB and a few bytes. Waits while the receiver has no space.
          *
-         * @param piece valid only until this returns
-         * @throws IOException if the receiver does not accept further pieces
+         * @param chunk valid only until this returns
+         * @throws IOException if the receiver does not accept further chunks
          */
-        void take(ByteBuffer piece) throws IOException;
+        void receive(ByteBuffer chunk) throws IOException;
     }
 
     /**
      * Sends a copy of this replica's files while the replica is in use, like {@link DurableListStore#backup}. The copy
      * contains everything up to the LSN in the report, and nothing later. {@link SnapshotInstaller} receives the
-     * pieces.
+     * chunks.
      *
-     * @throws StoreIoException if the receiver does not accept further pieces, or the log has no space to grow during
+     * @throws StoreIoException if the receiver does not accept further chunks, or the log has no space to grow during
      *     the copy
      * @throws StoreClosedException if the replica is closed during the copy
      */
-    public BackupReport send(Pieces pieces, BackupReport.Progress progress) {
-        Engine.checkMayWait("send");
-        return DedicatedThread.call("send a replica's files", () -> engine.backup(new ChunkStorage(pieces), progress));
-    }
+    BackupReport send(Chunks chunks, BackupReport.Progress progress);
 
     /** Closes the store; see {@link DurableListStore#close()}. */
     @Override
-    public void close() {
-        engine.close();
-    }
+    void close();
 }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Combines several stores, its shards, into one, so that their logs are written and fsynced in parallel. A list with a
  * positive id is in the shard whose number is the id modulo the number of shards. Lists with other ids exist in every
- * shard separately: this store uses the lists of the first shard, and {@link #groups()} gives access to the other
+ * shard separately: this store uses the lists of the first shard, and {@link #shards()} gives access to the other
  * shards.
  *
  * <p><b>Differences from one store:</b>
@@ -33,156 +33,156 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 public final class ShardedStore implements ListStore {
-    private final List<ListStore> groups;
+    private final List<ListStore> shards;
 
     /** Combines the stores into one, which then owns them and closes them. */
-    public ShardedStore(List<? extends ListStore> groups) {
-        if (groups.isEmpty()) {
-            throw new IllegalArgumentException("there must be a group");
+    public ShardedStore(List<? extends ListStore> shards) {
+        if (shards.isEmpty()) {
+            throw new IllegalArgumentException("a sharded store needs a shard");
         }
-        this.groups = List.copyOf(groups);
+        this.shards = List.copyOf(shards);
     }
 
     @Override
-    public List<ListStore> groups() {
-        return groups;
+    public List<ListStore> shards() {
+        return shards;
     }
 
-    private ListStore groupOf(long id) {
-        return groups.get(id <= 0 ? 0 : (int) (id % groups.size()));
+    private ListStore shardOf(long id) {
+        return shards.get(id <= 0 ? 0 : (int) (id % shards.size()));
     }
 
-    private ListStore groupOf(WriteBatch batch) {
+    private ListStore shardOf(WriteBatch batch) {
         List<ListStore> concerned = Stream.concat(
                         batch.operations().stream().map(WriteBatch.Operation::id),
                         batch.expectations().stream().map(WriteBatch.Expectation::id))
-                .map(this::groupOf)
+                .map(this::shardOf)
                 .distinct()
                 .toList();
         if (concerned.size() > 1) {
-            throw new IllegalArgumentException("a batch must concern lists of one group");
+            throw new IllegalArgumentException("all lists of a batch must be in one shard");
         }
-        return concerned.isEmpty() ? groups.get(0) : concerned.get(0);
+        return concerned.isEmpty() ? shards.get(0) : concerned.get(0);
     }
 
     @Override
     public void append(long id, byte[] value, WriteCallback callback) {
-        groupOf(id).append(id, value, callback);
+        shardOf(id).append(id, value, callback);
     }
 
     @Override
     public void append(long id, ByteBuffer value, WriteCallback callback) {
-        groupOf(id).append(id, value, callback);
+        shardOf(id).append(id, value, callback);
     }
 
     @Override
     public CompletableFuture<Long> append(long id, byte[] value) {
-        return groupOf(id).append(id, value);
+        return shardOf(id).append(id, value);
     }
 
     @Override
     public void write(WriteBatch batch, WriteCallback callback) {
-        groupOf(batch).write(batch, callback);
+        shardOf(batch).write(batch, callback);
     }
 
     @Override
     public CompletableFuture<Long> write(WriteBatch batch) {
-        return groupOf(batch).write(batch);
+        return shardOf(batch).write(batch);
     }
 
     @Override
     public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
-        return groupOf(batch).tryWrite(batch, callback);
+        return shardOf(batch).tryWrite(batch, callback);
     }
 
     @Override
     public void get(long id, EntryStream stream) {
-        groupOf(id).get(id, stream);
+        shardOf(id).get(id, stream);
     }
 
     @Override
     public void get(long id, long fromSequence, EntryStream stream) {
-        groupOf(id).get(id, fromSequence, stream);
+        shardOf(id).get(id, fromSequence, stream);
     }
 
     @Override
     public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
-        groupOf(id).getNewestFirst(id, beforeSequence, stream);
+        shardOf(id).getNewestFirst(id, beforeSequence, stream);
     }
 
     @Override
     public void trim(long id, long count, WriteCallback callback) {
-        groupOf(id).trim(id, count, callback);
+        shardOf(id).trim(id, count, callback);
     }
 
     @Override
     public CompletableFuture<Long> trim(long id, long count) {
-        return groupOf(id).trim(id, count);
+        return shardOf(id).trim(id, count);
     }
 
     @Override
     public void trimTo(long id, long firstSequence, WriteCallback callback) {
-        groupOf(id).trimTo(id, firstSequence, callback);
+        shardOf(id).trimTo(id, firstSequence, callback);
     }
 
     @Override
     public CompletableFuture<Long> trimTo(long id, long firstSequence) {
-        return groupOf(id).trimTo(id, firstSequence);
+        return shardOf(id).trimTo(id, firstSequence);
     }
 
     @Override
     public void delete(long id, WriteCallback callback) {
-        groupOf(id).delete(id, callback);
+        shardOf(id).delete(id, callback);
     }
 
     @Override
     public CompletableFuture<Long> delete(long id) {
-        return groupOf(id).delete(id);
+        return shardOf(id).delete(id);
     }
 
     @Override
     public @Nullable ListInfo info(long id) {
-        return groupOf(id).info(id);
+        return shardOf(id).info(id);
     }
 
     @Override
     public @Nullable ListInfo accepted(long id) {
-        return groupOf(id).accepted(id);
+        return shardOf(id).accepted(id);
     }
 
     @Override
     public void acceptedLengths(long id, IntPredicate more) {
-        groupOf(id).acceptedLengths(id, more);
+        shardOf(id).acceptedLengths(id, more);
     }
 
     /** Visits the lists of all shards. An id that exists in several shards is visited once for each shard. */
     @Override
     public void forEachList(LongConsumer ids) {
-        groups.forEach(group -> group.forEachList(ids));
+        shards.forEach(shard -> shard.forEachList(ids));
     }
 
     /** Returns the combined counters and gauges of the shards; see {@link ShardedStats}. */
     @Override
     public StoreStats stats() {
-        return ShardedStats.together(groups.stream().map(ListStore::stats).toList());
+        return new ShardedStats(shards.stream().map(ListStore::stats).toList()).together();
     }
 
-    /** Throws {@link UnsupportedOperationException}: each shard has its own layout, see {@link #groups()}. */
+    /** Throws {@link UnsupportedOperationException}: each shard has its own layout, see {@link #shards()}. */
     @Override
     public StoreLayout layout() {
-        throw new UnsupportedOperationException("each group has a layout of its own");
+        throw new UnsupportedOperationException("each shard has its own layout");
     }
 
     @Override
     public WriteGroup group() {
-        List<WriteGroup> opened = groups.stream().map(ListStore::group).toList();
+        List<WriteGroup> opened = shards.stream().map(ListStore::group).toList();
         return () -> opened.forEach(WriteGroup::close);
     }
 
     @Override
     public boolean writable() {
-        for (ListStore group : groups) {
-            if (!group.writable()) {
+        for (ListStore shard : shards) {
+            if (!shard.writable()) {
                 return false;
             }
         }
@@ -192,7 +192,7 @@ public final class ShardedStore implements ListStore {
     /** Waits for one shard after another. A shard that was writable may no longer be writable when the action runs. */
     @Override
     public void onWritable(Runnable action) {
-        onWritable(groups.iterator(), new Once(action));
+        onWritable(shards.iterator(), new Once(action));
     }
 
     private static void onWritable(Iterator<ListStore> rest, Once action) {
@@ -234,22 +234,22 @@ public final class ShardedStore implements ListStore {
     /** Returns the executor of the first shard. Each future completes on the executor of its own shard. */
     @Override
     public Executor futureExecutor() {
-        return groups.get(0).futureExecutor();
+        return shards.get(0).futureExecutor();
     }
 
     @Override
     public void flush() {
-        all(groups.iterator(), ListStore::flush);
+        all(shards.iterator(), ListStore::flush);
     }
 
     @Override
     public void checkpoint() {
-        all(groups.iterator(), ListStore::checkpoint);
+        all(shards.iterator(), ListStore::checkpoint);
     }
 
     @Override
     public void close() {
-        all(groups.iterator(), ListStore::close);
+        all(shards.iterator(), ListStore::close);
     }
 
     /** Runs the action on every store, even if it fails on one of them. */
@@ -270,18 +270,14 @@ public final class ShardedStore implements ListStore {
     private static final class ShardedStats {
         private final List<StoreStats> all;
 
-        private ShardedStats(List<StoreStats> all) {
+        ShardedStats(List<StoreStats> all) {
             this.all = all;
         }
 
-        static StoreStats together(List<StoreStats> groups) {
-            return new ShardedStats(groups).together();
-        }
-
-        private StoreStats together() {
+        StoreStats together() {
             String first = all.get(0).name();
             return new StoreStats(
-                    all.size() == 1 ? first : first + " and " + (all.size() - 1) + " more groups",
+                    all.size() == 1 ? first : first + " and " + (all.size() - 1) + " more shards",
                     sum(StoreStats::appends),
                     sum(StoreStats::appendedBytes),
                     sum(StoreStats::trims),

@@ -1,74 +1,144 @@
 package io.caravan;
 
 import io.caravan.engine.DedicatedThread;
+import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
+import io.caravan.io.FileStorage;
 import io.caravan.io.NewDirectory;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The stores of a data directory: one store, or several {@linkplain ShardedStore shards}, each in its own directory.
  * The number of shards is fixed when the data directory is created.
+ *
+ * <p>A data directory with several shards also contains a file with the number of shards. The file is written last: if
+ * it exists, all shards were created, and a missing shard has been lost.
  */
 public final class Shards implements AutoCloseable {
     /** The maximum number of shards of a data directory. */
-    public static final int MAX_GROUPS = 16;
+    public static final int MAX_SHARDS = 16;
 
-    private final @Nullable ShardDirectory folder;
+    /** The locked data directory; null if it is the directory of the only store. */
+    private final @Nullable FileStorage storage;
+
     private final List<DurableListStore> stores;
     private final ListStore store;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
-    private Shards(@Nullable ShardDirectory folder, List<DurableListStore> stores) {
-        this.folder = folder;
+    private Shards(@Nullable FileStorage storage, List<DurableListStore> stores) {
+        this.storage = storage;
         this.stores = stores;
-        this.store = folder == null ? stores.get(0) : new ShardedStore(stores);
+        this.store = storage == null ? stores.get(0) : new ShardedStore(stores);
     }
 
     /**
      * Opens the stores in the config's directory, or creates them if it is empty.
      *
      * @param config the settings of every shard; their directory is the data directory
-     * @param groups number of shards, from 1 to {@value #MAX_GROUPS}
+     * @param shards number of shards, from 1 to {@value #MAX_SHARDS}
      * @throws StoreDirectoryException if the directory was created with another number of shards, lacks a shard, or
      *     contains other files; nothing was changed
      * @see DurableListStore#open(StoreConfig) the other errors
      */
-    public static Shards open(StoreConfig config, int groups) {
-        Arguments.between(groups, 1, MAX_GROUPS, "groups");
+    public static Shards open(StoreConfig config, int shards) {
+        Arguments.between(shards, 1, MAX_SHARDS, "shards");
         Path directory = config.directory();
-        if (groups == 1) {
+        if (shards == 1) {
             int found = count(directory);
             if (found != 1) {
-                throw ShardDirectory.otherNumber(directory, found, 1);
+                throw otherNumber(directory, found, 1);
             }
             return new Shards(null, List.of(DurableListStore.open(config)));
         }
         return DedicatedThread.call(
-                "open " + directory, () -> open(ShardDirectory.open(directory, groups), config, groups));
+                "open " + directory, () -> open(FileStorage.openOrCreate(directory), config, shards));
     }
 
-    private static Shards open(ShardDirectory folder, StoreConfig config, int groups) throws IOException {
-        List<DurableListStore> opened = new ArrayList<>(groups);
+    private static Shards open(FileStorage storage, StoreConfig config, int shards) throws IOException {
+        Path directory = config.directory();
+        List<DurableListStore> stores = new ArrayList<>(shards);
         boolean whole = false;
         try {
-            for (int group = 0; group < groups; group++) {
-                opened.add(DurableListStore.open(config.withDirectory(folder.folder(group))));
+            boolean created = checkFiles(directory, storage, shards);
+            for (int shard = 0; shard < shards; shard++) {
+                stores.add(DurableListStore.open(config.withDirectory(directory(directory, shard))));
             }
-            if (!folder.isMade()) {
-                requireEmpty(config.directory(), opened);
-                folder.made();
+            if (!created) {
+                requireEmpty(directory, stores);
+                writeCount(storage, shards);
             }
             whole = true;
-            return new Shards(folder, List.copyOf(opened));
+            return new Shards(storage, List.copyOf(stores));
         } finally {
             if (!whole) {
-                closeAll(opened, folder);
+                closeAll(stores, storage);
             }
         }
+    }
+
+    /** Checks the contents of a data directory with several shards. Returns whether all shards were created. */
+    private static boolean checkFiles(Path directory, Storage storage, int shards) throws IOException {
+        List<String> names = storage.list();
+        boolean created = names.contains(FileNames.SHARDS);
+        if (names.stream().anyMatch(FileNames::isOurs)) {
+            throw otherNumber(directory, 1, shards);
+        }
+        int found = created ? readCount(storage) : shards;
+        if (found != shards) {
+            throw otherNumber(directory, found, shards);
+        }
+        for (String name : names) {
+            boolean ours = name.equals(FileNames.SHARDS)
+                    || name.equals(FileNames.SHARDS + FileNames.TEMPORARY_ENDING)
+                    || name.equals("lost+found")
+                    || IntStream.range(0, shards).mapToObj(FileNames::shard).anyMatch(name::equals);
+            if (!ours) {
+                throw new StoreDirectoryException(directory.resolve(name) + " does not belong to a store with " + shards
+                        + " shards; move what is not Caravan's elsewhere, or name another directory");
+            }
+        }
+        for (int shard = 0; created && shard < shards; shard++) {
+            requireStore(directory, shard, shards);
+        }
+        return created;
+    }
+
+    private static StoreDirectoryException otherNumber(Path directory, int found, int wanted) {
+        return new StoreDirectoryException(
+                directory + " was created with --shards " + found + " and cannot be opened with "
+                        + wanted + ": a directory keeps its number of shards. Start with --shards " + found
+                        + ", or copy its documents to a server with a new directory");
+    }
+
+    /**
+     * Checks that a shard exists. A shard must not start empty because its disk is not mounted or its directory was
+     * moved.
+     */
+    private static void requireStore(Path directory, int shard, int shards) throws IOException {
+        Path store = directory(directory, shard);
+        if (Files.isDirectory(store)) {
+            try (Stream<Path> files = Files.list(store)) {
+                if (files.anyMatch(file -> FileNames.CHECKPOINT
+                        .number(file.getFileName().toString())
+                        .isPresent())) {
+                    return;
+                }
+            }
+        }
+        throw new StoreDirectoryException(store + " is missing or holds no store, but is one of the " + shards
+                + " shards of " + directory + ": put it back, or restore the whole directory from a backup");
     }
 
     /**
@@ -77,13 +147,48 @@ public final class Shards implements AutoCloseable {
      */
     private static void requireEmpty(Path directory, List<DurableListStore> stores) {
         if (stores.stream().anyMatch(store -> store.stats().lists() > 0)) {
-            throw new StoreDirectoryException(directory + " has groups with documents, but its file " + FileNames.GROUPS
+            throw new StoreDirectoryException(directory + " has shards with documents, but its file " + FileNames.SHARDS
                     + " is missing: put it back, or restore the whole directory from a backup");
         }
     }
 
+    /** Returns the number of shards of a directory, which may be in use; 1 if it is not sharded. */
     private static int count(Path directory) {
-        return DedicatedThread.call("look at " + directory, () -> ShardDirectory.count(directory));
+        return DedicatedThread.call(
+                "read the number of shards of " + directory,
+                () -> Files.exists(directory.resolve(FileNames.SHARDS))
+                        ? readCount(FileStorage.readOnly(directory))
+                        : 1);
+    }
+
+    private static int readCount(Storage storage) throws IOException {
+        try (StoreFile file = storage.open(FileNames.SHARDS)) {
+            ByteBuffer header = newHeader();
+            file.read(header, 0);
+            return (int) FileHeader.get(header.flip(), FileHeader.Kind.SHARDS, file.path())
+                    .number();
+        }
+    }
+
+    /** Records durably that all shards exist. */
+    private static void writeCount(Storage storage, int shards) throws IOException {
+        String temporary = FileNames.SHARDS + FileNames.TEMPORARY_ENDING;
+        ByteBuffer header = newHeader();
+        FileHeader.put(header, FileHeader.Kind.SHARDS, new FileHeader.Fields(0, shards, 0));
+        try (StoreFile file = storage.create(temporary, FileHeader.BYTES)) {
+            file.write(header, 0);
+            file.force();
+        }
+        storage.rename(temporary, FileNames.SHARDS);
+        storage.forceDirectory();
+    }
+
+    private static ByteBuffer newHeader() {
+        return ByteBuffer.allocate(FileHeader.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static Path directory(Path directory, int shard) {
+        return directory.resolve(FileNames.shard(shard));
     }
 
     /**
@@ -92,12 +197,12 @@ public final class Shards implements AutoCloseable {
      *
      * @throws CorruptStoreException if the file with the number of shards is damaged
      */
-    public static List<Path> folders(Path directory) {
-        int groups = count(directory);
-        return groups == 1
+    public static List<Path> directories(Path directory) {
+        int shards = count(directory);
+        return shards == 1
                 ? List.of(directory)
-                : IntStream.range(0, groups)
-                        .mapToObj(group -> directory.resolve(FileNames.group(group)))
+                : IntStream.range(0, shards)
+                        .mapToObj(shard -> directory(directory, shard))
                         .toList();
     }
 
@@ -116,13 +221,13 @@ public final class Shards implements AutoCloseable {
      * @return the report; for several shards, each number is the sum over the shards
      */
     public BackupReport backup(Path target, BackupReport.Progress progress) {
-        if (folder == null) {
+        if (storage == null) {
             return stores.get(0).backup(target, progress);
         }
         return DedicatedThread.call("back up to " + target, () -> {
             try (NewDirectory copy = NewDirectory.begin(target, Shards::isOfCopy)) {
                 BackupReport report = copyAll(copy, progress);
-                ShardDirectory.write(copy.storage(), stores.size());
+                writeCount(copy.storage(), stores.size());
                 copy.publish();
                 return report;
             }
@@ -131,12 +236,10 @@ public final class Shards implements AutoCloseable {
 
     private BackupReport copyAll(NewDirectory copy, BackupReport.Progress progress) {
         BackupReport all = new BackupReport(0, 0, 0, 0);
-        for (int group = 0; group < stores.size(); group++) {
+        for (int shard = 0; shard < stores.size(); shard++) {
             long before = all.bytes();
-            BackupReport part = stores.get(group)
-                    .backup(
-                            copy.path().resolve(FileNames.group(group)),
-                            (done, total) -> progress.at(before + done, before + total));
+            BackupReport part = stores.get(shard)
+                    .backup(directory(copy.path(), shard), (done, total) -> progress.at(before + done, before + total));
             all = new BackupReport(
                     all.lsn() + part.lsn(),
                     all.checkpoint() + part.checkpoint(),
@@ -150,30 +253,33 @@ public final class Shards implements AutoCloseable {
     private static boolean isOfCopy(String path) {
         int slash = path.indexOf('/');
         String first = slash < 0 ? path : path.substring(0, slash);
-        boolean group = IntStream.range(0, MAX_GROUPS)
-                .mapToObj(FileNames::group)
+        boolean shard = IntStream.range(0, MAX_SHARDS)
+                .mapToObj(FileNames::shard)
                 .anyMatch(name -> first.equals(name) || first.equals(name + NewDirectory.ENDING));
         return slash < 0
-                ? group || first.startsWith(FileNames.GROUPS)
-                : group && FileNames.isOurs(path.substring(slash + 1));
+                ? shard || first.startsWith(FileNames.SHARDS)
+                : shard && FileNames.isOurs(path.substring(slash + 1));
     }
 
-    /** Closes all stores and releases the directory. Idempotent. */
+    /**
+     * Closes all stores and releases the directory. Idempotent: a second call does not release a lock that another
+     * opener has taken in the meantime.
+     */
     @Override
     public void close() {
-        closeAll(stores, folder);
+        closeAll(stores, closed.getAndSet(true) ? null : storage);
     }
 
-    private static void closeAll(List<DurableListStore> stores, @Nullable ShardDirectory folder) {
+    private static void closeAll(List<DurableListStore> stores, @Nullable FileStorage storage) {
         try {
             if (!stores.isEmpty()) {
                 new ShardedStore(stores).close();
             }
         } finally {
-            if (folder != null) {
-                DedicatedThread.call("let go of the directory", () -> {
-                    folder.close();
-                    return folder;
+            if (storage != null) {
+                DedicatedThread.call("release the directory", () -> {
+                    storage.close();
+                    return storage;
                 });
             }
         }

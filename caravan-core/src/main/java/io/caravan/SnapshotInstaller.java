@@ -1,5 +1,6 @@
 package io.caravan;
 
+import io.caravan.engine.ChunkStorage;
 import io.caravan.format.FileNames;
 import io.caravan.io.FileStorage;
 import io.caravan.io.Storage;
@@ -12,7 +13,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the files of another node's replica, as sent by {@link Replica#send}. Treats the pieces as untrusted input.
+ * Receives the files of another node's replica, as sent by {@link Replica#send}. Treats the chunks as untrusted input.
  * The files form a replica only after {@link #finish()}, which does not verify the files. Not thread-safe; the calling
  * thread must not be interrupted.
  */
@@ -45,20 +46,20 @@ public final class SnapshotInstaller implements AutoCloseable {
     }
 
     /**
-     * Receives the next piece.
+     * Receives the next chunk.
      *
-     * @throws IOException if the piece does not follow the previous piece, or cannot be written
+     * @throws IOException if the chunk does not follow the previous chunk, or cannot be written
      */
-    public void take(ByteBuffer piece) throws IOException {
-        ByteBuffer rest = piece.slice().order(ByteOrder.LITTLE_ENDIAN);
+    public void receive(ByteBuffer chunk) throws IOException {
+        ByteBuffer rest = chunk.slice().order(ByteOrder.LITTLE_ENDIAN);
         if (rest.remaining() < ChunkStorage.HEAD_BYTES) {
-            throw new IOException("a piece of " + rest.remaining() + " bytes is too short");
+            throw new IOException("a chunk of " + rest.remaining() + " bytes is too short");
         }
         byte kind = rest.get();
         long number = rest.getLong();
         StoreFile now = file;
         if (number < 0) {
-            throw new IOException("a piece has the position or size " + number);
+            throw new IOException("a chunk has the position or size " + number);
         } else if (kind == ChunkStorage.NEW_FILE && now == null) {
             file = begin(StandardCharsets.UTF_8.decode(rest).toString(), number);
         } else if (kind == ChunkStorage.CONTENT && now != null) {
@@ -66,7 +67,7 @@ public final class SnapshotInstaller implements AutoCloseable {
         } else if (kind == ChunkStorage.END_OF_FILE && now != null) {
             end(now);
         } else {
-            throw new IOException("a piece of kind " + kind + (now == null ? " outside of a file" : " within a file"));
+            throw new IOException("a chunk of kind " + kind + (now == null ? " outside of a file" : " within a file"));
         }
     }
 
@@ -85,13 +86,13 @@ public final class SnapshotInstaller implements AutoCloseable {
     }
 
     /**
-     * Completes the copy after the last piece. All files and their names are durable when this returns.
+     * Completes the copy after the last chunk. All files and their names are durable when this returns.
      *
-     * @throws IOException if the pieces end within a file
+     * @throws IOException if the chunks end within a file
      */
     public void finish() throws IOException {
         if (file != null) {
-            throw new IOException("the pieces end within a file");
+            throw new IOException("the chunks end within a file");
         }
         target.forceDirectory();
     }

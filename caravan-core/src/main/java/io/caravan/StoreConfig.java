@@ -148,13 +148,13 @@ public final class StoreConfig {
     }
 
     /** Returns the used fraction of {@link #maxHeapBytes()} at which the listener is notified. */
-    public double heapUsedMark() {
-        return set.heapUsedMark;
+    public double heapUsedThreshold() {
+        return set.heapUsedThreshold;
     }
 
     /** Returns the fragmentation at which the listener is notified. */
-    public double heapFragmentationMark() {
-        return set.heapFragmentationMark;
+    public double heapFragmentationThreshold() {
+        return set.heapFragmentationThreshold;
     }
 
     /** Returns the executor on which the store's futures complete; null for a thread of the store. */
@@ -175,8 +175,8 @@ public final class StoreConfig {
         private long checkpointFloorBytes = 64 * MIB;
         private double checkpointFraction = 1.0;
         private @Nullable HeapPressureListener heapPressureListener;
-        private double heapUsedMark = 0.8;
-        private double heapFragmentationMark = 1.0;
+        private double heapUsedThreshold = 0.8;
+        private double heapFragmentationThreshold = 1.0;
         private @Nullable Executor futureExecutor;
 
         private Builder(Path directory) {
@@ -200,8 +200,8 @@ public final class StoreConfig {
             checkpointFloorBytes = of.checkpointFloorBytes;
             checkpointFraction = of.checkpointFraction;
             heapPressureListener = of.heapPressureListener;
-            heapUsedMark = of.heapUsedMark;
-            heapFragmentationMark = of.heapFragmentationMark;
+            heapUsedThreshold = of.heapUsedThreshold;
+            heapFragmentationThreshold = of.heapFragmentationThreshold;
             futureExecutor = of.futureExecutor;
         }
 
@@ -274,12 +274,13 @@ public final class StoreConfig {
         /**
          * Sets a listener for heap pressure, and its thresholds.
          *
-         * @param usedMark above 0 and at most 1; 1 disables the check of the used fraction
-         * @param fragmentationMark above 0 and at most 1; 1 disables the check of the fragmentation
+         * @param usedThreshold above 0 and at most 1; 1 disables the check of the used fraction
+         * @param fragmentationThreshold above 0 and at most 1; 1 disables the check of the fragmentation
          */
-        public Builder heapPressure(double usedMark, double fragmentationMark, HeapPressureListener listener) {
-            heapUsedMark = Arguments.fraction(usedMark, "usedMark");
-            heapFragmentationMark = Arguments.fraction(fragmentationMark, "fragmentationMark");
+        public Builder heapPressure(
+                double usedThreshold, double fragmentationThreshold, HeapPressureListener listener) {
+            heapUsedThreshold = Arguments.fraction(usedThreshold, "usedThreshold");
+            heapFragmentationThreshold = Arguments.fraction(fragmentationThreshold, "fragmentationThreshold");
             heapPressureListener = Objects.requireNonNull(listener, "listener");
             return this;
         }

@@ -7,7 +7,7 @@ public final class TrimmedException extends CaravanException {
     private final long firstSequence;
 
     public TrimmedException(long id, long asked, long firstSequence) {
-        super("document " + id + ": sequence " + asked + " has been trimmed; the first retained one is "
+        super("document " + id + ": sequence " + asked + " has been trimmed; the first retained sequence is "
                 + firstSequence);
         this.firstSequence = firstSequence;
     }

@@ -106,7 +106,7 @@ public final class WriteBatch {
      * @param delay from 0 to one minute
      */
     public WriteBatch flushDelay(Duration delay) {
-        flushDelayNanos = FlushPolicy.FixedDelay.nanos(delay);
+        flushDelayNanos = FlushPolicy.nanos(delay);
         return this;
     }
 

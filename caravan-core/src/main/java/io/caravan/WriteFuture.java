@@ -86,9 +86,8 @@ final class WriteFuture<T> extends CompletableFuture<T> {
             return;
         }
         if (Engine.onStoreThread()) {
-            throw new IllegalStateException(
-                    "a future of a store was waited for on a thread that calls a store's callbacks"
-                            + " or listeners, and would never complete; use thenCompose, or wait on another thread");
+            throw new IllegalStateException("a thread that calls a store's callbacks waited for a future of a store"
+                    + " or listeners, and would never complete; use thenCompose, or wait on another thread");
         }
         if (executor instanceof SerialThread thread && thread.isCurrent()) {
             throw new IllegalStateException(

@@ -13,14 +13,14 @@ class FlushPolicyTest {
 
     @Test
     void thereIsOneImmediateAndOneAdaptivePolicy() {
-        assertThat(FlushPolicy.immediate()).isSameAs(FlushPolicy.Immediate.INSTANCE);
-        assertThat(FlushPolicy.adaptive()).isSameAs(FlushPolicy.Adaptive.INSTANCE);
+        assertThat(FlushPolicy.immediate()).isSameAs(FlushPolicy.immediate());
+        assertThat(FlushPolicy.adaptive()).isSameAs(FlushPolicy.adaptive());
     }
 
     @ParameterizedTest
     @ValueSource(longs = {0, 1, 100_000, 60_000_000_000L})
     void aFixedDelayIsKeptToTheNanosecond(long nanos) {
-        assertThat(FlushPolicy.fixedDelay(Duration.ofNanos(nanos))).isEqualTo(new FlushPolicy.FixedDelay(nanos));
+        assertThat(FlushPolicy.fixedDelay(Duration.ofNanos(nanos))).isEqualTo(new FlushPolicy(nanos, false));
     }
 
     @ParameterizedTest
@@ -29,7 +29,7 @@ class FlushPolicyTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> FlushPolicy.fixedDelay(Duration.ofNanos(nanos)))
                 .withMessageContaining("delay");
-        assertThatIllegalArgumentException().isThrownBy(() -> new FlushPolicy.FixedDelay(nanos));
+        assertThatIllegalArgumentException().isThrownBy(() -> new FlushPolicy(nanos, false));
     }
 
     @Test

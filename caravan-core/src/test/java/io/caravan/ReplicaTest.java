@@ -105,7 +105,7 @@ final class ReplicaTest {
                         })
                         .run(new RandomOperations(seed, SHAPE, model), 2_000);
                 for (Replica follower : List.of(first, second)) {
-                    follower.force();
+                    follower.fsync();
                     assertThat(follower.position()).isEqualTo(leader.position());
                     assertThat(StoreContents.of(follower.store())).isEqualTo(StoreContents.of(leader.store()));
                     assertThat(follower.store()
@@ -131,7 +131,7 @@ final class ReplicaTest {
             AtomicBoolean done = new AtomicBoolean();
             Thread forcing = new Thread(() -> {
                 while (!done.get()) {
-                    follower.force();
+                    follower.fsync();
                 }
             });
             forcing.start();
@@ -141,7 +141,7 @@ final class ReplicaTest {
                 done.set(true);
                 forcing.join();
             }
-            follower.force();
+            follower.fsync();
             assertThat(follower.position()).isEqualTo(leader.position());
             assertThat(StoreContents.of(follower.store())).isEqualTo(StoreContents.of(leader.store()));
         }
@@ -194,7 +194,7 @@ final class ReplicaTest {
             for (ByteBuffer frame : frames) {
                 third.replay(frame);
             }
-            third.force();
+            third.fsync();
             assertThat(StoreContents.of(third.store())).isEqualTo(StoreContents.of(second.store()));
             assertThat(third.store().info(1).nextSequence()).isEqualTo(3);
         }
@@ -278,7 +278,7 @@ final class ReplicaTest {
             assertRefused(follower, changed(frames.get(1), FrameLayout.STORE_ID), "damaged, or of another store");
             assertRefused(follower, frames.get(1).slice(0, 20), "shorter than its header");
             assertRefused(follower, frames.get(1).slice(0, frames.get(1).limit() - 8), "damaged, or of another store");
-            assertRefused(follower, changed(frames.get(1), FrameLayout.LSN), "no room");
+            assertRefused(follower, changed(frames.get(1), FrameLayout.LSN), "no space");
             assertThat(follower.replay(frames.get(0))).as("it has that one").isFalse();
             assertThat(follower.store().info(1).nextSequence()).isEqualTo(1);
 
@@ -304,7 +304,7 @@ final class ReplicaTest {
             await(leader.store().write(batch.append(1, bytes(10, 1))));
             assertThat(leader.position()).isEqualTo(before + 3 * 4096);
             frames.forEach(follower::replay);
-            follower.force();
+            follower.fsync();
             assertThat(follower.position()).isEqualTo(leader.position());
             assertThat(StoreContents.of(follower.store())).isEqualTo(StoreContents.of(leader.store()));
         }
@@ -323,8 +323,8 @@ final class ReplicaTest {
             append(leader, 1, 10);
             try (Replica follower = open("follower")) {
                 follower.replay(frames.get(0));
-                follower.force();
-                assertPlaceTaken(follower, leftovers.get(0), "another frame stands there");
+                follower.fsync();
+                assertPlaceTaken(follower, leftovers.get(0), "the log has another frame there");
                 assertThat(follower.store().info(9)).isNull();
             }
         }
@@ -337,7 +337,7 @@ final class ReplicaTest {
             append(leader, 1, 100);
             append(leader, 2, 5000 % SmallStore.MAX_VALUE_BYTES);
             frames.forEach(follower::replay);
-            assertThat(follower.force()).isEqualTo(follower.position());
+            assertThat(follower.fsync()).isEqualTo(follower.position());
         }
     }
 
@@ -365,7 +365,7 @@ final class ReplicaTest {
                     append(leader, 1, 100 + i);
                     follower.replay(frames.get(i));
                 }
-                forced = follower.force();
+                forced = follower.fsync();
                 whole = DirectoryImage.of(directory.resolve("follower"));
             }
             long lost = frames.get(5).slice().order(ByteOrder.LITTLE_ENDIAN).getLong(FrameLayout.LSN);
@@ -457,7 +457,7 @@ final class ReplicaTest {
                 Replica follower = Replica.open(smaller, STORE_ID, 0)) {
             leader.lead(into(frames));
             append(leader, 1, 16 * 1024);
-            assertRefused(follower, frames.get(0), "no room for a value of 16384 bytes");
+            assertRefused(follower, frames.get(0), "no space for a value of 16384 bytes");
         }
     }
 
@@ -487,7 +487,7 @@ final class ReplicaTest {
         }
         try (Replica differs = open("differs")) {
             differs.replay(others.get(0));
-            differs.force();
+            differs.fsync();
             assertThatExceptionOfType(FrameRejectedException.class)
                     .isThrownBy(() -> differs.replay(frames.get(1)))
                     .withMessageContaining("the frame before it, at LSN 4096, is another one here")

@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Test;
 
 /** The choice of a shard for a call, and calls that concern all shards. */
 class ShardedStoreTest {
-    private final List<MoodyStore> groups =
+    private final List<MoodyStore> shards =
             Stream.generate(MoodyStore::new).limit(3).toList();
-    private final ShardedStore store = new ShardedStore(groups);
+    private final ShardedStore store = new ShardedStore(shards);
 
     /** A store whose log buffers can be full, and that can fail when it is closed. */
     private static final class MoodyStore extends ForwardingListStore {
@@ -67,14 +67,14 @@ class ShardedStoreTest {
             await(store.append(id, bytes(6, (int) id)));
             await(store.trim(id, 1));
         }
-        assertThat(groups.get(0).read(3)).hasSize(1);
-        assertThat(groups.get(1).read(4)).hasSize(1);
-        assertThat(groups.get(2).read(5)).hasSize(1);
+        assertThat(shards.get(0).read(3)).hasSize(1);
+        assertThat(shards.get(1).read(4)).hasSize(1);
+        assertThat(shards.get(2).read(5)).hasSize(1);
         assertThat(store.read(5).get(0).value()).isEqualTo(bytes(6, 5));
-        assertThat(groups.get(0).read(5)).isEmpty();
+        assertThat(shards.get(0).read(5)).isEmpty();
         await(store.delete(5));
-        assertThat(groups.get(2).info(5)).isNull();
-        assertThat(store.accepted(4)).isEqualTo(groups.get(1).accepted(4));
+        assertThat(shards.get(2).info(5)).isNull();
+        assertThat(store.accepted(4)).isEqualTo(shards.get(1).accepted(4));
         assertThat(store.stats().lists()).isEqualTo(6);
         assertThat(store.stats().appends()).isEqualTo(14);
     }
@@ -83,9 +83,9 @@ class ShardedStoreTest {
     void otherListsAreTheFirstGroups() {
         await(store.append(0, bytes(1, 1)));
         await(store.append(-4, bytes(1, 1)));
-        assertThat(groups.get(0).read(0)).hasSize(1);
-        assertThat(groups.get(0).read(-4)).hasSize(1);
-        assertThat(groups.get(1).read(0)).isEmpty();
+        assertThat(shards.get(0).read(0)).hasSize(1);
+        assertThat(shards.get(0).read(-4)).hasSize(1);
+        assertThat(shards.get(1).read(0)).isEmpty();
         List<Long> ids = new ArrayList<>();
         await(store.append(2, bytes(1, 1)));
         store.forEachList(ids::add);
@@ -98,12 +98,12 @@ class ShardedStoreTest {
                 .append(1, bytes(1, 1))
                 .append(4, bytes(1, 1))
                 .expect(7, 0)));
-        assertThat(groups.get(1).read(4)).hasSize(1);
+        assertThat(shards.get(1).read(4)).hasSize(1);
         await(store.write(WriteBatch.create()));
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
                         store.write(WriteBatch.create().append(1, bytes(1, 1)).append(2, bytes(1, 1))))
-                .withMessageContaining("one group");
+                .withMessageContaining("in one shard");
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
                         store.write(WriteBatch.create().append(1, bytes(1, 1)).expect(2, 0)));
@@ -112,28 +112,28 @@ class ShardedStoreTest {
 
     @Test
     void itIsWritableWhenAllGroupsAre() {
-        groups.get(0).noRoom = true;
-        groups.get(2).noRoom = true;
+        shards.get(0).noRoom = true;
+        shards.get(2).noRoom = true;
         List<String> ran = new ArrayList<>();
         assertThat(store.writable()).isFalse();
         store.onWritable(() -> ran.add("now"));
-        groups.get(2).giveRoom();
+        shards.get(2).giveRoom();
         assertThat(ran).isEmpty();
-        groups.get(2).noRoom = true;
-        groups.get(0).giveRoom();
+        shards.get(2).noRoom = true;
+        shards.get(0).giveRoom();
         assertThat(ran).isEmpty();
-        groups.get(2).giveRoom();
+        shards.get(2).giveRoom();
         assertThat(ran).containsExactly("now");
         assertThat(store.writable()).isTrue();
     }
 
     @Test
     void whoeverWaitsFindsOutThatItWasClosed() {
-        groups.get(0).noRoom = true;
+        shards.get(0).noRoom = true;
         List<String> ran = new ArrayList<>();
         store.onWritable(() -> ran.add("closed"));
-        groups.get(1).close();
-        groups.get(0).giveRoom();
+        shards.get(1).close();
+        shards.get(0).giveRoom();
         assertThat(ran).containsExactly("closed");
     }
 
@@ -150,8 +150,8 @@ class ShardedStoreTest {
 
     @Test
     void allGroupsAreClosedAlthoughOneHasFailed() {
-        groups.get(0).failed = true;
+        shards.get(0).failed = true;
         assertThatExceptionOfType(StoreFailedException.class).isThrownBy(store::close);
-        assertThat(groups).allMatch(group -> group.closed);
+        assertThat(shards).allMatch(shard -> shard.closed);
     }
 }

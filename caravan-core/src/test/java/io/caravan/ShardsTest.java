@@ -24,37 +24,37 @@ class ShardsTest {
         return work.resolve("data");
     }
 
-    private Shards open(int groups) {
-        return open(data(), groups);
+    private Shards open(int shards) {
+        return open(data(), shards);
     }
 
-    private static Shards open(Path directory, int groups) {
-        return Shards.open(SmallStore.config(directory).build(), groups);
+    private static Shards open(Path directory, int shards) {
+        return Shards.open(SmallStore.config(directory).build(), shards);
     }
 
-    private void make(int groups) {
-        try (Shards opened = open(groups)) {
+    private void make(int shards) {
+        try (Shards opened = open(shards)) {
             for (long id = 1; id <= 20; id++) {
                 await(opened.store().append(id, bytes(10, (int) id)));
             }
         }
     }
 
-    private void refused(int groups, String... told) {
+    private void refused(int shards, String... told) {
         assertThatExceptionOfType(StoreDirectoryException.class)
-                .isThrownBy(() -> open(groups).close())
+                .isThrownBy(() -> open(shards).close())
                 .satisfies(refusal -> assertThat(refusal.getMessage()).contains(told));
     }
 
     @Test
     void eachGroupIsAStoreInAFolder() {
         make(3);
-        assertThat(Shards.folders(data()))
-                .containsExactly(data().resolve("group-0"), data().resolve("group-1"), data().resolve("group-2"))
+        assertThat(Shards.directories(data()))
+                .containsExactly(data().resolve("shard-0"), data().resolve("shard-1"), data().resolve("shard-2"))
                 .allMatch(folder -> DurableListStore.verify(folder, VerifyReport.Progress.NONE)
                         .clean());
         try (Shards again = open(3)) {
-            assertThat(again.store().groups()).hasSize(3);
+            assertThat(again.store().shards()).hasSize(3);
             for (long id = 1; id <= 20; id++) {
                 assertThat(again.store().read(id).get(0).value()).isEqualTo(bytes(10, (int) id));
             }
@@ -64,8 +64,8 @@ class ShardsTest {
     @Test
     void oneGroupIsAStoreAsItAlwaysWas() {
         make(1);
-        assertThat(Shards.folders(data())).containsExactly(data());
-        assertThat(data().resolve("caravan.groups")).doesNotExist();
+        assertThat(Shards.directories(data())).containsExactly(data());
+        assertThat(data().resolve("caravan.shards")).doesNotExist();
         try (DurableListStore store =
                 DurableListStore.open(SmallStore.config(data()).build())) {
             assertThat(store.read(20)).hasSize(1);
@@ -79,9 +79,9 @@ class ShardsTest {
     void anotherNumberIsRefusedAndChangesNothing() throws IOException {
         make(3);
         List<String> before = names();
-        refused(2, "was made with --shards 3", "with 2", "Start with --shards 3");
-        refused(4, "was made with --shards 3");
-        refused(1, "was made with --shards 3");
+        refused(2, "was created with --shards 3", "with 2", "Start with --shards 3");
+        refused(4, "was created with --shards 3");
+        refused(1, "was created with --shards 3");
         assertThat(names()).isEqualTo(before);
         assertThatIllegalArgumentException().isThrownBy(() -> open(17));
         assertThatIllegalArgumentException().isThrownBy(() -> open(0));
@@ -98,7 +98,7 @@ class ShardsTest {
     void aStoreWithoutGroupsIsNotOpenedInGroups() throws IOException {
         make(1);
         List<String> before = names();
-        refused(2, "was made with --shards 1", "Start with --shards 1");
+        refused(2, "was created with --shards 1", "Start with --shards 1");
         assertThat(names()).isEqualTo(before);
     }
 
@@ -108,69 +108,69 @@ class ShardsTest {
         assertThatExceptionOfType(StoreDirectoryException.class)
                 .isThrownBy(
                         () -> DurableListStore.open(SmallStore.config(data()).build()))
-                .withMessageContaining("holds the stores of several groups")
-                .withMessageContaining("group-0");
+                .withMessageContaining("contains the stores of several shards")
+                .withMessageContaining("shard-0");
     }
 
     @Test
     void aGroupThatIsLostIsNotMadeAnew() throws IOException {
         make(3);
-        Path group = data().resolve("group-1");
-        Files.move(group, work.resolve("elsewhere"));
-        refused(3, "group-1 is missing", "put it back");
-        assertThat(group).doesNotExist();
-        Files.createDirectory(group);
-        refused(3, "group-1 is missing or holds no store");
-        Files.delete(group);
-        Files.move(work.resolve("elsewhere"), group);
+        Path shard = data().resolve("shard-1");
+        Files.move(shard, work.resolve("elsewhere"));
+        refused(3, "shard-1 is missing", "put it back");
+        assertThat(shard).doesNotExist();
+        Files.createDirectory(shard);
+        refused(3, "shard-1 is missing or holds no store");
+        Files.delete(shard);
+        Files.move(work.resolve("elsewhere"), shard);
         make(3);
     }
 
     @Test
     void makingItThatWasCutOffGoesOn() throws IOException {
         open(3).close();
-        Files.delete(data().resolve("caravan.groups"));
-        try (var files = Files.list(data().resolve("group-2"))) {
+        Files.delete(data().resolve("caravan.shards"));
+        try (var files = Files.list(data().resolve("shard-2"))) {
             for (Path file : files.toList()) {
                 Files.delete(file);
             }
         }
-        Files.writeString(data().resolve("caravan.groups.tmp"), "cut off");
-        refused(2, "group-2 is not of a store in 2 groups");
+        Files.writeString(data().resolve("caravan.shards.tmp"), "cut off");
+        refused(2, "shard-2 does not belong to a store with 2 shards");
         make(3);
-        assertThat(data().resolve("caravan.groups.tmp")).doesNotExist();
+        assertThat(data().resolve("caravan.shards.tmp")).doesNotExist();
         open(3).close();
     }
 
     @Test
     void documentsWithoutTheFileOfTheirGroupsAreNotServed() throws IOException {
         make(2);
-        Files.delete(data().resolve("caravan.groups"));
-        refused(2, "caravan.groups is missing", "put it back");
-        refused(3, "caravan.groups is missing");
-        assertThat(data().resolve("caravan.groups")).doesNotExist();
+        Files.delete(data().resolve("caravan.shards"));
+        refused(2, "caravan.shards is missing", "put it back");
+        refused(3, "caravan.shards is missing");
+        assertThat(data().resolve("caravan.shards")).doesNotExist();
     }
 
     @Test
     void aDamagedFileOfGroupsIsRefused() throws IOException {
         make(2);
-        byte[] file = Files.readAllBytes(data().resolve("caravan.groups"));
+        byte[] file = Files.readAllBytes(data().resolve("caravan.shards"));
         file[24]++;
-        Files.write(data().resolve("caravan.groups"), file);
-        for (int groups = 1; groups <= 3; groups++) {
-            int wanted = groups;
+        Files.write(data().resolve("caravan.shards"), file);
+        for (int shards = 1; shards <= 3; shards++) {
+            int wanted = shards;
             assertThatExceptionOfType(CorruptStoreException.class)
                     .isThrownBy(() -> open(wanted))
-                    .withMessageContaining("caravan.groups");
+                    .withMessageContaining("caravan.shards");
         }
-        assertThatExceptionOfType(CorruptStoreException.class).isThrownBy(() -> Shards.folders(data()));
+        assertThatExceptionOfType(CorruptStoreException.class).isThrownBy(() -> Shards.directories(data()));
     }
 
     @Test
     void whatIsNotOursIsRefused() throws IOException {
         make(2);
         Files.writeString(data().resolve("letter"), "keep me");
-        refused(2, "letter is not of a store in 2 groups");
+        refused(2, "letter does not belong to a store with 2 shards");
     }
 
     @Test
@@ -188,7 +188,7 @@ class ShardsTest {
     @Test
     void aGroupThatCannotBeOpenedLeavesNoneOpen() throws IOException {
         make(2);
-        Path checkpoints = data().resolve("group-1");
+        Path checkpoints = data().resolve("shard-1");
         try (var files = Files.list(checkpoints)) {
             for (Path file :
                     files.filter(each -> each.toString().endsWith(".ckp")).toList()) {
@@ -196,14 +196,14 @@ class ShardsTest {
             }
         }
         assertThatExceptionOfType(CorruptStoreException.class).isThrownBy(() -> open(2));
-        DurableListStore.open(SmallStore.config(data().resolve("group-0")).build())
+        DurableListStore.open(SmallStore.config(data().resolve("shard-0")).build())
                 .close();
     }
 
     @Test
     void aBackupHasAllGroups() throws IOException {
         Path target = work.resolve("deep/backup");
-        Path leftover = Files.createDirectories(work.resolve("deep/backup.partial/group-1.partial"));
+        Path leftover = Files.createDirectories(work.resolve("deep/backup.partial/shard-1.partial"));
         Files.writeString(leftover.resolve("log-0000000000000000.wal"), "cut off");
         Files.writeString(leftover.resolve("caravan.lock"), "");
         try (Shards opened = open(3)) {
@@ -215,9 +215,9 @@ class ShardsTest {
             assertThat(report.files()).isEqualTo(9);
             assertThat(target.resolveSibling("backup.partial")).doesNotExist();
             try (Shards copy = open(target, 3)) {
-                for (int group = 0; group < 3; group++) {
-                    assertThat(StoreContents.of(copy.store().groups().get(group)))
-                            .isEqualTo(StoreContents.of(opened.store().groups().get(group)));
+                for (int shard = 0; shard < 3; shard++) {
+                    assertThat(StoreContents.of(copy.store().shards().get(shard)))
+                            .isEqualTo(StoreContents.of(opened.store().shards().get(shard)));
                 }
             }
         }
@@ -229,18 +229,18 @@ class ShardsTest {
         try (Shards opened = open(2)) {
             assertThatExceptionOfType(StoreClosedException.class)
                     .isThrownBy(() -> opened.backup(target, (done, total) -> {
-                        if (Files.exists(work.resolve("backup.partial/group-0"))) {
+                        if (Files.exists(work.resolve("backup.partial/shard-0"))) {
                             throw new StoreClosedException("the server is stopping: its store");
                         }
                     }));
             assertThat(target).doesNotExist();
             assertThat(work.resolve("backup.partial")).doesNotExist();
-            Path letter = Files.createDirectories(work.resolve("backup.partial/group-0"))
+            Path letter = Files.createDirectories(work.resolve("backup.partial/shard-0"))
                     .resolve("letter");
             Files.writeString(letter, "keep me");
             assertThatExceptionOfType(StoreDirectoryException.class)
                     .isThrownBy(() -> opened.backup(target, BackupReport.Progress.NONE))
-                    .withMessageContaining("is in the way");
+                    .withMessageContaining("is not a leftover");
             assertThat(letter).exists();
         }
     }

@@ -48,7 +48,7 @@ final class SnapshotInstallerTest {
                 end = leader.send(
                                 piece -> {
                                     append(leader, 7);
-                                    copy.take(piece);
+                                    copy.receive(piece);
                                 },
                                 BackupReport.Progress.NONE)
                         .lsn();
@@ -58,7 +58,7 @@ final class SnapshotInstallerTest {
             try (Replica copy = Replica.open(config("leader").withDirectory(directory.resolve("copy")), STORE_ID, 0)) {
                 assertThat(copy.position()).isBetween(1L, end).isLessThanOrEqualTo(leader.position());
                 frames.forEach(copy::replay);
-                copy.force();
+                copy.fsync();
                 assertThat(copy.position()).isEqualTo(leader.position());
                 assertThat(StoreContents.of(copy.store())).isEqualTo(StoreContents.of(leader.store()));
             }
@@ -102,18 +102,18 @@ final class SnapshotInstallerTest {
             assertRefused(copy, piece(1, 0, "../elsewhere"), "cannot be received");
             assertRefused(copy, piece(1, 0, "letter.txt"), "cannot be received");
             assertRefused(copy, piece(9, 0, ""), "kind 9");
-            copy.take(piece(1, 0, "log-0000000000000000.wal"));
+            copy.receive(piece(1, 0, "log-0000000000000000.wal"));
             assertRefused(copy, piece(1, 0, "log-0000000000000001.wal"), "within a file");
             assertRefused(copy, piece(2, -1, "before the file"), "-1");
             assertThatIOException().isThrownBy(copy::finish).withMessageContaining("within a file");
-            copy.take(piece(3, 0, ""));
+            copy.receive(piece(3, 0, ""));
             assertRefused(copy, piece(1, 0, "log-0000000000000000.wal"), "was already");
             copy.finish();
         }
     }
 
     private static void assertRefused(SnapshotInstaller copy, ByteBuffer piece, String why) {
-        assertThatIOException().isThrownBy(() -> copy.take(piece)).withMessageContaining(why);
+        assertThatIOException().isThrownBy(() -> copy.receive(piece)).withMessageContaining(why);
     }
 
     private static ByteBuffer piece(int kind, long number, String content) {

@@ -50,8 +50,8 @@ class StoreConfigTest {
         assertThat(config.checkpointFloorBytes()).isEqualTo(64L * MIB);
         assertThat(config.checkpointFraction()).isEqualTo(1.0);
         assertThat(config.heapPressureListener()).isNull();
-        assertThat(config.heapUsedMark()).isEqualTo(0.8);
-        assertThat(config.heapFragmentationMark()).isEqualTo(1.0);
+        assertThat(config.heapUsedThreshold()).isEqualTo(0.8);
+        assertThat(config.heapFragmentationThreshold()).isEqualTo(1.0);
     }
 
     @Test
@@ -73,8 +73,8 @@ class StoreConfigTest {
         assertThat(config.maxHeapBytes()).isEqualTo(8 * KIB);
         assertThat(config.checkpointFloorBytes()).isEqualTo(5);
         assertThat(config.checkpointFraction()).isEqualTo(0.25);
-        assertThat(config.heapUsedMark()).isEqualTo(0.5);
-        assertThat(config.heapFragmentationMark()).isEqualTo(0.75);
+        assertThat(config.heapUsedThreshold()).isEqualTo(0.5);
+        assertThat(config.heapFragmentationThreshold()).isEqualTo(0.75);
         assertThat(config.heapPressureListener()).isSameAs(listener);
     }
 
@@ -132,12 +132,12 @@ class StoreConfigTest {
                 wrong("checkpointFraction", builder -> builder.checkpointFraction(-0.5)),
                 wrong("checkpointFraction", builder -> builder.checkpointFraction(1.01)),
                 wrong("checkpointFraction", builder -> builder.checkpointFraction(Double.NaN)),
-                wrong("usedMark", builder -> builder.heapPressure(0, 1, (a, b, c) -> {})),
-                wrong("usedMark", builder -> builder.heapPressure(1.01, 1, (a, b, c) -> {})),
-                wrong("usedMark", builder -> builder.heapPressure(Double.NaN, 1, (a, b, c) -> {})),
-                wrong("fragmentationMark", builder -> builder.heapPressure(1, 0, (a, b, c) -> {})),
-                wrong("fragmentationMark", builder -> builder.heapPressure(1, 1.01, (a, b, c) -> {})),
-                wrong("fragmentationMark", builder -> builder.heapPressure(1, Double.NaN, (a, b, c) -> {})));
+                wrong("usedThreshold", builder -> builder.heapPressure(0, 1, (a, b, c) -> {})),
+                wrong("usedThreshold", builder -> builder.heapPressure(1.01, 1, (a, b, c) -> {})),
+                wrong("usedThreshold", builder -> builder.heapPressure(Double.NaN, 1, (a, b, c) -> {})),
+                wrong("fragmentationThreshold", builder -> builder.heapPressure(1, 0, (a, b, c) -> {})),
+                wrong("fragmentationThreshold", builder -> builder.heapPressure(1, 1.01, (a, b, c) -> {})),
+                wrong("fragmentationThreshold", builder -> builder.heapPressure(1, Double.NaN, (a, b, c) -> {})));
     }
 
     private static Arguments wrong(String name, Consumer<StoreConfig.Builder> setting) {

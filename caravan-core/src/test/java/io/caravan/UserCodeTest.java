@@ -339,7 +339,7 @@ class UserCodeTest {
                             1,
                             bytes("a"),
                             onSuccess(() -> thrown.complete(List.of(
-                                    catchThrowable(replica::force),
+                                    catchThrowable(replica::fsync),
                                     catchThrowable(replica::close),
                                     catchThrowable(() -> replica.lead(frame -> {})),
                                     catchThrowable(() -> replica.send(piece -> {}, BackupReport.Progress.NONE))))));

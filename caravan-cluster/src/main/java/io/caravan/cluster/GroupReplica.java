@@ -208,7 +208,7 @@ final class GroupReplica {
             // The received files were fsynced, so a gap is damage.
             try (Replica copy =
                     Replica.open(config.store().withDirectory(received), config.storeId(), Long.MAX_VALUE)) {
-                copy.force();
+                copy.fsync();
                 position = copy.position();
             }
             long needed = Math.max(before, copied.endLsn());

@@ -235,10 +235,10 @@ final class GroupStateMachine extends BaseStateMachine {
 
     /** Fsyncs the replica. Returns the entry up to which its files are complete. */
     private Applied markForced() throws IOException {
-        initialized(replica).now().force();
+        initialized(replica).now().fsync();
         synchronized (this) {
             AppliedIndex known = initialized(mark);
-            known.forced(initialized(replica).now().forcedPosition());
+            known.forced(initialized(replica).now().fsyncedPosition());
             Applied durable = known.durable();
             if (durable == null) {
                 throw new IOException("no frame is forced yet");

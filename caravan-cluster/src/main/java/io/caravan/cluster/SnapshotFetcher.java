@@ -74,7 +74,7 @@ final class SnapshotFetcher implements AutoCloseable {
                 asked = ask(number);
                 if (piece) {
                     progress.accept(reply.readProgress());
-                    copy.take(reply.body());
+                    copy.receive(reply.body());
                 }
             }
         }

@@ -89,7 +89,7 @@ final class GroupReplicaTest {
     private Path received(Replica from) throws IOException {
         Path folder = follower.beginIncoming();
         try (SnapshotInstaller copy = SnapshotInstaller.begin(folder)) {
-            from.send(copy::take, BackupReport.Progress.NONE);
+            from.send(copy::receive, BackupReport.Progress.NONE);
             copy.finish();
         }
         return folder;
@@ -106,7 +106,7 @@ final class GroupReplicaTest {
 
     @Test
     void theFilesAreTheStoreAndTheMarkSaysSo() throws IOException {
-        long end = leader.force();
+        long end = leader.fsync();
         follower.install(received(leader), entry(end));
         assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
         assertThat(new AppliedIndex(config.raftDirectory()).durable()).isEqualTo(entry(end));
@@ -117,7 +117,7 @@ final class GroupReplicaTest {
 
     @Test
     void theFramesAfterTheFilesAreReplayed() throws IOException {
-        long end = leader.force();
+        long end = leader.fsync();
         follower.install(received(leader), entry(end));
         for (int i = 20; i < 23; i++) {
             append(i);
@@ -131,7 +131,7 @@ final class GroupReplicaTest {
     void filesThatLackAFrameTheyWereSaidToHaveAreRefused() throws IOException {
         Path received = received(leader);
         append(20);
-        long end = leader.force();
+        long end = leader.fsync();
         assertThatIOException()
                 .isThrownBy(() -> follower.install(received, entry(end)))
                 .withMessageContaining("would forget");
@@ -140,7 +140,7 @@ final class GroupReplicaTest {
 
     @Test
     void filesThatLackAFrameOfThisHostAreRefused() throws IOException {
-        long end = leader.force();
+        long end = leader.fsync();
         follower.install(received(leader), entry(end));
         try (Replica behind = Replica.open(store("behind"), config.storeId(), 0)) {
             assertThatIOException()
@@ -154,7 +154,7 @@ final class GroupReplicaTest {
     @Test
     void damagedFilesAreRefused() throws IOException {
         leader.store().checkpoint();
-        long end = leader.force();
+        long end = leader.fsync();
         Path received = received(leader);
         try (Stream<Path> files = Files.list(received)) {
             for (Path file :
@@ -190,10 +190,10 @@ final class GroupReplicaTest {
             follower.replay("with value " + i, FrameEntry.plain(frames.get(i)));
             if (i == 10) {
                 mark.applied(TermIndex.valueOf(1, i), FrameEntry.endLsn(frames.get(i)));
-                mark.forced(follower.now().force());
+                mark.forced(follower.now().fsync());
             }
         }
-        follower.now().force();
+        follower.now().fsync();
         return DirectoryImage.of(config.store().directory());
     }
 
@@ -229,7 +229,7 @@ final class GroupReplicaTest {
         DirectoryImage damaged = without(6, markedUpToTheTenth());
         assertThatExceptionOfType(CorruptStoreException.class)
                 .isThrownBy(() -> startWith(damaged))
-                .withMessageContaining("though the log goes on");
+                .withMessageContaining("though the log continues");
         assertThat(DirectoryImage.of(config.store().directory()).differences(damaged))
                 .isEmpty();
     }

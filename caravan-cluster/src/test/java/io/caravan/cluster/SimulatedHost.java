@@ -355,7 +355,7 @@ final class SimulatedHost {
         /** Fsyncs the store, and records the entries that it no longer needs. */
         void force() {
             boolean lies = group.lie() == SimulatedGroup.Lie.MARKS_WHAT_IS_NOT_FORCED;
-            long forced = lies ? engine().position() : engine().force();
+            long forced = lies ? engine().position() : engine().fsync();
             while (!over() && !marks.isEmpty() && marks.getFirst().endLsn() <= forced) {
                 mark = marks.removeFirst();
             }

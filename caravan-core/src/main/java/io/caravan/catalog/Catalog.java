@@ -60,24 +60,24 @@ public final class Catalog {
 
     private final ListStore store;
     private final long listId;
-    private final ToIntFunction<DocumentName> grouping;
+    private final ToIntFunction<DocumentName> sharding;
     private final CatalogLog[] logs;
     private final DocumentTable[] stripes = new DocumentTable[STRIPES];
 
-    private Catalog(ListStore store, long listId, ToIntFunction<DocumentName> grouping) {
+    private Catalog(ListStore store, long listId, ToIntFunction<DocumentName> sharding) {
         this.store = store;
         this.listId = listId;
-        this.grouping = grouping;
+        this.sharding = sharding;
         for (int i = 0; i < STRIPES; i++) {
             stripes[i] = new DocumentTable();
         }
-        List<ListStore> groups = store.groups();
-        logs = new CatalogLog[groups.size()];
-        for (int group = 0; group < logs.length; group++) {
-            logs[group] = new CatalogLog(groups.get(group), listId, group, logs.length);
-            TableLoader loader = new TableLoader(group);
-            logs[group].load(loader);
-            logs[group].findLists(loader);
+        List<ListStore> shards = store.shards();
+        logs = new CatalogLog[shards.size()];
+        for (int shard = 0; shard < logs.length; shard++) {
+            logs[shard] = new CatalogLog(shards.get(shard), listId, shard, logs.length);
+            TableLoader loader = new TableLoader(shard);
+            logs[shard].load(loader);
+            logs[shard].findLists(loader);
         }
     }
 
@@ -86,34 +86,34 @@ public final class Catalog {
      * documents.
      *
      * @param listId id of this list in each shard, zero or less, because ids from 1 on belong to the documents
-     * @param grouping returns the number of a document's shard, from 0 and below the number of shards; always the same
+     * @param sharding returns the number of a document's shard, from 0 and below the number of shards; always the same
      *     for a name
      * @throws CorruptStoreException if an entry is not valid, or is in another shard than its document
      * @throws io.caravan.StoreVersionException if an entry has another version
      */
-    public static Catalog open(ListStore store, long listId, ToIntFunction<DocumentName> grouping) {
+    public static Catalog open(ListStore store, long listId, ToIntFunction<DocumentName> sharding) {
         if (listId > 0) {
             throw new IllegalArgumentException("listId must be zero or less, was " + listId);
         }
-        return new Catalog(store, listId, grouping);
+        return new Catalog(store, listId, sharding);
     }
 
     /** Opens the catalog of a store with one shard, as {@link #open(ListStore, long, ToIntFunction)} does. */
     public static Catalog open(ListStore store, long listId) {
-        if (store.groups().size() != 1) {
-            throw new IllegalArgumentException("the store has groups");
+        if (store.shards().size() != 1) {
+            throw new IllegalArgumentException("the store has several shards");
         }
         return open(store, listId, name -> 0);
     }
 
     /** Returns the number of shards. */
-    public int groups() {
+    public int shards() {
         return logs.length;
     }
 
     /** Returns the shard of a name, from 0. */
-    public int groupOf(DocumentName name) {
-        return logs.length == 1 ? 0 : grouping.applyAsInt(name);
+    public int shardOf(DocumentName name) {
+        return logs.length == 1 ? 0 : sharding.applyAsInt(name);
     }
 
     /**
@@ -135,7 +135,7 @@ public final class Catalog {
             stripe.lock.unlock();
         }
         if (inFlight) {
-            logs[groupOf(name)].flush();
+            logs[shardOf(name)].flush();
         }
         return state;
     }
@@ -289,7 +289,7 @@ public final class Catalog {
     public Edit edit(DocumentName name) {
         DocumentTable stripe = stripe(name);
         stripe.lock.lock();
-        CatalogLog log = logs[groupOf(name)];
+        CatalogLog log = logs[shardOf(name)];
         WriteBatch batch = WriteBatch.create();
         return new Edit(this, log, stripe, new DocumentEdit(name, stripe, log, batch), batch);
     }
@@ -311,16 +311,16 @@ public final class Catalog {
     }
 
     private CatalogLog logOf(Collection<DocumentName> names) {
-        if (!inOneGroup(names)) {
-            throw new IllegalArgumentException("the documents are not in one group");
+        if (!inOneShard(names)) {
+            throw new IllegalArgumentException("the documents are not in one shard");
         }
-        return names.isEmpty() ? logs[0] : logs[groupOf(names.iterator().next())];
+        return names.isEmpty() ? logs[0] : logs[shardOf(names.iterator().next())];
     }
 
     /** Whether documents with these names can be changed in one edit. */
-    public boolean inOneGroup(Collection<DocumentName> names) {
+    public boolean inOneShard(Collection<DocumentName> names) {
         return logs.length == 1
-                || names.stream().mapToInt(this::groupOf).distinct().count() <= 1;
+                || names.stream().mapToInt(this::shardOf).distinct().count() <= 1;
     }
 
     private DocumentTable[] lockStripes(Collection<DocumentName> names) {
@@ -401,23 +401,25 @@ public final class Catalog {
     }
 
     /** Fills the tables while the catalog is opened. */
-    private final class TableLoader implements CatalogLog.Loader {
-        private final int group;
+    final class TableLoader {
+        private final int shard;
 
-        TableLoader(int group) {
-            this.group = group;
+        TableLoader(int shard) {
+            this.shard = shard;
         }
 
-        @Override
-        public @Nullable Document remove(CatalogEntry entry) {
+        /** Removes the document with the entry's name. */
+        @Nullable
+        Document remove(CatalogEntry entry) {
             DocumentName name = DocumentName.of(entry.name());
-            if (groupOf(name) != group) {
-                throw misplaced("has the document '" + name + "' of group " + groupOf(name)
-                        + ": folders of groups were exchanged; put them back");
+            if (shardOf(name) != shard) {
+                throw misplaced("has the document '" + name + "' of shard " + shardOf(name)
+                        + ": the directories of shards were exchanged; put them back");
             }
-            if (!isOfGroup(entry.nextId())) {
-                throw misplaced("gave the next document the id " + entry.nextId() + ", which is another group's: the"
-                        + " folder was written to with another number of groups; restore it");
+            if (!isOfShard(entry.nextId())) {
+                throw misplaced(
+                        "gave the next document the id " + entry.nextId() + ", which belongs to another shard: the"
+                                + " directory was written with another number of shards; restore it");
             }
             Document document = stripe(name).find(name);
             if (document != null) {
@@ -426,24 +428,26 @@ public final class Catalog {
             return document;
         }
 
-        private boolean isOfGroup(long id) {
-            return id % logs.length == group;
+        private boolean isOfShard(long id) {
+            return id % logs.length == shard;
         }
 
         private CorruptStoreException misplaced(String how) {
-            return new CorruptStoreException("catalog of group " + group, 0, listId, 0, how);
+            return new CorruptStoreException("catalog of shard " + shard, 0, listId, 0, how);
         }
 
-        @Override
-        public Document add(CatalogEntry entry) {
+        Document add(CatalogEntry entry) {
             Document document = new Document(
                     entry.name(), entry.id(), entry.attributes(), entry.kind() == CatalogEntry.Kind.WITH_LIST);
             stripe(DocumentName.of(entry.name())).add(document);
             return document;
         }
 
-        @Override
-        public boolean findList(Document document) {
+        /**
+         * Sets the document's sequences from its list. If the list does not exist, removes the document and returns
+         * false.
+         */
+        boolean findList(Document document) {
             ListInfo info = store.info(document.id);
             if (info == null) {
                 stripe(DocumentName.of(document.name)).remove(document);

@@ -10,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,7 +50,7 @@ final class CatalogLog {
     private final ListStore store;
     private final long listId;
     private final ReentrantLock lock = new ReentrantLock();
-    private final int groups;
+    private final int shards;
     private final AtomicLong nextId;
     /** Guarded by the lock. */
     private final EntryOrder order = new EntryOrder();
@@ -63,21 +62,21 @@ final class CatalogLog {
     /**
      * Creates the log in the store of a shard.
      *
-     * @param group number of the shard, below {@code groups}
-     * @param groups number of shards
+     * @param shard number of the shard, below {@code shards}
+     * @param shards number of shards
      */
-    CatalogLog(ListStore store, long listId, int group, int groups) {
+    CatalogLog(ListStore store, long listId, int shard, int shards) {
         this.store = store;
         this.listId = listId;
-        this.groups = groups;
-        this.nextId = new AtomicLong(group == 0 ? groups : group);
+        this.shards = shards;
+        this.nextId = new AtomicLong(shard == 0 ? shards : shard);
     }
 
     /**
      * Returns an id that was never assigned before, for a list in the log's shard; see {@link io.caravan.ShardedStore}.
      */
     long newId() {
-        return nextId.getAndAdd(groups);
+        return nextId.getAndAdd(shards);
     }
 
     /** Writes a batch without catalog entries. */
@@ -190,7 +189,7 @@ final class CatalogLog {
     }
 
     /** Reads the list into the tables. Called once, before any write. */
-    void load(Loader loader) {
+    void load(Catalog.TableLoader loader) {
         store.get(listId, new EntryStream() {
             private boolean started;
 
@@ -209,7 +208,7 @@ final class CatalogLog {
         });
     }
 
-    private void take(CatalogEntry entry, long sequence, Loader loader) {
+    private void take(CatalogEntry entry, long sequence, Catalog.TableLoader loader) {
         Document replaced = loader.remove(entry);
         if (replaced != null) {
             order.remove(replaced);
@@ -222,7 +221,7 @@ final class CatalogLog {
     }
 
     /** Removes the documents whose lists no longer exist, and sets the sequences of the other documents. */
-    void findLists(Loader loader) {
+    void findLists(Catalog.TableLoader loader) {
         Document document = order.oldest();
         while (document != null) {
             Document newer = document.newer;
@@ -231,20 +230,5 @@ final class CatalogLog {
             }
             document = newer;
         }
-    }
-
-    /** Receives the documents while the log is loaded. */
-    interface Loader {
-        /** Removes the document with the entry's name. */
-        @Nullable
-        Document remove(CatalogEntry entry);
-
-        Document add(CatalogEntry entry);
-
-        /**
-         * Sets the document's sequences from its list. If the list does not exist, removes the document and returns
-         * false.
-         */
-        boolean findList(Document document);
     }
 }

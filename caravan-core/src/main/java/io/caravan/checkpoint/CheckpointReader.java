@@ -13,17 +13,8 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a checkpoint file. Before the contents are used, these conditions are checked, in this order:
- * <ol>
- *   <li>The file header is valid.
- *   <li>The CRC of the checkpoint header is right.
- *   <li>The numbers in the headers are possible in a store.
- *   <li>The file has the length that is in the header.
- *   <li>Every section fits the file, its CRC is right, its partition exists, and it was captured between start and end.
- *   <li>The pieces fill their sections, the pieces of one list have the same head, and they add up to the lists and
- *       entries in the header.
- *   <li>Every partition has a section.
- * </ol>
+ * Reads a checkpoint file. Before the contents are used, the conditions in docs/internals/file-format.md under "Validity
+ * of a checkpoint" are checked, in their order.
  */
 public final class CheckpointReader implements AutoCloseable {
 

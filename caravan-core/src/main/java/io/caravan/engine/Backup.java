@@ -4,6 +4,7 @@ import io.caravan.BackupReport;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
+import io.caravan.io.FileTarget;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import io.caravan.wal.LogGeometry;
@@ -32,7 +33,7 @@ public final class Backup {
 
     private final StoreComponents parts;
     private final Storage from;
-    private final Storage to;
+    private final FileTarget to;
     private final BackupReport.Progress progress;
     private final ByteBuffer portion = ByteBuffer.allocateDirect(PORTION_BYTES);
     private int files;
@@ -40,7 +41,7 @@ public final class Backup {
     private long copied;
     private long total;
 
-    Backup(StoreComponents parts, Storage to, BackupReport.Progress progress) {
+    Backup(StoreComponents parts, FileTarget to, BackupReport.Progress progress) {
         this.parts = parts;
         this.from = parts.state.storage;
         this.to = to;
@@ -53,7 +54,7 @@ public final class Backup {
         try (StoreFile file = start.checkpointFile()) {
             return copyAll(start.checkpoint(), file);
         } finally {
-            parts.provisioner.giveBack(start.lease());
+            parts.provisioner.endLease(start.lease());
         }
     }
 
@@ -174,8 +175,9 @@ public final class Backup {
      */
     private void requireLogSpace() throws IOException {
         if (parts.provisioner.isLogOutOfSpace()) {
-            throw new IOException("the log cannot grow (" + parts.provisioner.logProblem()
-                    + "), and the backup holds parts of it back; free disk space, and begin the backup again");
+            throw new IOException(
+                    "the log cannot grow (" + parts.provisioner.logProblem()
+                            + "), and the backup keeps parts of it from being recycled; free disk space, and start the backup again");
         }
     }
 }

@@ -42,6 +42,6 @@ final class CallbackRunner {
     }
 
     private static void log(String what, Throwable thrown) {
-        LOG.error("{} threw; the store goes on", what, thrown);
+        LOG.error("{} threw an exception; the store continues", what, thrown);
     }
 }

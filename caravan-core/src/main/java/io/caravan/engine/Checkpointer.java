@@ -155,9 +155,15 @@ final class Checkpointer {
             return;
         }
         if (failed instanceof IOException) {
-            LOG.warn("{}: the disk refused a checkpoint, so the log stays longer; trying again", state.name(), failed);
+            LOG.warn(
+                    "{}: the disk could not store a checkpoint, so the log stays longer; trying again",
+                    state.name(),
+                    failed);
         } else {
-            LOG.error("{}: a checkpoint broke, so the log stays longer; trying again", state.name(), failed);
+            LOG.error(
+                    "{}: a checkpoint failed because of an internal error, so the log stays longer; trying again",
+                    state.name(),
+                    failed);
         }
     }
 

@@ -112,7 +112,7 @@ final class CommitQueue {
         if (provisioner.lastReadySegment() < (needsNext ? segment + 1 : segment)) {
             if (provisioner.isLogOutOfSpace()) {
                 throw new OutOfSpaceException(state.name() + " cannot make its next log segment: "
-                        + provisioner.logProblem() + "; " + Remedy.of(provisioner.logProblem())
+                        + provisioner.logProblem() + "; " + Provisioner.advice(provisioner.logProblem())
                         + "; appends resume by themselves");
             }
             provisioner.wake();

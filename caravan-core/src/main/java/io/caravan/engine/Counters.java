@@ -16,7 +16,7 @@ final class Counters {
     final Histogram flushRecords = new Histogram();
     final Histogram fsyncNanos = new Histogram();
     final Histogram ackNanos = new Histogram();
-    final RecentHistogram recentAckNanos;
+    final Histogram.Recent recentAckNanos;
 
     /** The accepted writes to lists of one kind. */
     static final class Writes {
@@ -27,7 +27,7 @@ final class Counters {
     }
 
     Counters(long nowNanos) {
-        recentAckNanos = new RecentHistogram(nowNanos);
+        recentAckNanos = new Histogram.Recent(nowNanos);
     }
 
     /** Returns the counters for writes to a list with this id. */

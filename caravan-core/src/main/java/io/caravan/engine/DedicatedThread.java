@@ -29,7 +29,7 @@ public final class DedicatedThread {
                 } catch (InterruptedException e) {
                     interrupted = true;
                 } catch (ExecutionException failed) {
-                    throw translate(what, failed.getCause());
+                    throw translate("cannot " + what, failed.getCause());
                 }
             }
         } finally {
@@ -39,9 +39,13 @@ public final class DedicatedThread {
         }
     }
 
-    private static RuntimeException translate(String what, @Nullable Throwable cause) {
+    /**
+     * Returns or throws the exception unchanged, except that an {@link IOException} becomes a {@link StoreIoException}
+     * whose message begins with this text.
+     */
+    static RuntimeException translate(String beginning, @Nullable Throwable cause) {
         if (cause instanceof IOException problem) {
-            return new StoreIoException("cannot " + what + ": " + problem, problem);
+            return new StoreIoException(beginning + ": " + problem, problem);
         }
         if (cause instanceof RuntimeException problem) {
             return problem;
@@ -49,6 +53,6 @@ public final class DedicatedThread {
         if (cause instanceof Error problem) {
             throw problem;
         }
-        return new IllegalStateException("cannot " + what, cause);
+        return new IllegalStateException(beginning, cause);
     }
 }

@@ -5,14 +5,15 @@ import io.caravan.DurableListStore;
 import io.caravan.EntryStream;
 import io.caravan.FrameReplicator;
 import io.caravan.ListInfo;
+import io.caravan.Replica;
 import io.caravan.StoreConfig;
-import io.caravan.StoreDirectoryException;
 import io.caravan.StoreLayout;
 import io.caravan.StoreStats;
 import io.caravan.VerifyReport;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.format.FileNames;
+import io.caravan.io.FileTarget;
 import io.caravan.io.NewDirectory;
 import io.caravan.io.Storage;
 import java.io.IOException;
@@ -28,7 +29,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The durable store. Each operation is one call to {@link WritePath}, {@link ReadPath} or {@link Checkpointer}. */
-public final class Engine implements DurableListStore {
+public final class Engine implements DurableListStore, Replica {
     final StoreComponents parts;
     private final StoreState state;
     private final WritePath writes;
@@ -55,12 +56,12 @@ public final class Engine implements DurableListStore {
     /**
      * Opens or creates a replica of the store with this id. The replica is a follower until {@link #lead} is called.
      *
-     * @param forcedLsn the position up to which its log was fsynced; after it, a power failure may have left a gap
+     * @param fsyncedLsn the position up to which its log was fsynced; after it, a power failure may have left a gap
      */
     public static Engine openReplica(
-            StoreConfig config, Storage storage, LongSupplier clock, Scheduler scheduler, long storeId, long forcedLsn)
+            StoreConfig config, Storage storage, LongSupplier clock, Scheduler scheduler, long storeId, long fsyncedLsn)
             throws IOException {
-        return open(config, storage, clock, scheduler, OptionalLong.of(storeId), OptionalLong.of(forcedLsn));
+        return open(config, storage, clock, scheduler, OptionalLong.of(storeId), OptionalLong.of(fsyncedLsn));
     }
 
     private static Engine open(
@@ -69,51 +70,19 @@ public final class Engine implements DurableListStore {
             LongSupplier clock,
             Scheduler scheduler,
             OptionalLong replicaOf,
-            OptionalLong forcedLsn)
+            OptionalLong fsyncedLsn)
             throws IOException {
         try {
-            StoreComponents parts = recover(config, storage, clock, scheduler, replicaOf, forcedLsn);
+            Recovered recovered =
+                    new StoreOpening(storage, config).recoverOrCreate(replicaOf, fsyncedLsn, scheduler::newStoreId);
             try {
-                parts.state.follow(replicaOf.isPresent());
-                parts.start();
-                return new Engine(parts);
+                return new Engine(StoreComponents.start(config, storage, recovered, clock, scheduler, replicaOf));
             } catch (RuntimeException | Error failed) {
-                parts.abandon();
+                recovered.close();
                 throw failed;
             }
         } catch (IOException | RuntimeException | Error failed) {
             storage.close();
-            throw failed;
-        }
-    }
-
-    private static StoreComponents recover(
-            StoreConfig config,
-            Storage storage,
-            LongSupplier clock,
-            Scheduler scheduler,
-            OptionalLong storeId,
-            OptionalLong forcedLsn)
-            throws IOException {
-        Recovery recovery = new Recovery(storage, VerifyReport.Progress.NONE, forcedLsn);
-        if (recovery.nothingToOpen()) {
-            recovery.tidying().tidyNothing();
-            StoreFactory.create(storage, config, storeId.orElseGet(scheduler::newStoreId));
-            recovery = recovery.ofCreated();
-        }
-        Recovered recovered = recovery.recover();
-        try {
-            long found = recovered.newest().storeId();
-            if (storeId.orElse(found) != found) {
-                throw new StoreDirectoryException("the store in " + config.directory() + " is "
-                        + Long.toHexString(found) + ", not a replica of " + Long.toHexString(storeId.getAsLong())
-                        + "; give the replica a directory of its own");
-            }
-            StoreFactory.checkFits(config, recovered.newest());
-            recovery.tidying().tidy(recovered);
-            return new StoreComponents(config, storage, recovered, clock, scheduler);
-        } catch (IOException | RuntimeException | Error failed) {
-            recovered.close();
             throw failed;
         }
     }
@@ -252,37 +221,50 @@ public final class Engine implements DurableListStore {
         void run() throws IOException;
     }
 
-    /** Returns the LSN of the next frame of a follower. */
+    @Override
+    public DurableListStore store() {
+        return this;
+    }
+
+    @Override
     public long position() {
         return state.locked(() -> parts.queue.position());
     }
 
-    /** Replays a leader's frame; see {@link io.caravan.Replica#replay}. */
+    @Override
     public boolean replay(ByteBuffer frame) {
         return parts.replays.replay(frame);
     }
 
+    @Override
     public int logSegmentBytes() {
-        return parts.replays.segmentBytes();
+        return state.geometry.segmentBytes();
     }
 
-    /** Accepts writes from now on, and commits their frames to the group. */
+    @Override
     public void lead(FrameReplicator group) {
+        Objects.requireNonNull(group, "group");
         flush();
         parts.flusher.commitTo(group);
         state.follow(false);
     }
 
-    /** Fsyncs all writes accepted so far. Returns the position up to which the log is fsynced. */
-    public long force() {
-        StoreState.checkMayWait("force");
+    @Override
+    public long fsync() {
+        StoreState.checkMayWait("fsync");
         parts.onCheckpointer(parts.checkpoints::forceLog);
-        return forcedLsn();
+        return fsyncedPosition();
     }
 
-    /** Checks that the caller may wait for the store. On a store thread, the wait would never end. */
-    public static void checkMayWait(String what) {
-        StoreState.checkMayWait(what);
+    @Override
+    public long fsyncedPosition() {
+        return state.forced.position();
+    }
+
+    @Override
+    public BackupReport send(Chunks chunks, BackupReport.Progress progress) {
+        StoreState.checkMayWait("send");
+        return DedicatedThread.call("send a replica's files", () -> backup(new ChunkStorage(chunks), progress));
     }
 
     /** Whether this thread is a store thread, or does the work of a store thread. */
@@ -307,8 +289,8 @@ public final class Engine implements DurableListStore {
         });
     }
 
-    /** Copies the open store to an empty storage; see {@link Backup}. */
-    public BackupReport backup(Storage target, BackupReport.Progress progress) throws IOException {
+    /** Copies the open store to an empty directory; see {@link Backup}. */
+    public BackupReport backup(FileTarget target, BackupReport.Progress progress) throws IOException {
         StoreState.checkMayWait("backup");
         state.checkWritable();
         return new Backup(parts, target, progress).run();
@@ -356,10 +338,5 @@ public final class Engine implements DurableListStore {
     public void close() {
         StoreState.checkMayWait("close");
         parts.close();
-    }
-
-    /** Returns the position up to which the log is fsynced. */
-    public long forcedLsn() {
-        return state.forced.position();
     }
 }

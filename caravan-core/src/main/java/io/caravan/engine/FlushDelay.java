@@ -35,10 +35,7 @@ final class FlushDelay {
 
     /** Returns the delay between a batch's first write and its flush, in nanoseconds. */
     long nanos() {
-        if (policy instanceof FlushPolicy.FixedDelay fixed) {
-            return fixed.delayNanos();
-        }
-        return policy == FlushPolicy.Adaptive.INSTANCE ? adaptiveNanos() : 0;
+        return policy.isAdaptive() ? adaptiveNanos() : policy.delayNanos();
     }
 
     /** Whether recent flushes were quick enough for a writer to perform the next flush itself. */

@@ -56,7 +56,7 @@ final class FlushScheduler {
     /** Whether a group was opened since the flusher was last idle. */
     private boolean groupsCome;
     /** Whether the flusher will check again soon without being woken. */
-    private boolean flusherLooks;
+    private boolean flusherChecks;
 
     FlushScheduler(StoreState state, Commit active) {
         this.state = state;
@@ -76,8 +76,8 @@ final class FlushScheduler {
         if (active.count() == 1) {
             active.startedAt(state.nowNanos());
             awaitedGroups = openGroups;
-            if (gathering() && !flusherLooks) {
-                flusherLooks = true;
+            if (gathering() && !flusherChecks) {
+                flusherChecks = true;
                 wakeFlusher();
             }
         }
@@ -186,7 +186,7 @@ final class FlushScheduler {
         } else if (active.isEmpty() && groupsCome) {
             nanos = GROUP_WAIT_NANOS;
         }
-        flusherLooks = nanos != Worker.UNTIL_WOKEN;
+        flusherChecks = nanos != Worker.UNTIL_WOKEN;
         groupsCome = false;
         return nanos;
     }

@@ -74,7 +74,7 @@ final class Flusher {
         }
         if (!state.locked(queue::hasWork)) {
             writability.runActions();
-            return reclaimAndLook() ? 0 : restNanos();
+            return reclaimAndCheckPressure() ? 0 : restNanos();
         }
         long delayNanos = delayNanos();
         if (delayNanos > 0) {
@@ -93,7 +93,7 @@ final class Flusher {
     /** Performs the flush that this thread has begun, and the work that follows each flush. */
     private void flush(Commit commit) {
         try {
-            answer(commit);
+            finish(commit);
             writability.runActions();
             reclaim();
             afterFlush.run();
@@ -173,7 +173,7 @@ final class Flusher {
         Commit begun = state.locked(queue::beginFlush);
         if (begun != null) {
             try {
-                answer(begun);
+                finish(begun);
             } finally {
                 state.locked(() -> queue.endFlush(begun));
             }
@@ -197,10 +197,10 @@ final class Flusher {
         });
     }
 
-    private void answer(Commit commit) {
+    private void finish(Commit commit) {
         StoreFailedException failure = state.failure();
         if (failure != null) {
-            takeBackLost();
+            withdrawLost();
             state.forced.fail(failure);
             state.committed.fail(failure);
             commit.fail(failure);
@@ -239,7 +239,7 @@ final class Flusher {
             state.committed.advance(commit.end());
             record(commit, bytes, force, startNanos, durableNanos);
         } catch (IOException | RuntimeException | Error failed) {
-            takeBackLost();
+            withdrawLost();
             fail(failed);
             commit.fail(state.fail(failed));
         }
@@ -262,7 +262,7 @@ final class Flusher {
     }
 
     /** Hides committed data that could not be fsynced. Such data exists only at levels weaker than {@code SYNC}. */
-    private void takeBackLost() {
+    private void withdrawLost() {
         if (writer.forceHasFailed()) {
             state.committed.takeBack(state.forced.position());
         }
@@ -274,7 +274,7 @@ final class Flusher {
      */
     void logForceFailed(IOException failure) {
         writer.forceFailed(failure);
-        takeBackLost();
+        withdrawLost();
         state.locked(demand::requireForce);
     }
 
@@ -292,7 +292,7 @@ final class Flusher {
             return !failedBefore;
         });
         if (!first) {
-            LOG.error("{} had failed already, and now this", state.name(), cause);
+            LOG.error("{} had failed before, and has failed again", state.name(), cause);
             return;
         }
         LOG.error("{} has failed and must be reopened", state.name(), cause);
@@ -329,7 +329,7 @@ final class Flusher {
      * Reclaims a slice, and then checks the heap pressure without waiting for a write, because freed space lowers the
      * pressure.
      */
-    private boolean reclaimAndLook() {
+    private boolean reclaimAndCheckPressure() {
         boolean freed = reclaim();
         if (freed) {
             afterFlush.run();

@@ -124,20 +124,20 @@ final class HeapSpace {
 
     private String refusal(long bytes) {
         String use =
-                state.name() + " has no room for " + bytes + " bytes more: " + (usedBytes() - state.index.logBytes())
+                state.name() + " has no space for " + bytes + " more bytes: " + (usedBytes() - state.index.logBytes())
                         + " bytes of its heap are used, " + state.index.logBytes()
                         + " bytes in the log wait to move there, and it"
                         + " may have " + maxUsableBytes();
         if (problem != null) {
-            return use + "; what is to move there finds no room: " + problem + "; " + Remedy.of(problem)
-                    + ", or trim or delete lists; appends resume by themselves";
+            return use + "; the entries that must move there find no space: " + problem + "; "
+                    + Provisioner.advice(problem) + ", or trim or delete lists; appends resume by themselves";
         }
         if (usedBytes() + bytes > maxUsableBytes()) {
             return use + "; trim or delete lists, or allow it more; appends resume by themselves";
         }
         return use + "; " + freed.bytes()
-                + " bytes of what was trimmed can be used after the next checkpoint, and the last" + " one failed: "
-                + checkpointProblem + "; " + Remedy.of(String.valueOf(checkpointProblem))
+                + " bytes of trimmed data can be used after the next checkpoint, and the last checkpoint failed: "
+                + checkpointProblem + "; " + Provisioner.advice(String.valueOf(checkpointProblem))
                 + "; appends resume by themselves";
     }
 
@@ -154,7 +154,7 @@ final class HeapSpace {
     }
 
     /** Frees a region that was allocated for an entry but not used. */
-    void giveBack(long region) {
+    void freeUnused(long region) {
         moved(region);
         reuse(region);
     }

@@ -1,6 +1,7 @@
 package io.caravan.engine;
 
 import io.caravan.StoreStats.Distribution;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A histogram with sixteen buckets for each power of two, so that every quantile is accurate to one sixteenth. Not
@@ -73,5 +74,37 @@ final class Histogram {
             }
         }
         return max;
+    }
+
+    /** A histogram of the values recorded in the last five to ten seconds. Not thread-safe. */
+    static final class Recent {
+        static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+        private Histogram current = new Histogram();
+        private Histogram before = new Histogram();
+        private long startNanos;
+
+        Recent(long nowNanos) {
+            startNanos = nowNanos;
+        }
+
+        void record(long value, long nowNanos) {
+            turn(nowNanos);
+            current.record(value);
+        }
+
+        Distribution read(long nowNanos) {
+            turn(nowNanos);
+            return current.readWith(before);
+        }
+
+        private void turn(long nowNanos) {
+            long age = nowNanos - startNanos;
+            if (age >= WINDOW_NANOS) {
+                before = age < 2 * WINDOW_NANOS ? current : new Histogram();
+                current = new Histogram();
+                startNanos = nowNanos;
+            }
+        }
     }
 }

@@ -67,7 +67,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
                         + ", outside of what the checkpoint keeps of the log");
             }
         } else if (inLogBefore) {
-            throw checkpoint.corruptPiece("document " + id + " has an entry in the heap behind one in the log");
+            throw checkpoint.corruptPiece("document " + id + " has an entry in the heap after an entry in the log");
         }
     }
 

@@ -48,7 +48,7 @@ final class LayoutSurvey {
     }
 
     /** Runs the survey, on a thread that may wait for the lock. */
-    StoreLayout look(Provisioner provisioner, Checkpointer checkpointer) {
+    StoreLayout run(Provisioner provisioner, Checkpointer checkpointer) {
         walkHoles();
         walkPins();
         StoreLayout.Log logLayout = new StoreLayout.Log(
@@ -69,8 +69,8 @@ final class LayoutSurvey {
             position = state.slice(() -> state.heap.visitHoles(from, this::countHole));
         } while (position != 0);
         for (int segment = 0; segment < freeBytes.length; segment++) {
-            int looked = segment;
-            state.locked(() -> countUnfilled(looked));
+            int number = segment;
+            state.locked(() -> countUnfilled(number));
         }
     }
 

@@ -239,9 +239,9 @@ final class LogEvacuation {
         batchBytes = 0;
         while (!pinned.isEmpty() && hasRoom()) {
             state.slice(() -> {
-                int looked = 0;
-                while (looked < SLICE && !pinned.isEmpty() && hasRoom()) {
-                    looked += gatherFrom(pinned.element(), untilLsn);
+                int visited = 0;
+                while (visited < SLICE && !pinned.isEmpty() && hasRoom()) {
+                    visited += gatherFrom(pinned.element(), untilLsn);
                 }
             });
         }
@@ -290,16 +290,16 @@ final class LogEvacuation {
             damaged = copy(untilLsn);
             force();
         } catch (Unreadable found) {
-            giveBack();
+            freePlaces();
             gatherAgain();
             unreadable = unreadable == null ? found : unreadable;
             return;
         } catch (IOException | RuntimeException failed) {
-            giveBack();
+            freePlaces();
             throw failed;
         }
         swap();
-        damaged.forEach(this::tell);
+        damaged.forEach(this::report);
     }
 
     /** Prepares to collect the batch again, without the unreadable entry and the later entries of its list. */
@@ -317,8 +317,8 @@ final class LogEvacuation {
      * Reports a damaged entry. Called after a batch has succeeded, because a failed batch is copied again, which would
      * report its damage twice.
      */
-    private void tell(CorruptStoreException damaged) {
-        LOG.error("{}: a value has rotted in the log, and can no longer be read", state.name(), damaged);
+    private void report(CorruptStoreException damaged) {
+        LOG.error("{}: a value in the log is damaged, and can no longer be read", state.name(), damaged);
         state.locked(() -> state.counters.failures++);
     }
 
@@ -404,10 +404,10 @@ final class LogEvacuation {
         return address;
     }
 
-    private void giveBack() {
+    private void freePlaces() {
         state.locked(() -> {
             for (int i = 0; i < placed; i++) {
-                space.giveBack(places[i]);
+                space.freeUnused(places[i]);
             }
         });
     }
@@ -538,7 +538,7 @@ final class LogEvacuation {
                         lsn,
                         id,
                         sequence,
-                        "the entry's bytes are not those that were written; it moves to the heap as it is"));
+                        "the entry's bytes are not those that were written; it moves to the heap unchanged"));
             }
         }
 

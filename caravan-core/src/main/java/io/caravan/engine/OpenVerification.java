@@ -85,17 +85,11 @@ final class OpenVerification {
     private void checkHeapSegments(CheckpointHeader newest) throws IOException {
         HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
         HeapFile heapFile = new HeapFile(parts.state.storage, geometry, newest.storeId());
-        int made = heapSegments();
+        int made = FileNames.HEAP.numbers(parts.state.storage.list()).size();
         for (int segment = 0; segment < Math.max(made, newest.heapSegments()); segment++) {
             int number = segment;
             attempt(() -> heapFile.check(number));
         }
-    }
-
-    private int heapSegments() throws IOException {
-        return (int) parts.state.storage.list().stream()
-                .filter(name -> FileNames.HEAP.number(name).isPresent())
-                .count();
     }
 
     private void readLog(CheckpointHeader from) throws IOException {

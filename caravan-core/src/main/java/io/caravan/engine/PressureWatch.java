@@ -12,15 +12,15 @@ final class PressureWatch {
     private static final double NEVER = 1;
 
     private final @Nullable HeapPressureListener listener;
-    private final double usedMark;
-    private final double fragmentationMark;
+    private final double usedThreshold;
+    private final double fragmentationThreshold;
     private final long maxHeapBytes;
     private boolean high;
 
     PressureWatch(StoreConfig config) {
         listener = config.heapPressureListener();
-        usedMark = config.heapUsedMark();
-        fragmentationMark = config.heapFragmentationMark();
+        usedThreshold = config.heapUsedThreshold();
+        fragmentationThreshold = config.heapFragmentationThreshold();
         maxHeapBytes = config.maxHeapBytes();
     }
 
@@ -28,24 +28,24 @@ final class PressureWatch {
         return listener != null;
     }
 
-    void look(HeapUse use) {
+    void check(HeapUse use) {
         double used = (double) use.usedBytes() / maxHeapBytes;
         double fragmentation = use.fragmentation();
         boolean crossed = high
-                ? isOver(used, usedMark) && isOver(fragmentation, fragmentationMark)
-                : isReached(used, usedMark) || isReached(fragmentation, fragmentationMark);
+                ? isOver(used, usedThreshold) && isOver(fragmentation, fragmentationThreshold)
+                : isReached(used, usedThreshold) || isReached(fragmentation, fragmentationThreshold);
         if (crossed) {
             high = !high;
             notifyListener(used, fragmentation);
         }
     }
 
-    private static boolean isReached(double measure, double mark) {
-        return mark != NEVER && measure >= mark;
+    private static boolean isReached(double measure, double threshold) {
+        return threshold != NEVER && measure >= threshold;
     }
 
-    private static boolean isOver(double measure, double mark) {
-        return mark == NEVER || measure < mark * RELIEF;
+    private static boolean isOver(double measure, double threshold) {
+        return threshold == NEVER || measure < threshold * RELIEF;
     }
 
     private void notifyListener(double used, double fragmentation) {

@@ -5,6 +5,7 @@ import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -84,6 +85,14 @@ final class Provisioner {
         return kept == null ? cause : cause + "; " + kept.getMessage();
     }
 
+    /** Returns advice for an error message of the operating system about a file that cannot be created or extended. */
+    static String advice(String problem) {
+        return problem.toLowerCase(Locale.ROOT).contains("too many open files")
+                ? "the disk may have space, but this process may open no more files: raise its limit (LimitNOFILE in the"
+                        + " systemd unit, or ulimit -n), or have fewer connections"
+                : "make space on its disk";
+    }
+
     /** Records the reason why checkpoints do not shorten the log, or null if they do. */
     void logKept(@Nullable IOException reason) {
         logKept = reason;
@@ -111,7 +120,7 @@ final class Provisioner {
     }
 
     /** Ends a lease. May be called on any thread. */
-    void giveBack(Lease lease) {
+    void endLease(Lease lease) {
         synchronized (leases) {
             leases.remove(lease);
         }
@@ -144,7 +153,7 @@ final class Provisioner {
             logProblem = refused;
             if (before == null) {
                 state.locked(() -> state.counters.failures++);
-                LOG.warn("{}: the log cannot grow, so appends may be refused; trying again", state.name(), refused);
+                LOG.warn("{}: the log cannot grow, so appends may be rejected; trying again", state.name(), refused);
             }
         }
         signalChange();
@@ -159,7 +168,7 @@ final class Provisioner {
     private void provide() throws IOException {
         retire(firstLeasedLogSegment(neededLogSegment));
         lastReadySegment = log.last();
-        giveBackIdle();
+        discardIdle();
         while (log.last() < enteredSegment + READY_AHEAD) {
             if (log.geometry().startOf(log.last() + 2 - neededLogSegment) > Region.MAX_LOG_BYTES) {
                 throw new IOException("the log has the greatest length that it may have between checkpoints, "
@@ -196,7 +205,7 @@ final class Provisioner {
      * stays: the reserve for trims and deletes. After a failed checkpoint, also deletes the segments that are kept only
      * to avoid creating files.
      */
-    private void giveBackIdle() throws IOException {
+    private void discardIdle() throws IOException {
         while (log.last() > enteredSegment + 1
                 && (log.last() > enteredSegment + READY_AHEAD && state.locked(space::checkpointFailed)
                         || !mayHave(log.last()))

@@ -38,6 +38,12 @@ public record Recovered(
         Set<RecoveryCase> cases)
         implements AutoCloseable {
 
+    /** Returns this state with the checkpoints that were found. */
+    Recovered from(List<Long> good, List<Long> bad, long firstNeededSegment) {
+        return new Recovered(
+                newest, newestBytes, good, bad, firstNeededSegment, log, end, heapFile, index, heap, freed, cases);
+    }
+
     @Override
     public void close() throws IOException {
         heapFile.close();

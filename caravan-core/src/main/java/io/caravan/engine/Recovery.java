@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a store's files and decides what they mean, according to the table of {@link RecoveryCase}. It writes nothing.
- * {@code RecoveryCleanup} then removes the files that are not needed.
+ * {@code StoreOpening} then removes the files that are not needed.
  */
 public final class Recovery {
     /** 8 MiB of regions, so that the index of a small store is traversed only once. */
@@ -80,11 +80,15 @@ public final class Recovery {
         boolean firstFilesOnly = files.logs().stream().allMatch(number -> number == 0)
                 && files.heaps().stream().allMatch(number -> number == 0);
         if (!firstFilesOnly || holdsAnything(FileNames.LOG) || holdsAnything(FileNames.HEAP)) {
-            throw new StoreDirectoryException("there is no checkpoint beside the segments in " + storage.describe("")
+            throw new StoreDirectoryException("there is no checkpoint for the segments in " + storage.describe("")
                     + "; put the checkpoint files back, or restore the directory from a backup");
         }
         cases.add(RecoveryCase.CREATION_CUT_OFF);
         return true;
+    }
+
+    StoreFiles files() {
+        return files;
     }
 
     /** Returns the recovery of the store that was created because no store existed. */
@@ -127,7 +131,7 @@ public final class Recovery {
     public Recovered recover() throws IOException {
         List<Long> good = new ArrayList<>();
         List<Long> bad = new ArrayList<>();
-        Replayed replayed = null;
+        Recovered replayed = null;
         CorruptStoreException firstProblem = null;
         long neededLogSegment = 0;
         try {
@@ -138,9 +142,9 @@ public final class Recovery {
                         files.checkpoints().size());
                 try (CheckpointReader reader = new CheckpointReader(storage, number)) {
                     if (replayed == null) {
-                        replayed = replay(reader, reader.header().endLsn());
+                        replayed = recoverFrom(reader, reader.header().endLsn());
                     }
-                    requireSameStore(reader, replayed.header());
+                    requireSameStore(reader, replayed.newest());
                     good.add(number);
                     neededLogSegment = segmentOfStart(reader.header());
                 } catch (CorruptStoreException problem) {
@@ -153,8 +157,7 @@ public final class Recovery {
             }
         } catch (IOException | RuntimeException | Error failed) {
             if (replayed != null) {
-                replayed.heapFile().close();
-                replayed.log().close();
+                replayed.close();
             }
             throw failed;
         }
@@ -162,36 +165,10 @@ public final class Recovery {
             throw allBad(firstProblem);
         }
         Collections.reverse(good);
-        if (!bad.isEmpty() && bad.get(0) > replayed.header().number()) {
+        if (!bad.isEmpty() && bad.get(0) > replayed.newest().number()) {
             cases.add(RecoveryCase.NEWEST_CHECKPOINT_BAD);
         }
-        return recovered(replayed, good, bad, neededLogSegment);
-    }
-
-    private record Replayed(
-            CheckpointHeader header,
-            long checkpointBytes,
-            LogSegments log,
-            LogScanner.End end,
-            HeapFile heapFile,
-            ListIndex index,
-            IndexedHeap heap,
-            PendingFrees freed) {}
-
-    private Recovered recovered(Replayed replayed, List<Long> good, List<Long> bad, long neededLogSegment) {
-        return new Recovered(
-                replayed.header(),
-                replayed.checkpointBytes(),
-                good,
-                bad,
-                neededLogSegment,
-                replayed.log(),
-                replayed.end(),
-                replayed.heapFile(),
-                replayed.index(),
-                replayed.heap(),
-                replayed.freed(),
-                cases);
+        return replayed.from(good, bad, neededLogSegment);
     }
 
     private boolean isOf(CorruptStoreException problem, long checkpoint) {
@@ -224,10 +201,6 @@ public final class Recovery {
 
     /** Rebuilds the state from one checkpoint and the log after it, which must reach at least this position. */
     public Recovered recoverFrom(CheckpointReader reader, long neededEndLsn) throws IOException {
-        return recovered(replay(reader, neededEndLsn), List.of(), List.of(), 0);
-    }
-
-    private Replayed replay(CheckpointReader reader, long neededEndLsn) throws IOException {
         CheckpointHeader header = reader.header();
         requireOurPartitions(reader);
         HeapFile heapFile = new HeapFile(storage, new HeapGeometry(header.heapSegmentBytes()), header.storeId());
@@ -248,7 +221,19 @@ public final class Recovery {
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
             IndexedHeap heap = rebuildFreeSpace(replay.index(), replay.freed(), heapFile);
             noteEnd(end);
-            return new Replayed(header, reader.fileBytes(), log, end, heapFile, replay.index(), heap, replay.freed());
+            return new Recovered(
+                    header,
+                    reader.fileBytes(),
+                    List.of(),
+                    List.of(),
+                    0,
+                    log,
+                    end,
+                    heapFile,
+                    replay.index(),
+                    heap,
+                    replay.freed(),
+                    cases);
         } catch (IOException | RuntimeException | Error failed) {
             heapFile.close();
             log.close();
@@ -390,10 +375,5 @@ public final class Recovery {
                     heapFile.geometry().offsetOf(overlap.address()),
                     "the index is wrong: " + overlap.getMessage());
         }
-    }
-
-    /** Returns the cleanup that carries out the decision. */
-    RecoveryCleanup tidying() {
-        return new RecoveryCleanup(storage, files);
     }
 }

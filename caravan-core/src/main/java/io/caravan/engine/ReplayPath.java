@@ -56,7 +56,7 @@ final class ReplayPath {
         return state.locked(() -> {
             state.checkWritable();
             if (!state.follows()) {
-                throw new IllegalStateException(state.name() + " leads: it repeats no frames of others");
+                throw new IllegalStateException(state.name() + " leads: it does not replay frames of other replicas");
             }
             queue.awaitEmpty();
             if (geometry.positionAfter(end(frame)) <= queue.tail()) {
@@ -90,7 +90,7 @@ final class ReplayPath {
         if (!placed) {
             throw refused(
                     frame,
-                    "log segments have " + geometry.segmentBytes() + " bytes here, and there is no room for "
+                    "log segments have " + geometry.segmentBytes() + " bytes here, and there is no space for "
                             + frame.limit() + " bytes there");
         }
         boolean whole = frame.getInt(FrameLayout.PAYLOAD_BYTES) == frame.limit() - FrameLayout.HEADER_BYTES
@@ -110,7 +110,7 @@ final class ReplayPath {
             long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
         if (EntryLayout.entryBytes(length) > state.heapFile.geometry().usableBytes()) {
             throw new InvalidRecordException(
-                    lsn, id, sequence, "a heap segment here has no room for a value of " + length + " bytes");
+                    lsn, id, sequence, "a heap segment here has no space for a value of " + length + " bytes");
         }
     }
 
@@ -123,7 +123,7 @@ final class ReplayPath {
         if (log.copy(lsn(frame), own, FrameLayout.HEADER_BYTES)
                 && own.getInt(FrameLayout.CRC) != frame.getInt(FrameLayout.CRC)
                 && !own.flip().equals(ByteBuffer.allocate(FrameLayout.HEADER_BYTES))) {
-            throw placeTaken(frame, "another frame stands there");
+            throw placeTaken(frame, "the log has another frame there");
         }
     }
 
@@ -147,7 +147,7 @@ final class ReplayPath {
                     frame,
                     "the frame before it, at LSN " + previous
                             + ", is another one here: the replicas differ; verify both"
-                            + " stores, and replace the host whose store is not that of the majority");
+                            + " stores, and replace the node whose store differs from that of the majority");
         }
     }
 
@@ -160,11 +160,7 @@ final class ReplayPath {
     }
 
     private String message(ByteBuffer frame, String why) {
-        return state.name() + ": frame at LSN " + lsn(frame) + " is refused: " + why;
-    }
-
-    int segmentBytes() {
-        return geometry.segmentBytes();
+        return state.name() + ": frame at LSN " + lsn(frame) + " is rejected: " + why;
     }
 
     /**

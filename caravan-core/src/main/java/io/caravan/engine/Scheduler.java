@@ -59,7 +59,7 @@ public interface Scheduler {
      * crash tears.
      */
     default long newStoreId() {
-        return StoreFactory.newStoreId();
+        return NewStore.newStoreId();
     }
 
     /**

@@ -11,6 +11,7 @@ import io.caravan.io.Storage;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
@@ -73,6 +74,26 @@ final class StoreComponents {
         futureExecutor = Objects.requireNonNullElse(config.futureExecutor(), futureThread);
     }
 
+    /** Connects and starts the components of a recovered store, which may be a replica of another store. */
+    static StoreComponents start(
+            StoreConfig config,
+            Storage storage,
+            Recovered recovered,
+            LongSupplier clock,
+            Scheduler scheduler,
+            OptionalLong replicaOf) {
+        StoreComponents components = new StoreComponents(config, storage, recovered, clock, scheduler);
+        try {
+            components.state.follow(replicaOf.isPresent());
+            components.start();
+            return components;
+        } catch (RuntimeException | Error failed) {
+            components.stopWorkers();
+            components.futureThread.close();
+            throw failed;
+        }
+    }
+
     /** Returns the end of the log, including records that are not sealed yet. */
     private long logEnd() {
         return queue.nextLsn();
@@ -113,7 +134,7 @@ final class StoreComponents {
     private void afterFlush() {
         checkpointer.logGrew();
         if (pressure.watches()) {
-            pressure.look(heapUse());
+            pressure.check(heapUse());
         }
     }
 
@@ -130,22 +151,12 @@ final class StoreComponents {
         try {
             return state.scheduler.join(done);
         } catch (CompletionException failed) {
-            Throwable cause = failed.getCause();
-            if (cause instanceof IOException problem) {
-                throw new StoreIoException(state.name() + ": " + problem, problem);
-            }
-            if (cause instanceof RuntimeException problem) {
-                throw problem;
-            }
-            if (cause instanceof Error broken) {
-                throw broken;
-            }
-            throw failed;
+            throw DedicatedThread.translate(state.name(), failed.getCause());
         }
     }
 
     StoreLayout layout() {
-        return new LayoutSurvey(state, space).look(provisioner, checkpointer);
+        return new LayoutSurvey(state, space).run(provisioner, checkpointer);
     }
 
     StoreStats.HeapUse heapUse() {
@@ -206,7 +217,7 @@ final class StoreComponents {
         } catch (StoreIoException noSpace) {
             if (state.failure() == null) {
                 LOG.warn(
-                        "{}: closed without a last checkpoint, because the disk refused it; the log has everything",
+                        "{}: closed without a last checkpoint, because the disk could not store it; the log contains all data",
                         state.name(),
                         noSpace);
             }
@@ -260,13 +271,5 @@ final class StoreComponents {
         provisionerWorker.stop();
         flusherWorker.stop();
         flusher.awaitWriters();
-    }
-
-    /** Closes everything but the storage, for a store that could not be started. */
-    void abandon() throws IOException {
-        try (recovered) {
-            stopWorkers();
-            futureThread.close();
-        }
     }
 }

@@ -4,9 +4,7 @@ import io.caravan.StoreDirectoryException;
 import io.caravan.format.FileNames;
 import io.caravan.io.Storage;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -24,37 +22,24 @@ record StoreFiles(TreeSet<Long> logs, TreeSet<Long> heaps, TreeSet<Long> checkpo
 
     /** Lists a directory. Rejects a directory with files that do not belong to a store. */
     static StoreFiles list(Storage storage) throws IOException {
-        StoreFiles files = new StoreFiles(new TreeSet<>(), new TreeSet<>(), new TreeSet<>(), new ArrayList<>());
-        List<String> unknown = new ArrayList<>();
-        for (String name : storage.list()) {
-            if (!files.add(name) && !IGNORED.contains(name)) {
-                unknown.add(name);
-            }
-        }
-        if (unknown.contains(FileNames.GROUPS)) {
-            throw new StoreDirectoryException(storage.describe("") + " holds the stores of several groups: name the"
-                    + " folder of one, such as " + storage.describe(FileNames.group(0)));
+        List<String> names = storage.list();
+        List<String> unknown = names.stream()
+                .filter(name -> !FileNames.isOurs(name) && !IGNORED.contains(name))
+                .toList();
+        if (unknown.contains(FileNames.SHARDS)) {
+            throw new StoreDirectoryException(storage.describe("") + " contains the stores of several shards: name the"
+                    + " directory of one, such as " + storage.describe(FileNames.shard(0)));
         }
         if (!unknown.isEmpty()) {
             throw new StoreDirectoryException(storage.describe(unknown.get(0)) + " is not a file of a store"
                     + (unknown.size() > 1 ? ", nor are " + (unknown.size() - 1) + " others in this directory" : "")
                     + "; move what is not Caravan's elsewhere, or name another directory");
         }
-        return files;
-    }
-
-    private boolean add(String name) {
-        if (FileNames.isTemporary(name)) {
-            return temporaries.add(name);
-        }
-        return name.equals(FileNames.FORCED_LSN)
-                || addNumber(FileNames.LOG.number(name), logs)
-                || addNumber(FileNames.HEAP.number(name), heaps)
-                || addNumber(FileNames.CHECKPOINT.number(name), checkpoints);
-    }
-
-    private static boolean addNumber(OptionalLong number, Set<Long> numbers) {
-        return number.isPresent() && numbers.add(number.getAsLong());
+        return new StoreFiles(
+                FileNames.LOG.numbers(names),
+                FileNames.HEAP.numbers(names),
+                FileNames.CHECKPOINT.numbers(names),
+                names.stream().filter(FileNames::isTemporary).toList());
     }
 
     boolean none() {

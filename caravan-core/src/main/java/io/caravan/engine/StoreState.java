@@ -155,10 +155,10 @@ final class StoreState {
         }
     }
 
-    <T> T locked(Supplier<T> look) {
+    <T> T locked(Supplier<T> action) {
         lock.lock();
         try {
-            return look.get();
+            return action.get();
         } finally {
             lock.unlock();
         }

@@ -224,8 +224,8 @@ final class WritePath {
     private void requireLists(long needed) {
         int left = state.index.listsLeft();
         if (needed > left) {
-            throw new OutOfSpaceException(state.name() + " has " + state.index.listCount() + " lists and room for "
-                    + left + " more, too few for this write; delete lists, whose places are free once that is forced");
+            throw new OutOfSpaceException(state.name() + " has " + state.index.listCount() + " lists and space for "
+                    + left + " more, too few for this write; delete lists, whose places are free after the next fsync");
         }
     }
 
@@ -239,8 +239,8 @@ final class WritePath {
     private void requireEntries(long needed, long lists) {
         if (!state.index.hasRoom(needed, lists)) {
             throw new OutOfSpaceException(state.name() + " has " + state.index.entryCount()
-                    + " entries, and its index has no room for more; trim or delete lists, whose room is free once that"
-                    + " is forced");
+                    + " entries, and its index has no space for more; trim or delete lists, whose space is free after the"
+                    + " next fsync");
         }
     }
 

@@ -1,43 +1,14 @@
 package io.caravan.format;
 
 /**
- * The layout of a checkpoint file, which contains the index at one LSN, partition by partition.
- *
- * <pre>
- *   file header, see FileHeader                                   40 bytes
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | start LSN                             | end LSN                               |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | LSN of the frame before the start     | lists                                 |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | entries                               | file bytes                            |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | heap segments     | heap segment bytes| partitions        | that frame's CRC  |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | that frame's term | CRC-32C of 40-107 |
- *   +-------------------+-------------------+
- *   sections, one after the other:
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | CRC-32C           | payload bytes     | partition         | lists             |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | capture LSN                           |
- *   +---------------------------------------+  the CRC covers byte 4 to the payload's end
- *   payload: lists, or pieces of a long one, in order of their sequences:
- *   +---------------------------------------+---------------------------------------+
- *   | document id                           | birth                                 |
- *   +---------------------------------------+---------------------------------------+
- *   | first sequence                        | next sequence                         |
- *   +---------------------------------------+---------------------------------------+
- *   | entries in this piece                 | entries, 8 bytes each, see Region ...
- *   +---------------------------------------+
- * </pre>
+ * The layout of a checkpoint file, which contains the index at one LSN, partition by partition, as described in
+ * docs/internals/file-format.md: the file header, a second header, and sections. The payload of a section consists of
+ * lists, or pieces of a long list in the order of their sequences.
  *
  * <p>Replay starts at the start LSN. The log must reach the end LSN for the checkpoint to be complete. A record before
- * the capture LSN is already in the checkpoint.
- *
- * <p>All sections are captured at the end LSN. In files of earlier releases, each partition was captured separately,
- * and the last partition at the end LSN. Files of format versions 2 and 3 do not have the frame's CRC and term: their
- * header ends earlier.
+ * the capture LSN of its partition is already in the checkpoint. All sections are captured at the end LSN. In files of
+ * earlier releases, each partition was captured separately, and the last partition at the end LSN. The header of format
+ * version 3 ends earlier: it does not have the CRC and term of the frame before the start.
  */
 public final class CheckpointLayout {
     public static final int START_LSN = FileHeader.BYTES;

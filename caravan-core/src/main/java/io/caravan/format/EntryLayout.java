@@ -3,18 +3,12 @@ package io.caravan.format;
 import java.nio.ByteBuffer;
 
 /**
- * The layout of an entry: a value in its log record. After the move to the heap, the entry has the same bytes.
+ * The layout of an entry, as described in docs/internals/file-format.md: a value in its log record. After the move to
+ * the heap, the entry has the same bytes.
  *
- * <pre>
- *   0                   4                   8
- *   +-------------------+-------------------+-------------------
- *   | checksum          | length            | value ...          zeros up to a multiple of 8
- *   +-------------------+-------------------+-------------------
- * </pre>
- *
- * <p>The checksum combines the value's CRC-32C, which a writer computes before it takes any lock, with a hash. The hash
- * covers the list id, the birth (the LSN that created the list), the sequence, and the length. Readers therefore reject
- * a stale or misplaced entry in the same way as a damaged entry.
+ * <p>The checksum combines the value's CRC-32C, which a writer computes before it takes any lock, with a hash of the
+ * list id, the birth (the LSN that created the list), the sequence, and the length. Readers therefore reject a stale or
+ * misplaced entry in the same way as a damaged entry.
  */
 public final class EntryLayout {
     public static final int CHECKSUM = 0;

@@ -6,22 +6,8 @@ import io.caravan.StoreVersionException;
 import java.nio.ByteBuffer;
 
 /**
- * The layout of the header of log segments, heap segments, checkpoints, and the file with the number of shards.
- *
- * <pre>
- *   0                   4                   8                  12                  16
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | magic, 8 ASCII letters                | version           | CRC-32C           |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | store id                              | number                                |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | segment bytes                         |
- *   +-------------------+-------------------+
- * </pre>
- *
- * <p>The CRC covers bytes 0 to 11 and 16 to 39. {@code number} is the consecutive number among the files of one kind.
- * {@code segment bytes} is the size of the store's log segments (in log segments and checkpoints) or heap segments (in
- * heap segments).
+ * The layout of the header of log segments, heap segments, checkpoints, and the file with the number of shards, as
+ * described in docs/internals/file-format.md.
  *
  * <p>A header is valid if, in this order: (1) the magic is that of the kind; (2) the CRC is right; (3) this release
  * reads the version; (4) the store id is this store's; (5) the number is that in the file's name. The offsets are the
@@ -36,7 +22,7 @@ public final class FileHeader {
     public static final int SEGMENT_BYTES = NUMBER + Long.BYTES;
     public static final int BYTES = SEGMENT_BYTES + Long.BYTES;
 
-    public static final int OLDEST_VERSION = 2;
+    public static final int OLDEST_VERSION = 3;
     public static final int NEWEST_VERSION = 4;
 
     private static final String ADVICE = "; restore the directory from a backup";
@@ -52,7 +38,7 @@ public final class FileHeader {
          * A file with only a header: {@code number} is the number of shards in the directory, and the other fields are
          * zero.
          */
-        GROUPS("CARAVGRP");
+        SHARDS("CARAVGRP");
 
         private final String letters;
 

@@ -1,7 +1,9 @@
 package io.caravan.format;
 
+import java.util.Collection;
 import java.util.Locale;
 import java.util.OptionalLong;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -11,8 +13,8 @@ public enum FileNames {
     HEAP("heap-", ".dat"),
     CHECKPOINT("checkpoint-", ".ckp");
 
-    /** The file with the number of shards, in the directory of a sharded store; see {@link FileHeader.Kind#GROUPS}. */
-    public static final String GROUPS = "caravan.groups";
+    /** The file with the number of shards, in the directory of a sharded store; see {@link FileHeader.Kind#SHARDS}. */
+    public static final String SHARDS = "caravan.shards";
 
     /** The file with the position up to which the log was fsynced; see {@link FsyncedLsnLayout}. */
     public static final String FORCED_LSN = "log.forced";
@@ -31,8 +33,8 @@ public enum FileNames {
     }
 
     /** Returns the name of a shard's directory in the directory of a sharded store. */
-    public static String group(int number) {
-        return "group-" + number;
+    public static String shard(int number) {
+        return "shard-" + number;
     }
 
     /** Returns the name of the file with this number. */
@@ -49,6 +51,13 @@ public enum FileNames {
     public OptionalLong number(String name) {
         Matcher matcher = pattern.matcher(name);
         return matcher.matches() ? OptionalLong.of(Long.parseLong(matcher.group(1), 16)) : OptionalLong.empty();
+    }
+
+    /** Returns the numbers of the files of this kind, among files with any names. */
+    public TreeSet<Long> numbers(Collection<String> names) {
+        TreeSet<Long> numbers = new TreeSet<>();
+        names.forEach(name -> number(name).ifPresent(numbers::add));
+        return numbers;
     }
 
     /** Whether this is the temporary name of a file of any kind that is being written. */

@@ -3,22 +3,8 @@ package io.caravan.format;
 import java.nio.ByteBuffer;
 
 /**
- * The header of a log frame. A frame is one group commit: the records that one flush writes.
- *
- * <pre>
- *   0                   4                   8                  12                  16
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | magic             | CRC-32C           | LSN                                   |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | store id                              | term              | CRC before        |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | LSN of the frame before               | payload bytes     | records           |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | records ...
- * </pre>
- *
- * <p>The CRC covers byte 8 to the end of the payload, and is combined with the magic. A frame starts at a block, and
- * zeros follow it up to the next block.
+ * The header of a log frame, as described in docs/internals/file-format.md. A frame is one group commit: the records
+ * that one flush writes. It starts at a block, and zeros follow it up to the next block.
  *
  * <p>A frame is valid at a position if, in this order: (1) the magic is right; (2) the LSN is the position; (3) the
  * payload fits the segment; (4) the store id is right; (5) the CRC is right. A torn frame, an old frame in a recycled
@@ -29,13 +15,9 @@ import java.nio.ByteBuffer;
  * from the log therefore never follows a frame written later in place of its predecessor, as in Raft (Ongaro and
  * Ousterhout, "In Search of an Understandable Consensus Algorithm", ATC 2014).
  *
- * <p>A frame has one of two magics. One magic states that all earlier frames were fsynced when this frame was written:
- * if this frame exists, they must exist. The other magic makes no such statement: a power failure may have lost any
- * frame since the last fsync. The CRC also depends on the magic. A torn write that leaves the magic of an older frame
- * therefore leaves no valid frame.
- *
- * <p>Format versions 2 and 3 had the segment's number in place of the term and the previous CRC, and their own magics.
- * Their frames have the term 0.
+ * <p>The magic states whether all earlier frames were fsynced when the frame was written. The CRC also depends on the
+ * magic, so a torn write that leaves the magic of an older frame leaves no valid frame. Frames of format version 3 have
+ * their own magics, and the term 0.
  */
 public final class FrameLayout {
     public static final int MAGIC = 0;
@@ -55,7 +37,7 @@ public final class FrameLayout {
     /** "CUFT" in byte order: earlier frames may not have been fsynced. */
     public static final int MAGIC_BEHIND_UNFORCED = 0x5446_5543;
 
-    /** "CFRM" in byte order: as {@link #MAGIC_VALUE}, in versions 2 and 3 of the format. */
+    /** "CFRM" in byte order: as {@link #MAGIC_VALUE}, in version 3 of the format. */
     public static final int OLD_MAGIC_VALUE = 0x4D52_4643;
 
     /** "CUFR" in byte order: as {@link #MAGIC_BEHIND_UNFORCED}, in version 3 of the format. */

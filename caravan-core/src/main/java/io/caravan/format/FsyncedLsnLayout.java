@@ -4,18 +4,8 @@ import java.nio.ByteBuffer;
 import java.util.UUID;
 
 /**
- * The layout of the file with the position up to which the log was fsynced.
- *
- * <pre>
- *   0                   4                   8                  12                  16
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | store id                              | boot id                               |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | boot id                               | forced LSN                            |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | CRC-32C of 0-31   |
- *   +-------------------+
- * </pre>
+ * The layout of the file with the position up to which the log was fsynced, as described in
+ * docs/internals/file-format.md.
  *
  * <p>The operating system generates the boot id when it starts. A different boot id means that the system has
  * restarted: no unfsynced part of the log that the writer left can still be in the page cache, so everything readable

@@ -3,27 +3,9 @@ package io.caravan.format;
 import java.nio.ByteBuffer;
 
 /**
- * The layout of the records of a frame: one for each operation, in order, each starting at a multiple of 8 bytes. A
- * record's LSN is its byte position in the log.
- *
- * <pre>
- *   0                   4                   8                  12                  16
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | type              | record bytes      | document id                           |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   APPEND (type 4):
- *   | sequence                              | entry, see EntryLayout ...
- *   +---------------------------------------+
- *   TRIM (type 2):
- *   | first sequence                        |
- *   +---------------------------------------+
- *   DELETE (type 3): nothing more
- * </pre>
- *
- * <p>A record contains the operation, but not the place of the value, so a frame has the same meaning on every machine.
- * A record is valid if, in this order: (1) its first 16 bytes lie within the frame; (2) its type is known; (3) its
- * length is right for its type, and for an append also for its value, and lies within the frame. The frame's header
- * contains the number of its records.
+ * The layout of the records of a frame, as described in docs/internals/file-format.md: one for each operation, in order,
+ * each starting at a multiple of 8 bytes. A record's LSN is its byte position in the log. A record contains the
+ * operation, but not the place of the value, so a frame has the same meaning on every machine.
  */
 public final class RecordLayout {
     public static final int TYPE = 0;

@@ -1,17 +1,9 @@
 package io.caravan.format;
 
 /**
- * The place of a value, in one long. The index and each checkpoint have one region for each entry.
- *
- * <pre>
- *   63                        26  25  24                   0
- *   +---------------------------+---+----------------------+
- *   | position / 8, 38 bits     | L | value length, 25 bits|
- *   +---------------------------+---+----------------------+
- *
- *   L = 0: in the heap, at this address
- *   L = 1: in the log, at the LSN whose lowest 41 bits this is
- * </pre>
+ * The place of a value, in one long, as described in docs/internals/file-format.md. The index and each checkpoint have
+ * one region for each entry. It consists of 38 bits for the position divided by 8, one bit that states whether
+ * the position is in the heap or the log, and 25 bits for the length of the value.
  *
  * <p>The address space of the heap is therefore 2 TiB, the retained log must be shorter than half of that, and a value
  * must be shorter than 32 MiB.

@@ -55,7 +55,7 @@ public final class IndexedHeap {
      * Number of holes in the last bin to compare when searching for the largest. Sizes in a bin differ by up to a
      * sixteenth.
      */
-    private static final int LARGEST_LOOKS = 256;
+    private static final int LARGEST_CHECKS = 256;
 
     private final RecordPages slots = new RecordPages(SLOT_LONGS);
     private final SlotTable byStart = new SlotTable(PARTITIONS, this::start);
@@ -283,7 +283,7 @@ public final class IndexedHeap {
         int bin = bins.lastFilled();
         long largest = 0;
         int slot = bin == NIL ? NIL : bins.first(bin);
-        for (int looks = 0; slot != NIL && looks < LARGEST_LOOKS; looks++) {
+        for (int checked = 0; slot != NIL && checked < LARGEST_CHECKS; checked++) {
             largest = Math.max(largest, holeUnits(slot));
             slot = next(slot);
         }

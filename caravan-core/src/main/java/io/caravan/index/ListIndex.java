@@ -24,7 +24,7 @@ import java.util.function.LongConsumer;
  *
  * <p>A trim moves {@code first} and costs the same for one entry as for a million. {@link #reclaim} later frees the
  * regions from {@code held}, a bounded number at a time, up to the first entry that a reader has pinned. {@link
- * ListState} describes the life cycle of a list.
+ * ListRecords} describes the life cycle of a list.
  */
 public final class ListIndex {
     public static final int PARTITIONS = 1024;
@@ -138,10 +138,9 @@ public final class ListIndex {
     }
 
     private void queueYoung(int list) {
-        long life = records.life(list);
-        if (!ListState.isYoung(life)) {
+        if (!records.is(list, ListRecords.YOUNG)) {
             young.add(id(list));
-            records.setLife(list, ListState.young(life));
+            records.mark(list, ListRecords.YOUNG);
         }
     }
 
@@ -161,10 +160,10 @@ public final class ListIndex {
         int list = find(young.first(0));
         young.remove(1);
         // A failure between here and the list's pin fails the store.
-        if (list == NONE || !ListState.isYoung(records.life(list))) {
+        if (list == NONE || !records.is(list, ListRecords.YOUNG)) {
             return NONE;
         }
-        records.setLife(list, ListState.notYoung(records.life(list)));
+        records.unmark(list, ListRecords.YOUNG);
         return list;
     }
 
@@ -197,8 +196,8 @@ public final class ListIndex {
         long removed = now - first(list);
         entries -= removed;
         internalEntries -= isBookkeeping(id(list)) ? removed : 0;
-        records.setFirst(list, now);
-        records.setLastLsn(list, lsn);
+        records.set(list, ListRecords.FIRST, now);
+        records.set(list, ListRecords.LAST_LSN, lsn);
         return now;
     }
 
@@ -206,7 +205,7 @@ public final class ListIndex {
     public void remove(int list, long lsn) {
         trimTo(list, next(list), lsn);
         table.remove(list);
-        records.setLife(list, ListState.removed(records.life(list)));
+        records.mark(list, ListRecords.REMOVED);
     }
 
     /** Retains the regions of the list's entries from a held sequence until {@link #unpin}. */
@@ -217,10 +216,9 @@ public final class ListIndex {
     /** Removes a pin. Returns whether regions waited only for this pin; the caller then queues them for reclaiming. */
     public boolean unpin(Pin pin) {
         pins.remove(pin);
-        long life = records.life(pin.list());
-        boolean waited = ListState.isWaiting(life) && pins.first(pin.list()) > pin.from();
+        boolean waited = records.is(pin.list(), ListRecords.WAITING) && pins.first(pin.list()) > pin.from();
         if (waited) {
-            records.setLife(pin.list(), ListState.notWaiting(life));
+            records.unmark(pin.list(), ListRecords.WAITING);
             waitingLists--;
         }
         return waited;
@@ -228,14 +226,13 @@ public final class ListIndex {
 
     /** Records that the list was added to the reclaim queue once more. The record is not freed while the list has a place. */
     public void queued(int list) {
-        records.setLife(list, ListState.queued(records.life(list)));
+        records.addPlaces(list, 1);
     }
 
     /** Records that a place in the queue was used. Frees the record if the list's life is over. */
     public void unqueued(int list) {
-        long life = ListState.unqueued(records.life(list));
-        records.setLife(list, life);
-        boolean over = ListState.isIdleAndRemoved(life) && pins.first(list) == Pins.NONE;
+        records.addPlaces(list, -1);
+        boolean over = records.isIdleAndRemoved(list) && pins.first(list) == Pins.NONE;
         if (over && held(list) == next(list)) {
             records.free(list);
         }
@@ -254,8 +251,8 @@ public final class ListIndex {
             freed.accept(takeHead(list));
         }
         if (pinned != Pins.NONE) {
-            waitingLists += ListState.isWaiting(records.life(list)) ? 0 : 1;
-            records.setLife(list, ListState.waiting(records.life(list)));
+            waitingLists += records.is(list, ListRecords.WAITING) ? 0 : 1;
+            records.mark(list, ListRecords.WAITING);
             pins.countFreed(list, bytesBefore - heldBytes(list));
         }
         return held(list) < until;
@@ -268,8 +265,8 @@ public final class ListIndex {
         if (held(list) == tenured(list)) {
             records.setYoung(list, records.young(list) - 1);
         }
-        records.setHeld(list, held(list) + 1);
-        records.setHeldBytes(list, heldBytes(list) - Region.length(region));
+        records.set(list, ListRecords.HELD, held(list) + 1);
+        records.set(list, ListRecords.HELD_BYTES, heldBytes(list) - Region.length(region));
         logBytes -= Region.isInLog(region) ? Region.entryBytes(region) : 0;
         if (held(list) == next(list)) {
             records.setChunks(list, RegionChunks.NONE, RegionChunks.NONE);
@@ -461,34 +458,34 @@ public final class ListIndex {
     }
 
     public long id(int list) {
-        return records.id(list);
+        return records.get(list, ListRecords.ID);
     }
 
     /** Returns the LSN of the record that created the list. */
     public long birth(int list) {
-        return records.birth(list);
+        return records.get(list, ListRecords.BIRTH);
     }
 
     public long first(int list) {
-        return records.first(list);
+        return records.get(list, ListRecords.FIRST);
     }
 
     public long next(int list) {
-        return records.next(list);
+        return records.get(list, ListRecords.NEXT);
     }
 
     /** Returns the sequence of the first entry whose region is not freed yet. */
     public long held(int list) {
-        return records.held(list);
+        return records.get(list, ListRecords.HELD);
     }
 
     public long lastLsn(int list) {
-        return records.lastLsn(list);
+        return records.get(list, ListRecords.LAST_LSN);
     }
 
     /** Returns the total length, in bytes, of all values that are not freed, including trimmed values. */
     public long heldBytes(int list) {
-        return records.heldBytes(list);
+        return records.get(list, ListRecords.HELD_BYTES);
     }
 
     public int listCount() {

@@ -12,18 +12,35 @@ import io.caravan.collections.RecordPages;
  *   places:  40 bits: entries at the list's end that lie in the log
  *            12 bits: regions of the head chunk that are freed
  *            12 bits: regions that the tail chunk has
+ *   life:     3 bits: removed, waiting, young
+ *            61 bits: places in the reclaim queue
  * </pre>
  *
- * <p>See {@link ListIndex} for the sequences, and {@link ListState} for the life.
+ * <p>See {@link ListIndex} for the sequences. A list has these states:
+ *
+ * <pre>
+ *   listed   in the table: found by its id, appended to, trimmed, read
+ *     |        remove
+ *   removed  out of the table: readers that have it pinned continue, and its regions wait to be freed
+ *     |        the last of its regions is freed, its last place in the queue used, its last pin removed
+ *   over     its record is used for another list
+ * </pre>
+ *
+ * <p>Trimmed or removed regions are freed in the same way in both states. The list gets a place in the reclaim queue.
+ * When its turn comes, its regions are freed up to the first pinned region. If any region is pinned, the list is then
+ * <em>waiting</em>, although its place has been used. The reader that removes the list's first pin gives the list a new
+ * place. {@link Pins} are separate from the records.
+ *
+ * <p>A list is <em>young</em> while it is in the queue of lists with entries in the log.
  */
 final class ListRecords {
-    private static final int ID = 0;
-    private static final int BIRTH = 1;
-    private static final int FIRST = 2;
-    private static final int NEXT = 3;
-    private static final int HELD = 4;
-    private static final int LAST_LSN = 5;
-    private static final int HELD_BYTES = 6;
+    static final int ID = 0;
+    static final int BIRTH = 1;
+    static final int FIRST = 2;
+    static final int NEXT = 3;
+    static final int HELD = 4;
+    static final int LAST_LSN = 5;
+    static final int HELD_BYTES = 6;
     private static final int CHUNKS = 7;
     private static final int PLACES = 8;
     private static final int LIFE = 9;
@@ -33,6 +50,11 @@ final class ListRecords {
     private static final int COUNT_MASK = (1 << COUNT_BITS) - 1;
     private static final int YOUNG_SHIFT = 2 * COUNT_BITS;
     private static final long ONE_YOUNG = 1L << YOUNG_SHIFT;
+
+    private static final long LISTED = 0;
+    static final long REMOVED = 1L << 63;
+    static final long WAITING = 1L << 62;
+    static final long YOUNG = 1L << 61;
 
     static final int MAX_LISTS = RecordPages.maxRecords(RECORD_LONGS);
 
@@ -68,7 +90,7 @@ final class ListRecords {
         set(list, HELD_BYTES, 0);
         set(list, CHUNKS, 0);
         set(list, PLACES, 0);
-        set(list, LIFE, ListState.LISTED);
+        set(list, LIFE, LISTED);
         return list;
     }
 
@@ -100,56 +122,38 @@ final class ListRecords {
         return inLog && page[record + PLACES] >>> YOUNG_SHIFT == 1;
     }
 
-    long id(int list) {
-        return get(list, ID);
+    long get(int list, int field) {
+        return records.get(list, field);
     }
 
-    long birth(int list) {
-        return get(list, BIRTH);
+    void set(int list, int field, long value) {
+        records.set(list, field, value);
     }
 
-    long first(int list) {
-        return get(list, FIRST);
+    /** Whether the list has a property: {@link #REMOVED}, {@link #WAITING}, or {@link #YOUNG}. */
+    boolean is(int list, long property) {
+        return (get(list, LIFE) & property) != 0;
     }
 
-    void setFirst(int list, long sequence) {
-        set(list, FIRST, sequence);
+    void mark(int list, long property) {
+        set(list, LIFE, get(list, LIFE) | property);
     }
 
-    long next(int list) {
-        return get(list, NEXT);
+    void unmark(int list, long property) {
+        set(list, LIFE, get(list, LIFE) & ~property);
     }
 
-    long held(int list) {
-        return get(list, HELD);
+    /** Adds to the number of the list's places in the reclaim queue. */
+    void addPlaces(int list, int places) {
+        set(list, LIFE, get(list, LIFE) + places);
     }
 
-    void setHeld(int list, long sequence) {
-        set(list, HELD, sequence);
-    }
-
-    long lastLsn(int list) {
-        return get(list, LAST_LSN);
-    }
-
-    void setLastLsn(int list, long lsn) {
-        set(list, LAST_LSN, lsn);
-    }
-
-    long heldBytes(int list) {
-        return get(list, HELD_BYTES);
-    }
-
-    void setHeldBytes(int list, long bytes) {
-        set(list, HELD_BYTES, bytes);
-    }
-
-    long life(int list) {
-        return get(list, LIFE);
-    }
-
-    void setLife(int list, long life) {
-        set(list, LIFE, life);
+    /**
+     * Whether the list is removed and has no place in the queue, so that its life is over once it has no pins and no
+     * regions.
+     */
+    boolean isIdleAndRemoved(int list) {
+        return (get(list, LIFE) & ~(WAITING | YOUNG)) == REMOVED;
     }
 
     int headChunk(int list) {
@@ -184,13 +188,5 @@ final class ListRecords {
 
     void setYoung(int list, long count) {
         set(list, PLACES, count << YOUNG_SHIFT | get(list, PLACES) & ONE_YOUNG - 1);
-    }
-
-    private long get(int list, int field) {
-        return records.get(list, field);
-    }
-
-    private void set(int list, int field, long value) {
-        records.set(list, field, value);
     }
 }

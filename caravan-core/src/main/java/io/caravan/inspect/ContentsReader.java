@@ -9,14 +9,13 @@ import io.caravan.checkpoint.CheckpointSections;
 import io.caravan.format.FileNames;
 import io.caravan.format.Region;
 import io.caravan.index.ListIndex;
-import io.caravan.io.ReadOnlyStorage;
+import io.caravan.io.FileStorage;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the contents of a store that may be open or damaged: its newest checkpoint, and single lists, from that
@@ -28,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ContentsReader {
     private final Storage storage;
-    private final Places places;
+    private final SalvageIdentity identity;
 
     private ContentsReader(Storage storage) throws IOException {
         this.storage = storage;
-        this.places = new Places(SalvageIdentity.of(storage), FileNames.LOG::of);
+        this.identity = SalvageIdentity.of(storage);
     }
 
     /**
@@ -41,35 +40,37 @@ public final class ContentsReader {
      * @throws StoreDirectoryException if the store does not exist
      */
     public static ContentsReader open(Path directory) throws IOException {
-        return open(ReadOnlyStorage.of(directory));
+        return open(FileStorage.readOnly(directory));
     }
 
     static ContentsReader open(Storage storage) throws IOException {
         return new ContentsReader(storage);
     }
 
-    /** Visits the newest checkpoint, part by part, in the order of the file. */
-    public void readCheckpoint(ContentsVisitor visitor) throws IOException {
-        for (int look = 0; look < ListSearch.LOOKS; look++) {
-            String newest = newestCheckpoint();
-            try (StoreFile file = storage.open(newest)) {
-                tellHeader(newest, file, visitor);
-                Sections told = new Sections(file, visitor);
-                new CheckpointSections(file, ListIndex.PARTITIONS, told).visit();
-                told.end();
-                return;
-            } catch (NoSuchFileException replaced) {
-                // A newer checkpoint has replaced the file.
-            }
-        }
-        throw ListSearch.tooFast(storage);
+    private Place place(long region, long nearLsn) {
+        return identity.place(region, nearLsn, FileNames.LOG::of);
     }
 
-    private void tellHeader(String name, StoreFile file, ContentsVisitor visitor) throws IOException {
-        CheckpointHeader header = header(name, visitor);
-        if (header != null) {
+    /** Visits the newest checkpoint, part by part, in the order of the file. */
+    public void readCheckpoint(ContentsVisitor visitor) throws IOException {
+        atNewest(number -> {
+            try (StoreFile file = storage.open(FileNames.CHECKPOINT.of(number))) {
+                readHeader(number, visitor);
+                Sections sections = new Sections(file, visitor);
+                new CheckpointSections(file, ListIndex.PARTITIONS, sections).visit();
+                sections.end();
+                return number;
+            }
+        });
+    }
+
+    private void readHeader(long number, ContentsVisitor visitor) throws IOException {
+        try (CheckpointReader reader = new CheckpointReader(storage, number)) {
+            CheckpointHeader header = reader.header();
             visitor.checkpoint(
-                    header.number(), file.path(), header.startLsn(), header.endLsn(), header.lists(), header.entries());
+                    number, reader.path(), header.startLsn(), header.endLsn(), header.lists(), header.entries());
+        } catch (CorruptStoreException damage) {
+            visitor.damaged(damage);
         }
     }
 
@@ -78,29 +79,34 @@ public final class ContentsReader {
      * damaged.
      */
     public long neededLogEnd() throws IOException {
-        for (int look = 0; look < ListSearch.LOOKS; look++) {
-            try (CheckpointReader newest = new CheckpointReader(storage, number(newestCheckpoint()))) {
+        return atNewest(number -> {
+            try (CheckpointReader newest = new CheckpointReader(storage, number)) {
                 return newest.header().endLsn();
             } catch (CorruptStoreException damaged) {
                 return 0;
+            }
+        });
+    }
+
+    @FunctionalInterface
+    private interface CheckpointRead {
+        long read(long number) throws IOException;
+    }
+
+    /** Reads the newest checkpoint. Reads again if a newer checkpoint has replaced the file. */
+    private long atNewest(CheckpointRead read) throws IOException {
+        for (int attempt = 0; attempt < ListSearch.ATTEMPTS; attempt++) {
+            long newest = ListSearch.newestCheckpoint(storage);
+            if (newest < 0) {
+                throw new StoreDirectoryException(storage.describe("") + " has no checkpoint");
+            }
+            try {
+                return read.read(newest);
             } catch (NoSuchFileException replaced) {
                 // A newer checkpoint has replaced the file.
             }
         }
         throw ListSearch.tooFast(storage);
-    }
-
-    private static long number(String checkpoint) {
-        return FileNames.CHECKPOINT.number(checkpoint).orElseThrow();
-    }
-
-    private @Nullable CheckpointHeader header(String name, ContentsVisitor visitor) throws IOException {
-        try (CheckpointReader reader = new CheckpointReader(storage, number(name))) {
-            return reader.header();
-        } catch (CorruptStoreException damage) {
-            visitor.damaged(damage);
-            return null;
-        }
     }
 
     private final class Sections implements CheckpointSections.Visitor {
@@ -133,7 +139,7 @@ public final class ContentsReader {
             }
             visitor.list(list, first, next, count, bytes);
             for (int i = 0; i < count; i++) {
-                visitor.entry(list, sequence++, places.of(regions.getLong(at + i * Long.BYTES), captureLsn));
+                visitor.entry(list, sequence++, place(regions.getLong(at + i * Long.BYTES), captureLsn));
             }
         }
 
@@ -144,7 +150,7 @@ public final class ContentsReader {
 
         void end() throws IOException {
             if (lastPartition < ListIndex.PARTITIONS - 1) {
-                damaged(file.size(), "the sections behind that of partition " + lastPartition + " are missing");
+                damaged(file.size(), "the sections after that of partition " + lastPartition + " are missing");
             }
         }
     }
@@ -165,11 +171,11 @@ public final class ContentsReader {
         long end = list.next();
         long birth = list.birth();
         long from = list.first();
-        int looks = 0;
+        int attempts = 0;
         while (from < end && list != null && list.birth() == birth) {
             long read = readValues(id, list, from, end, search, visitor);
-            looks = read > from ? 0 : looks + 1;
-            if (looks == ListSearch.LOOKS) {
+            attempts = read > from ? 0 : attempts + 1;
+            if (attempts == ListSearch.ATTEMPTS) {
                 throw ListSearch.tooFast(storage);
             }
             from = read;
@@ -187,95 +193,67 @@ public final class ContentsReader {
      */
     private long readValues(long id, SalvagedList list, long from, long end, ListSearch search, ContentsVisitor visitor)
             throws IOException {
-        try (DamagedValues values = new DamagedValues(storage, places)) {
-            ValueReading reading = new ValueReading(id, list.birth(), from, end, values, search, visitor);
-            list.forEach(reading);
+        try (DamagedValues values = new DamagedValues(storage, this::place)) {
+            list.forEach(new SalvagedList.EntryVisitor<IOException>() {
+                @Override
+                public void entry(long sequence, long region) throws IOException {
+                    if (sequence >= from && sequence < end) {
+                        readValue(id, list.birth(), sequence, region, values, search, visitor);
+                    }
+                }
+
+                @Override
+                public void gap(long first, long last) {
+                    if (last >= from && first < end) {
+                        visitor.damaged(new CorruptStoreException(
+                                storage.describe(search.checkpoint()),
+                                0,
+                                id,
+                                first,
+                                "the values up to sequence " + last
+                                        + " are missing, because sections or frames are damaged"));
+                    }
+                }
+            });
             return end;
-        } catch (ValueReading.MovedException moved) {
-            return moved.sequence();
+        } catch (MovedException moved) {
+            return moved.sequence;
         }
     }
 
-    /** Reads the values of a list from the places in its regions. */
-    private final class ValueReading implements SalvagedList.EntryVisitor<IOException> {
-        private final long id;
-        private final long birth;
-        private final long from;
-        private final long end;
-        private final DamagedValues values;
-        private final ListSearch search;
-        private final ContentsVisitor visitor;
+    /** Thrown if the value to be read may have been moved. */
+    private static final class MovedException extends IOException {
+        private static final long serialVersionUID = 1L;
 
-        /** Thrown if the value to be read may have been moved. */
-        private static final class MovedException extends IOException {
-            private static final long serialVersionUID = 1L;
+        private final long sequence;
 
-            private final long sequence;
-
-            MovedException(long sequence) {
-                this.sequence = sequence;
-            }
-
-            long sequence() {
-                return sequence;
-            }
+        MovedException(long sequence) {
+            this.sequence = sequence;
         }
+    }
 
-        ValueReading(
-                long id,
-                long birth,
-                long from,
-                long end,
-                DamagedValues values,
-                ListSearch search,
-                ContentsVisitor visitor) {
-            this.id = id;
-            this.birth = birth;
-            this.from = from;
-            this.end = end;
-            this.values = values;
-            this.search = search;
-            this.visitor = visitor;
-        }
-
-        @Override
-        public void entry(long sequence, long region) throws IOException {
-            if (sequence < from || sequence >= end) {
-                return;
-            }
-            ByteBuffer value = values.read(region, id, birth, sequence, search.nearLsn());
-            Place place = places.of(region, search.nearLsn());
-            if (value != null) {
-                visitor.value(id, sequence, place, value);
-            } else if (search.outdated()) {
-                throw new MovedException(sequence);
-            } else {
-                visitor.damaged(new CorruptStoreException(
-                        storage.describe(place.file()),
-                        place.offset(),
-                        id,
-                        sequence,
-                        "its bytes are not there, or not those that were written"));
-            }
-        }
-
-        @Override
-        public void gap(long first, long last) {
-            if (last < from || first >= end) {
-                return;
-            }
+    private void readValue(
+            long id,
+            long birth,
+            long sequence,
+            long region,
+            DamagedValues values,
+            ListSearch search,
+            ContentsVisitor visitor)
+            throws IOException {
+        ByteBuffer value = values.read(region, id, birth, sequence, search.nearLsn());
+        Place place = place(region, search.nearLsn());
+        if (value != null) {
+            visitor.value(id, sequence, place, value);
+        } else if (search.outdated()) {
+            throw new MovedException(sequence);
+        } else {
             visitor.damaged(new CorruptStoreException(
-                    storage.describe(search.checkpoint()),
-                    0,
+                    storage.describe(place.file()),
+                    place.offset(),
                     id,
-                    first,
-                    "the values up to sequence " + last + " are missing, as sections or frames are damaged"));
+                    sequence,
+                    "its bytes are missing, or differ from those that were written"));
         }
-    }
-
-    private String newestCheckpoint() throws IOException {
-        return ListSearch.checkpoints(storage).stream()
-                .findFirst()
-                .orElseThrow(() -> new StoreDirectoryException(storage.describe("") + " has no checkpoint"));
     }
 }

@@ -13,8 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Reads all valid frames of a log that may be damaged, in order. Other bytes are skipped block by block. The number of
@@ -49,17 +48,14 @@ final class DamagedLog {
     DamagedLog(Storage storage, SalvageIdentity identity) throws IOException {
         this.storage = storage;
         this.identity = identity;
-        TreeMap<Long, String> names = new TreeMap<>();
-        for (String name : storage.list()) {
-            FileNames.LOG.number(name).ifPresent(number -> names.put(number, name));
-        }
-        if (names.isEmpty()) {
+        TreeSet<Long> numbers = FileNames.LOG.numbers(storage.list());
+        if (numbers.isEmpty()) {
             problems.add(storage.describe("") + " has no segment of the log");
         }
-        for (Map.Entry<Long, String> named : names.entrySet()) {
-            add(named.getValue(), named.getKey(), named.getKey().equals(names.lastKey()));
-            Long before = names.lowerKey(named.getKey());
-            if (before != null && before != named.getKey() - 1) {
+        for (long number : numbers) {
+            add(FileNames.LOG.of(number), number, number == numbers.last());
+            Long before = numbers.lower(number);
+            if (before != null && before != number - 1) {
                 problems.add(storage.describe(FileNames.LOG.of(before + 1)) + " is missing, or more");
             }
         }

@@ -13,6 +13,12 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads values of a damaged store from files, any part of which may be missing. */
 final class DamagedValues implements AutoCloseable {
+    /** Returns the place of a region's entry; see {@link SalvageIdentity#place}. */
+    @FunctionalInterface
+    interface Places {
+        Place of(long region, long nearLsn);
+    }
+
     private final Storage storage;
     private final Places places;
     private final Set<String> there;

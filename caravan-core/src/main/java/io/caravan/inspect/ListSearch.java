@@ -11,8 +11,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
+import java.util.SortedSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,12 +22,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class ListSearch {
     /** Number of attempts to read a store that is changing, each from the newest checkpoint. */
-    static final int LOOKS = 8;
+    static final int ATTEMPTS = 8;
 
     private final Storage storage;
     private final long id;
     private final ContentsVisitor visitor;
-    private String newest = "";
+    private long newest;
     private long nearLsn;
 
     ListSearch(Storage storage, long id, ContentsVisitor visitor) {
@@ -36,12 +36,10 @@ final class ListSearch {
         this.visitor = visitor;
     }
 
-    /** Returns the names of the checkpoints, newest first. */
-    static List<String> checkpoints(Storage storage) throws IOException {
-        return storage.list().stream()
-                .filter(name -> FileNames.CHECKPOINT.number(name).isPresent())
-                .sorted(Comparator.reverseOrder())
-                .toList();
+    /** Returns the number of the newest checkpoint, or -1. */
+    static long newestCheckpoint(Storage storage) throws IOException {
+        SortedSet<Long> numbers = FileNames.CHECKPOINT.numbers(storage.list());
+        return numbers.isEmpty() ? -1 : numbers.last();
     }
 
     static StoreIoException tooFast(Storage storage) {
@@ -50,9 +48,9 @@ final class ListSearch {
         return new StoreIoException(message, new IOException(message));
     }
 
-    /** Returns the name of the newest checkpoint when the list was found. */
+    /** Returns the file of the newest checkpoint when the list was found. */
     String checkpoint() {
-        return newest;
+        return newest < 0 ? "" : FileNames.CHECKPOINT.of(newest);
     }
 
     /** Returns a log position near all entries in the log; see {@link Places#of}. */
@@ -65,8 +63,8 @@ final class ListSearch {
      * only after that.
      */
     boolean outdated() throws IOException {
-        List<String> names = checkpoints(storage);
-        return !names.isEmpty() && !names.get(0).equals(newest);
+        long found = newestCheckpoint(storage);
+        return found >= 0 && found != newest;
     }
 
     /**
@@ -75,7 +73,7 @@ final class ListSearch {
      */
     @Nullable
     SalvagedList find() throws IOException {
-        for (int look = 0; look < LOOKS; look++) {
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             List<CorruptStoreException> damage = new ArrayList<>();
             try {
                 // Losses are ignored: values trimmed or deleted before the remaining log are not lost, and damage is
@@ -96,19 +94,19 @@ final class ListSearch {
 
     /** Takes the list's partition from a checkpoint. Returns the LSN at which replay starts. */
     private long takePartition(SalvagedIndex index, List<CorruptStoreException> damage) throws IOException {
-        List<String> names = checkpoints(storage);
-        newest = names.isEmpty() ? "" : names.get(0);
+        SortedSet<Long> numbers = FileNames.CHECKPOINT.numbers(storage.list()).descendingSet();
+        newest = numbers.isEmpty() ? -1 : numbers.first();
         int partition = ListIndex.partitionOf(id);
         long start = 0;
         boolean taken = false;
-        for (String name : names) {
-            try (StoreFile file = storage.open(name)) {
+        for (long number : numbers) {
+            try (StoreFile file = storage.open(FileNames.CHECKPOINT.of(number))) {
                 DamagedCheckpoint found = DamagedCheckpoint.read(file, list -> list == id);
                 boolean whole = found.isWhole(partition);
                 if (whole || !taken && found.has(partition)) {
                     index.take(partition, found.captureLsn(partition), found.lists(partition));
                     nearLsn = found.captureLsn(partition);
-                    start = startLsn(name, damage);
+                    start = startLsn(number, damage);
                     taken = true;
                 }
                 if (whole) {
@@ -123,9 +121,8 @@ final class ListSearch {
         return start;
     }
 
-    private long startLsn(String name, List<CorruptStoreException> damage) throws IOException {
-        try (CheckpointReader reader =
-                new CheckpointReader(storage, FileNames.CHECKPOINT.number(name).orElseThrow())) {
+    private long startLsn(long number, List<CorruptStoreException> damage) throws IOException {
+        try (CheckpointReader reader = new CheckpointReader(storage, number)) {
             return reader.header().startLsn();
         } catch (CorruptStoreException damaged) {
             damage.add(damaged);

@@ -11,7 +11,7 @@ import io.caravan.format.FrameLayout;
 import io.caravan.format.FrameLayout.Link;
 import io.caravan.format.InvalidRecordException;
 import io.caravan.format.RecordLayout;
-import io.caravan.io.ReadOnlyStorage;
+import io.caravan.io.FileStorage;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import io.caravan.wal.LogFrames;
@@ -46,7 +46,7 @@ public final class LogReader implements AutoCloseable {
     private final LogFrames frames;
     private @Nullable StoreFile file;
     private long fileSegment = UNKNOWN;
-    private long toldSegment = UNKNOWN;
+    private long visitedSegment = UNKNOWN;
     /** The position of the next frame, if the frame fits there. */
     private long position;
     /** The frame before {@code position}, as it was read; null if unknown. */
@@ -77,7 +77,7 @@ public final class LogReader implements AutoCloseable {
      * @throws StoreDirectoryException if the store does not exist
      */
     public static LogReader open(Path directory, long from) throws IOException {
-        return open(ReadOnlyStorage.of(directory), from);
+        return open(FileStorage.readOnly(directory), from);
     }
 
     static LogReader open(Storage storage, long from) throws IOException {
@@ -91,7 +91,7 @@ public final class LogReader implements AutoCloseable {
 
     /** Visits the next frame, or reports why it is missing. Returns false at the log's current end. */
     public boolean next(LogVisitor visitor) throws IOException {
-        if (readNext(visitor) || toldOvertaken(visitor)) {
+        if (readNext(visitor) || passMissingSegments(visitor)) {
             return true;
         }
         // While the next segment has no frame, no later valid frame can have appeared since the search.
@@ -105,11 +105,11 @@ public final class LogReader implements AutoCloseable {
         }
         // The expected frame may have been written in the meantime, together with the later frame, or both are being
         // recycled.
-        if (readNext(visitor) || toldOvertaken(visitor)) {
+        if (readNext(visitor) || passMissingSegments(visitor)) {
             return true;
         }
-        visitor.damaged(noFrame("though the log goes on with one at LSN " + behind));
-        goOnAt(behind);
+        visitor.damaged(noFrame("though the log continues with a frame at LSN " + behind));
+        resumeAt(behind);
         return true;
     }
 
@@ -150,7 +150,7 @@ public final class LogReader implements AutoCloseable {
             return;
         }
         long segment = geometry.segmentOf(lsn);
-        tellSegment(segment, visitor);
+        visitSegment(segment, visitor);
         try {
             RecordLayout.forEachInFrame(
                     frames.window(),
@@ -162,47 +162,43 @@ public final class LogReader implements AutoCloseable {
             // Reported when the record is visited below.
         }
         try {
-            RecordLayout.forEachInFrame(frames.window(), frames.at(lsn), lsn, new Wanted(visitor));
+            RecordLayout.forEachInFrame(frames.window(), frames.at(lsn), lsn, wanted(visitor));
         } catch (InvalidRecordException invalid) {
             visitor.damaged(invalid.in(describe(segment), geometry.offsetOf(invalid.lsn())));
         }
     }
 
-    /** Passes the wanted records to the visitor. */
-    private final class Wanted implements RecordLayout.Visitor {
-        private final LogVisitor visitor;
-
-        Wanted(LogVisitor visitor) {
-            this.visitor = visitor;
-        }
-
-        @Override
-        public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int at, int length) {
-            if (lsn >= from) {
-                visitor.append(lsn, id, sequence, entryLsn, buffer.slice(at + EntryLayout.VALUE, length));
+    /** Returns a visitor that passes on the wanted records. */
+    private RecordLayout.Visitor wanted(LogVisitor visitor) {
+        return new RecordLayout.Visitor() {
+            @Override
+            public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int at, int length) {
+                if (lsn >= from) {
+                    visitor.append(lsn, id, sequence, entryLsn, buffer.slice(at + EntryLayout.VALUE, length));
+                }
             }
-        }
 
-        @Override
-        public void trim(long lsn, long id, long firstSequence) {
-            if (lsn >= from) {
-                visitor.trim(lsn, id, firstSequence);
+            @Override
+            public void trim(long lsn, long id, long firstSequence) {
+                if (lsn >= from) {
+                    visitor.trim(lsn, id, firstSequence);
+                }
             }
-        }
 
-        @Override
-        public void delete(long lsn, long id) {
-            if (lsn >= from) {
-                visitor.delete(lsn, id);
+            @Override
+            public void delete(long lsn, long id) {
+                if (lsn >= from) {
+                    visitor.delete(lsn, id);
+                }
             }
-        }
+        };
     }
 
-    private void tellSegment(long segment, LogVisitor visitor) throws IOException {
-        if (segment == toldSegment) {
+    private void visitSegment(long segment, LogVisitor visitor) throws IOException {
+        if (segment == visitedSegment) {
             return;
         }
-        toldSegment = segment;
+        visitedSegment = segment;
         visitor.segment(segment, describe(segment));
         ByteBuffer header = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         StoreFile source = file(segment);
@@ -232,7 +228,7 @@ public final class LogReader implements AutoCloseable {
      * Reports and skips missing segments. Segments are removed at the beginning of the log, so a segment that is
      * missing before all others was recycled.
      */
-    private boolean toldOvertaken(LogVisitor visitor) throws IOException {
+    private boolean passMissingSegments(LogVisitor visitor) throws IOException {
         TreeSet<Long> segments = segments();
         long segment = geometry.segmentOf(position);
         Long there = segments.ceiling(segment);
@@ -248,11 +244,11 @@ public final class LogReader implements AutoCloseable {
             visitor.damaged(new CorruptStoreException(
                     describe(segment), 0, "is missing, though " + FileNames.LOG.of(there) + " is there"));
         }
-        goOnAt(next);
+        resumeAt(next);
         return true;
     }
 
-    private void goOnAt(long lsn) {
+    private void resumeAt(long lsn) {
         position = lsn;
         previous = null;
         searched = false;
@@ -292,11 +288,7 @@ public final class LogReader implements AutoCloseable {
     }
 
     private TreeSet<Long> segments() throws IOException {
-        TreeSet<Long> numbers = new TreeSet<>();
-        for (String name : storage.list()) {
-            FileNames.LOG.number(name).ifPresent(numbers::add);
-        }
-        return numbers;
+        return FileNames.LOG.numbers(storage.list());
     }
 
     private String describe(long segment) {

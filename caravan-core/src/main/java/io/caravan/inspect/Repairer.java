@@ -54,12 +54,12 @@ public final class Repairer {
                 .normalize()
                 .startsWith(directory.toAbsolutePath().normalize())) {
             throw new StoreDirectoryException(
-                    keepDirectory + " lies inside the store's directory; name another folder" + " for the copies");
+                    keepDirectory + " is inside the store's directory; name another directory for the copies");
         }
         try (Storage storage = FileStorage.open(directory);
                 Storage keep = FileStorage.openOrCreate(keepDirectory)) {
             if (!keep.list().isEmpty()) {
-                throw new StoreDirectoryException(keepDirectory + " is not empty; name a new folder for the copies");
+                throw new StoreDirectoryException(keepDirectory + " is not empty; name a new directory for the copies");
             }
             return new Repairer(storage, keep, progress).repair();
         }
@@ -109,10 +109,8 @@ public final class Repairer {
     private long cut(CheckpointHeader checkpoint) throws IOException {
         LogGeometry geometry = new LogGeometry(checkpoint.logSegmentBytes());
         try (LogSegments log = new LogSegments(storage, geometry, checkpoint.storeId())) {
-            for (String name : storage.list()) {
-                if (FileNames.LOG.number(name).isPresent()) {
-                    log.open(FileNames.LOG.number(name).getAsLong());
-                }
+            for (long segment : FileNames.LOG.numbers(storage.list())) {
+                log.open(segment);
             }
             long first = geometry.segmentOf(checkpoint.startLsn());
             long end = new LogScanner(log, checkpoint.storeId())

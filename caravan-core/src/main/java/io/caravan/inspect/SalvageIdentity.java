@@ -6,8 +6,11 @@ import io.caravan.format.Blocks;
 import io.caravan.format.CheckpointLayout;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
+import io.caravan.format.Region;
+import io.caravan.heap.HeapGeometry;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
+import io.caravan.wal.LogGeometry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -17,6 +20,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The id and segment sizes of a store, according to the majority of its intact headers. */
@@ -62,6 +66,26 @@ record SalvageIdentity(long storeId, int logSegmentBytes, int heapSegmentBytes) 
                 .max(Comparator.comparingInt(Map.Entry::getValue))
                 .map(found -> found.getKey().intValue())
                 .orElse(DEFAULT_BYTES);
+    }
+
+    /**
+     * Returns the place of a region's entry.
+     *
+     * @param nearLsn a position in the log, less than 1 TiB from the entry
+     * @param logFiles returns the file name of a log segment
+     */
+    Place place(long region, long nearLsn, LongFunction<String> logFiles) {
+        boolean inLog = Region.isInLog(region);
+        int length = Region.length(region);
+        long at = inLog ? Region.entryLsn(region, nearLsn) : Region.address(region);
+        if (at < 0) {
+            return new Place(inLog, "", -1, length);
+        }
+        LogGeometry log = new LogGeometry(logSegmentBytes);
+        HeapGeometry heap = new HeapGeometry(heapSegmentBytes);
+        return inLog
+                ? new Place(true, logFiles.apply(log.segmentOf(at)), log.offsetOf(at), length)
+                : new Place(false, FileNames.HEAP.of(heap.segmentOf(at)), heap.offsetOf(at), length);
     }
 
     /** Returns a file's header; null if it is damaged, or an open store has removed the file. */

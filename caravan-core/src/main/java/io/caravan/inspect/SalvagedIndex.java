@@ -71,12 +71,12 @@ final class SalvagedIndex implements RecordLayout.Visitor {
     /** Starts or restarts a list with this record, even if its first records are lost. */
     private SalvagedList restarted(long lsn, long id, long sequence, @Nullable SalvagedList before) {
         if (before != null) {
-            losses.accept(Loss.of("document " + id + ": the record at LSN " + lsn + " begins it anew with sequence "
-                    + sequence + ", and its deletion before that is gone, so its " + before.count()
-                    + " values of before are dropped"));
+            losses.accept(Loss.of("document " + id + ": the record at LSN " + lsn + " starts it again with sequence "
+                    + sequence + ", and the record of its deletion is lost, so its " + before.count()
+                    + " earlier values are dropped"));
         } else if (sequence > 0) {
             losses.accept(new Loss(
-                    id, 0, sequence - 1, "were trimmed, or are gone: nothing before LSN " + lsn + " tells of it"));
+                    id, 0, sequence - 1, "were trimmed or are lost: no record before LSN " + lsn + " mentions them"));
         }
         SalvagedList list = new SalvagedList(sequence == 0 ? lsn : SalvagedList.UNKNOWN, sequence);
         listsWith(id).put(id, list);

@@ -3,6 +3,7 @@ package io.caravan.inspect;
 import io.caravan.SalvageReport;
 import io.caravan.SalvageReport.Loss;
 import io.caravan.StoreDirectoryException;
+import io.caravan.engine.NewStore;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.format.InvalidRecordException;
@@ -17,9 +18,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,7 +56,7 @@ public final class Salvager {
         this.identity = SalvageIdentity.of(from);
         this.index = new SalvagedIndex(this::lost);
         this.log = new DamagedLog(from, identity);
-        this.values = new DamagedValues(from, new Places(identity, log::fileOf));
+        this.values = new DamagedValues(from, (region, nearLsn) -> identity.place(region, nearLsn, log::fileOf));
     }
 
     /** Salvages the closed store in a directory to a new directory. Holds the lock of the store in the meantime. */
@@ -65,7 +66,7 @@ public final class Salvager {
                 .normalize()
                 .startsWith(directory.toAbsolutePath().normalize())) {
             throw new StoreDirectoryException(
-                    target + " lies inside the damaged store's directory; name another folder");
+                    target + " is inside the damaged store's directory; name another directory");
         }
         try (Storage from = FileStorage.openToRead(directory);
                 NewDirectory folder = NewDirectory.begin(target, FileNames::isOurs)) {
@@ -78,7 +79,8 @@ public final class Salvager {
     /** Salvages the contents of one storage to another storage, which is empty. */
     public static SalvageReport salvage(Storage from, Storage to, SalvageReport.Listener listener) throws IOException {
         Salvager salvager = new Salvager(from, listener);
-        try (SalvagedStore store = new SalvagedStore(to, salvager.identity)) {
+        try (NewStore store = new NewStore(
+                to, NewStore.newStoreId(), salvager.identity.logSegmentBytes(), salvager.identity.heapSegmentBytes())) {
             salvager.readCheckpoints();
             salvager.replayLog();
             salvager.copyLists(store);
@@ -99,14 +101,11 @@ public final class Salvager {
     }
 
     private void readCheckpoints() throws IOException {
-        List<String> names = new ArrayList<>(from.list().stream()
-                .filter(name -> FileNames.CHECKPOINT.number(name).isPresent())
-                .sorted(Comparator.reverseOrder())
-                .toList());
+        SortedSet<Long> numbers = FileNames.CHECKPOINT.numbers(from.list()).descendingSet();
         List<DamagedCheckpoint> checkpoints = new ArrayList<>();
-        for (String name : names) {
-            listener.at("checkpoints", checkpoints.size(), names.size());
-            try (StoreFile file = from.open(name)) {
+        for (long number : numbers) {
+            listener.at("checkpoints", checkpoints.size(), numbers.size());
+            try (StoreFile file = from.open(FileNames.CHECKPOINT.of(number))) {
                 DamagedCheckpoint found = DamagedCheckpoint.read(file, any -> true);
                 checkpoints.add(found);
                 if (found.firstDamage() >= 0) {
@@ -173,7 +172,7 @@ public final class Salvager {
         }
     }
 
-    private void copyLists(SalvagedStore store) throws IOException {
+    private void copyLists(NewStore store) throws IOException {
         long total = index.listCount();
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
             store.startPartition(partition);
@@ -187,7 +186,7 @@ public final class Salvager {
     }
 
     /** Copies a list from its end, so that the number of missing values after each value is known. */
-    private void copyList(SalvagedStore store, long id, SalvagedList list) throws IOException {
+    private void copyList(NewStore store, long id, SalvagedList list) throws IOException {
         long[] sequences = new long[list.count()];
         long[] regions = new long[list.count()];
         gather(id, list, sequences, regions);
@@ -206,10 +205,10 @@ public final class Salvager {
             places[from] = store.write(id, sequence, value);
             bytes += value.remaining();
         }
-        tellLostEntries();
+        reportLostEntries();
         if (moved > 0) {
             lost(Loss.of("document " + id + ": its oldest " + moved + " values have moved up, to the sequences from "
-                    + (list.next() - (places.length - from)) + " on, as some behind them are missing"));
+                    + (list.next() - (places.length - from)) + " on, because later values are missing"));
         }
         int count = places.length - from;
         entries += count;
@@ -240,7 +239,7 @@ public final class Salvager {
         Loss before = pending;
         boolean follows = before != null && before.first() == sequence + 1 && pendingFile.equals(values.fileName());
         if (before != null && !follows) {
-            tellLostEntries();
+            reportLostEntries();
         }
         pendingFile = values.fileName();
         pending = new Loss(
@@ -250,7 +249,7 @@ public final class Salvager {
                 values.place() + " are not the bytes that were written");
     }
 
-    private void tellLostEntries() {
+    private void reportLostEntries() {
         if (pending != null) {
             lost(pending);
             pending = null;

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Verifier {
     /** Number of passes over an open store before a finding counts as a fault. */
-    private static final int LOOKS = 8;
+    private static final int ATTEMPTS = 8;
 
     /**
      * The pause before the second pass. It doubles before each later pass, so that data that is being moved settles.
@@ -56,18 +56,15 @@ public final class Verifier {
         this.progress = new PacedProgress(progress);
     }
 
-    /** Verifies the closed store in a directory. */
-    public static VerifyReport verifyClosed(Path directory, VerifyReport.Progress progress) throws IOException {
-        try (Storage storage = FileStorage.openToRead(directory)) {
-            return verify(storage, progress);
-        }
-    }
-
-    /** Verifies the closed replica in a directory, whose log was fsynced up to this position. */
-    public static VerifyReport verifyReplica(Path directory, long forcedLsn, VerifyReport.Progress progress)
+    /**
+     * Verifies the closed store in a directory.
+     *
+     * @param fsyncedLsn the position up to which the log was fsynced, if the store is a replica
+     */
+    public static VerifyReport verifyClosed(Path directory, OptionalLong fsyncedLsn, VerifyReport.Progress progress)
             throws IOException {
         try (Storage storage = FileStorage.openToRead(directory)) {
-            return verify(storage, progress, OptionalLong.of(forcedLsn));
+            return verify(storage, progress, fsyncedLsn);
         }
     }
 
@@ -82,9 +79,9 @@ public final class Verifier {
         Set<String> eachTime = new HashSet<>();
         IOException gone = null;
         VerifyReport last = null;
-        for (int look = 0; look < LOOKS; look++) {
-            if (look > 0) {
-                LockSupport.parkNanos(FIRST_PAUSE_NANOS << look - 1);
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            if (attempt > 0) {
+                LockSupport.parkNanos(FIRST_PAUSE_NANOS << attempt - 1);
             }
             try {
                 VerifyReport found = verify(storage, progress);

@@ -4,10 +4,10 @@ import io.caravan.StoreLockedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Set;
 
 /**
  * Ensures that only one store opens a directory. A file lock excludes other processes, and a registry excludes other
@@ -34,27 +34,18 @@ final class DirectoryLock {
         this.channel = channel;
     }
 
-    static DirectoryLock acquire(Path directory) throws IOException {
-        return acquire(directory, DirectoryLock::lockFile);
-    }
-
-    /** Takes a lock that several readers may share. Writes nothing. The lock file must exist. */
-    static DirectoryLock acquireShared(Path directory) throws IOException {
-        return acquire(directory, DirectoryLock::shareFile);
-    }
-
-    @FunctionalInterface
-    private interface Taking {
-        DirectoryLock take(Path directory) throws IOException;
-    }
-
-    private static DirectoryLock acquire(Path directory, Taking taking) throws IOException {
+    /**
+     * Takes the lock.
+     *
+     * @param shared whether several readers may share the lock; the lock file must then exist, and is not written
+     */
+    static DirectoryLock acquire(Path directory, boolean shared) throws IOException {
         Path real = directory.toRealPath();
         if (System.getProperties().putIfAbsent(HELD_HERE + real, "held") != null) {
             throw new StoreLockedException(directory.toString(), "this process");
         }
         try {
-            return taking.take(real);
+            return lockFile(real, shared);
         } catch (IOException | RuntimeException failed) {
             System.clearProperty(HELD_HERE + real);
             throw failed;
@@ -62,31 +53,17 @@ final class DirectoryLock {
     }
 
     @SuppressWarnings("resource") // the lock lives as long as its channel, which release() closes
-    private static DirectoryLock lockFile(Path directory) throws IOException {
-        FileChannel channel = FileChannel.open(
-                directory.resolve(FILE_NAME),
-                StandardOpenOption.CREATE,
-                StandardOpenOption.READ,
-                StandardOpenOption.WRITE);
+    private static DirectoryLock lockFile(Path directory, boolean shared) throws IOException {
+        Set<StandardOpenOption> options = shared
+                ? Set.of(StandardOpenOption.READ)
+                : Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        FileChannel channel = FileChannel.open(directory.resolve(FILE_NAME), options);
         try {
-            FileLock lock = channel.tryLock();
-            if (lock == null) {
+            if (channel.tryLock(0, Long.MAX_VALUE, shared) == null) {
                 throw new StoreLockedException(directory.toString(), owner(channel));
             }
-            writeOwner(channel);
-            return new DirectoryLock(directory, channel);
-        } catch (IOException | RuntimeException failed) {
-            channel.close();
-            throw failed;
-        }
-    }
-
-    @SuppressWarnings("resource") // the lock lives as long as its channel, which release() closes
-    private static DirectoryLock shareFile(Path directory) throws IOException {
-        FileChannel channel = FileChannel.open(directory.resolve(FILE_NAME), StandardOpenOption.READ);
-        try {
-            if (channel.tryLock(0, Long.MAX_VALUE, true) == null) {
-                throw new StoreLockedException(directory.toString(), owner(channel));
+            if (!shared) {
+                writeOwner(channel);
             }
             return new DirectoryLock(directory, channel);
         } catch (IOException | RuntimeException failed) {

@@ -13,8 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
-/** A {@link Storage} on a directory of a file system. */
+/**
+ * A {@link Storage} on a directory of a file system. If it is open for reading only, it writes nothing and rejects every
+ * operation that writes; other processes may then rename, delete, and write files concurrently.
+ */
 public final class FileStorage implements Storage {
     /**
      * Zeros are fsynced in chunks of this size, because an fsync of the log would wait for all zeros that are not
@@ -25,10 +29,12 @@ public final class FileStorage implements Storage {
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
     private final Path directory;
-    private final DirectoryLock lock;
+    private final boolean writable;
+    private final @Nullable DirectoryLock lock;
 
-    private FileStorage(Path directory, DirectoryLock lock) {
+    private FileStorage(Path directory, boolean writable, @Nullable DirectoryLock lock) {
         this.directory = directory;
+        this.writable = writable;
         this.lock = lock;
     }
 
@@ -69,7 +75,7 @@ public final class FileStorage implements Storage {
         if (!Files.isWritable(absolute) || !Files.isReadable(absolute)) {
             throw new StoreDirectoryException(absolute + " cannot be read and written by this user");
         }
-        return new FileStorage(absolute, DirectoryLock.acquire(absolute));
+        return new FileStorage(absolute, true, DirectoryLock.acquire(absolute, false));
     }
 
     /**
@@ -85,9 +91,20 @@ public final class FileStorage implements Storage {
 
     static Storage openToRead(Path directory, Predicate<Path> readOnly) throws IOException {
         Path absolute = directory.toAbsolutePath().normalize();
-        return Files.isDirectory(absolute) && readOnly.test(absolute)
-                ? ReadOnlyStorage.locked(absolute)
-                : open(absolute);
+        if (!Files.isDirectory(absolute) || !readOnly.test(absolute)) {
+            return open(absolute);
+        }
+        boolean hasLock = Files.exists(absolute.resolve(DirectoryLock.FILE_NAME));
+        return new FileStorage(absolute, false, hasLock ? DirectoryLock.acquire(absolute, true) : null);
+    }
+
+    /** Opens an existing directory for reading only, without a lock. Another process may have its store open. */
+    public static FileStorage readOnly(Path directory) {
+        Path absolute = directory.toAbsolutePath().normalize();
+        if (!Files.isDirectory(absolute)) {
+            throw new StoreDirectoryException(absolute + " is not a directory");
+        }
+        return new FileStorage(absolute, false, null);
     }
 
     /** Whether the file system of an existing directory is read-only. */
@@ -122,10 +139,6 @@ public final class FileStorage implements Storage {
 
     @Override
     public List<String> list() throws IOException {
-        return names(directory);
-    }
-
-    static List<String> names(Path directory) throws IOException {
         List<String> names = new ArrayList<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
             for (Path file : files) {
@@ -140,7 +153,7 @@ public final class FileStorage implements Storage {
 
     @Override
     public StoreFile create(String name, long bytes) throws IOException {
-        Path path = directory.resolve(name);
+        Path path = toWrite(name);
         ChannelFile file = new ChannelFile(
                 path,
                 FileChannel.open(
@@ -189,22 +202,36 @@ public final class FileStorage implements Storage {
 
     @Override
     public StoreFile open(String name) throws IOException {
-        return ChannelFile.open(directory.resolve(name), StandardOpenOption.READ, StandardOpenOption.WRITE);
+        Path path = directory.resolve(name);
+        return new ChannelFile(
+                path,
+                writable
+                        ? FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)
+                        : FileChannel.open(path, StandardOpenOption.READ));
     }
 
     @Override
     public void rename(String from, String to) throws IOException {
-        Files.move(directory.resolve(from), directory.resolve(to), StandardCopyOption.ATOMIC_MOVE);
+        Files.move(toWrite(from), directory.resolve(to), StandardCopyOption.ATOMIC_MOVE);
     }
 
     @Override
     public void delete(String name) throws IOException {
-        Files.delete(directory.resolve(name));
+        Files.delete(toWrite(name));
     }
 
     @Override
     public void forceDirectory() throws IOException {
-        force(directory);
+        force(toWrite(""));
+    }
+
+    /** Returns the path of a file that is about to be changed. */
+    private Path toWrite(String name) {
+        Path path = directory.resolve(name);
+        if (!writable) {
+            throw new UnsupportedOperationException(path + " is open for reading only");
+        }
+        return path;
     }
 
     static void force(Path directory) throws IOException {
@@ -220,6 +247,56 @@ public final class FileStorage implements Storage {
 
     @Override
     public void close() throws IOException {
-        lock.release();
+        if (lock != null) {
+            lock.release();
+        }
+    }
+
+    /** A file that is read and written through a {@link FileChannel}. */
+    private record ChannelFile(Path file, FileChannel channel) implements StoreFile {
+        @Override
+        public String path() {
+            return file.toString();
+        }
+
+        @Override
+        public long size() throws IOException {
+            return channel.size();
+        }
+
+        @Override
+        public int read(ByteBuffer target, long position) throws IOException {
+            int start = target.position();
+            while (target.hasRemaining()) {
+                if (channel.read(target, position + target.position() - start) < 0) {
+                    break;
+                }
+            }
+            return target.position() - start;
+        }
+
+        @Override
+        public void write(ByteBuffer source, long position) throws IOException {
+            int start = source.position();
+            while (source.hasRemaining()) {
+                channel.write(source, position + source.position() - start);
+            }
+        }
+
+        @Override
+        public void force() throws IOException {
+            // fdatasync also makes an increased size durable, because reading the data depends on it.
+            channel.force(false);
+        }
+
+        @Override
+        public MappedFile map() throws IOException {
+            return FileMapping.of(channel);
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
     }
 }

@@ -55,7 +55,7 @@ public final class NewDirectory implements AutoCloseable {
     private static Path parentOf(Path name) {
         Path parent = name.getParent();
         if (parent == null) {
-            throw new StoreDirectoryException(name + " is not the name of a folder");
+            throw new StoreDirectoryException(name + " is not the name of a directory");
         }
         return parent;
     }
@@ -66,7 +66,7 @@ public final class NewDirectory implements AutoCloseable {
             String name = partial.relativize(path).toString().replace(File.separatorChar, '/');
             if (!isLock(path) && !ours.test(name)) {
                 throw new StoreDirectoryException(
-                        path + " is in the way, and no leftover; move it, or name another folder");
+                        path + " is not a leftover of an earlier attempt; move it, or name another directory");
             }
         }
         delete(leftovers);
@@ -99,11 +99,11 @@ public final class NewDirectory implements AutoCloseable {
             return;
         }
         if (!Files.isDirectory(name)) {
-            throw new StoreDirectoryException(name + " is a file; name a folder that does not exist yet");
+            throw new StoreDirectoryException(name + " is a file; name a directory that does not exist yet");
         }
         try (var files = Files.newDirectoryStream(name)) {
             if (files.iterator().hasNext()) {
-                throw new StoreDirectoryException(name + " exists and is not empty; name a new folder");
+                throw new StoreDirectoryException(name + " exists and is not empty; name a new directory");
             }
         }
     }

@@ -17,16 +17,10 @@ import java.util.UUID;
  *
  * <p>Only the threads of one store use a storage. Names are plain file names.
  */
-public interface Storage extends AutoCloseable {
+public interface Storage extends FileTarget, AutoCloseable {
 
     /** Returns the names of all files in the directory, in no particular order. */
     List<String> list() throws IOException;
-
-    /**
-     * Creates a file of this size, or replaces the file with this name. Fills it with zeros, so that its space is
-     * allocated on the disk, and fsyncs it. If the disk has no space, removes the file again.
-     */
-    StoreFile create(String name, long bytes) throws IOException;
 
     /** Returns the approximate number of bytes of disk space that this process could still use. */
     long usableBytes() throws IOException;
@@ -38,9 +32,6 @@ public interface Storage extends AutoCloseable {
 
     /** Deletes a file. Its disk space is freed once it is no longer mapped. */
     void delete(String name) throws IOException;
-
-    /** Fsyncs the directory: makes all creations, renames, and deletions so far durable. */
-    void forceDirectory() throws IOException;
 
     /**
      * Returns the operating system's id of the current boot. Data that was written under an earlier id without an fsync

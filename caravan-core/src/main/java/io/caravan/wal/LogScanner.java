@@ -213,7 +213,7 @@ public final class LogScanner {
         String orNext = orSkipped ? " nor first in " + segments.describe(geometry.segmentOf(position) + 1) : "";
         throw damaged(
                 damaged,
-                "no valid frame" + orNext + ", though the log goes on with one at LSN " + validLsn
+                "no valid frame" + orNext + ", though the log continues with a frame at LSN " + validLsn
                         + "; restore the directory from a backup, or cut the log off here with repair, losing what"
                         + " follows");
     }

@@ -6,6 +6,8 @@ import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.format.FrameLayout.Link;
+import io.caravan.format.FsyncedLsnLayout;
+import io.caravan.io.MappedFile;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
@@ -14,7 +16,9 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.locks.StampedLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -186,7 +190,7 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /** Writes the header of a segment without frames again, and fsyncs it. */
-    public void finishAnew(long segment) throws IOException {
+    public void rewriteHeader(long segment) throws IOException {
         writeHeader(file(segment), segment);
     }
 
@@ -230,7 +234,7 @@ public final class LogSegments implements AutoCloseable {
         }
         if (from < end.position() && !end.last().equals(previous)) {
             throw new IOException(describe(geometry.segmentOf(position)) + " has changed at LSN " + position
-                    + " while it was read, after a force that had failed; open the store again");
+                    + " while it was read, after a failed fsync; open the store again");
         }
     }
 
@@ -305,6 +309,109 @@ public final class LogSegments implements AutoCloseable {
         }
         if (first != null) {
             throw first;
+        }
+    }
+
+    /**
+     * An open segment: a file to which the flusher writes through a channel, and a mapping for readers. Readers must not
+     * use a channel, because an interrupt would close it.
+     *
+     * <p>A reader holds the lock while it copies an entry. Closing the segment takes the lock permanently. It waits for
+     * readers that are copying, and later readers find the segment closed.
+     */
+    private static final class LogSegment {
+        private final long number;
+        private final StoreFile file;
+        private final MappedFile mapping;
+        private final StampedLock readers = new StampedLock();
+
+        LogSegment(long number, StoreFile file) throws IOException {
+            this.number = number;
+            this.file = file;
+            this.mapping = file.map();
+        }
+
+        long number() {
+            return number;
+        }
+
+        StoreFile file() {
+            return file;
+        }
+
+        /** Copies bytes of the segment, starting at an offset, to a buffer. Returns false if the segment is closed. */
+        boolean copy(int offset, ByteBuffer target, int bytes) {
+            long stamp = readers.tryReadLock();
+            if (stamp == 0) {
+                return false;
+            }
+            try {
+                mapping.copy(offset, target, bytes);
+                return true;
+            } finally {
+                readers.unlockRead(stamp);
+            }
+        }
+
+        /** Closes the segment. May be called again after a failure. */
+        void close() throws IOException {
+            if (!readers.isWriteLocked()) {
+                readers.writeLock();
+                mapping.unmap();
+            }
+            file.close();
+        }
+    }
+
+    /**
+     * The position up to which the log was fsynced when the process ended. It is written to a file after each fsync and
+     * before any write is acknowledged, but the file is never fsynced: the page cache outlives the process. If the page
+     * cache is lost as well, the readable log comes from the disk anyway. {@link FsyncedLsnLayout} distinguishes the two
+     * cases.
+     */
+    private static final class FsyncedLsn implements AutoCloseable {
+        private final StoreFile file;
+        private final long storeId;
+        private final UUID boot;
+        private final ByteBuffer bytes =
+                ByteBuffer.allocateDirect(FsyncedLsnLayout.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        private final long lsn;
+
+        private FsyncedLsn(StoreFile file, long storeId, UUID boot) throws IOException {
+            this.file = file;
+            this.storeId = storeId;
+            this.boot = boot;
+            file.read(bytes, 0);
+            this.lsn = FsyncedLsnLayout.lsn(bytes.clear(), storeId, boot);
+        }
+
+        static FsyncedLsn open(Storage storage, long storeId) throws IOException {
+            boolean there = storage.list().contains(FileNames.FORCED_LSN);
+            StoreFile file = there
+                    ? storage.open(FileNames.FORCED_LSN)
+                    : storage.create(FileNames.FORCED_LSN, FsyncedLsnLayout.BYTES);
+            try {
+                return new FsyncedLsn(file, storeId, storage.bootId());
+            } catch (IOException | RuntimeException failed) {
+                file.close();
+                throw failed;
+            }
+        }
+
+        /** Returns the position up to which the readable log was on disk when the file was opened. */
+        long lsn() {
+            return lsn;
+        }
+
+        /** Records that the log is fsynced up to this position. */
+        void put(long forcedLsn) throws IOException {
+            FsyncedLsnLayout.put(bytes.clear(), storeId, boot, forcedLsn);
+            file.write(bytes, 0);
+        }
+
+        @Override
+        public void close() throws IOException {
+            file.close();
         }
     }
 }

@@ -21,14 +21,14 @@ import org.junit.jupiter.api.Test;
 
 /** A catalog whose documents are in several shards, chosen by the last digit of their names. */
 class ShardedCatalogTest {
-    private static final int GROUPS = 3;
+    private static final int SHARDS = 3;
 
-    private final List<ListStore> groups =
-            Stream.<ListStore>generate(ListStore::inMemory).limit(GROUPS).toList();
-    private Catalog catalog = open(new ShardedStore(groups));
+    private final List<ListStore> shards =
+            Stream.<ListStore>generate(ListStore::inMemory).limit(SHARDS).toList();
+    private Catalog catalog = open(new ShardedStore(shards));
 
     private static Catalog open(ListStore store) {
-        return Catalog.open(store, 0, name -> (name.text().charAt(name.text().length() - 1) - '0') % GROUPS);
+        return Catalog.open(store, 0, name -> (name.text().charAt(name.text().length() - 1) - '0') % SHARDS);
     }
 
     private static DocumentName name(int number) {
@@ -54,20 +54,20 @@ class ShardedCatalogTest {
     @Test
     void aDocumentIsInItsGroupWithItsEntry() {
         fill();
-        for (int group = 0; group < GROUPS; group++) {
-            ListStore store = groups.get(group);
+        for (int shard = 0; shard < SHARDS; shard++) {
+            ListStore store = shards.get(shard);
             List<Long> ids = new ArrayList<>();
             store.forEachList(ids::add);
             assertThat(ids).contains(0L).hasSizeGreaterThan(9);
-            assertThat(ids).allMatch(id -> id == 0 || id % GROUPS == store(id));
+            assertThat(ids).allMatch(id -> id == 0 || id % SHARDS == store(id));
             assertThat(store.read(0)).hasSize(ids.size() - 1);
         }
         assertThat(catalog.size()).isEqualTo(30);
     }
 
     private int store(long id) {
-        return IntStream.range(0, GROUPS)
-                .filter(group -> groups.get(group).info(id) != null)
+        return IntStream.range(0, SHARDS)
+                .filter(shard -> shards.get(shard).info(id) != null)
                 .findFirst()
                 .orElseThrow();
     }
@@ -81,7 +81,7 @@ class ShardedCatalogTest {
                 .filter(i -> i != 4)
                 .mapToObj(i -> Objects.requireNonNull(catalog.find(name(i))))
                 .toList();
-        catalog = open(new ShardedStore(groups));
+        catalog = open(new ShardedStore(shards));
         assertThat(catalog.find(name(4))).isNull();
         assertThat(IntStream.range(0, 30)
                         .filter(i -> i != 4)
@@ -113,7 +113,7 @@ class ShardedCatalogTest {
             edit.document(name(4)).append(new byte[1]);
             edit.commit(WriteCallback.completing(new CompletableFuture<>()));
         }
-        assertThat(groups.get(1).read(0)).hasSize(2);
+        assertThat(shards.get(1).read(0)).hasSize(2);
         assertThatIllegalArgumentException().isThrownBy(() -> catalog.edit(List.of(name(1), name(2))));
         // The rejected edit has left no lock.
         edit(name(1), DocumentEdit::delete);
@@ -141,7 +141,7 @@ class ShardedCatalogTest {
     @Test
     void aLookWaitsForTheDocumentsGroupOnly() {
         List<HangingStore> hanging =
-                Stream.generate(HangingStore::new).limit(GROUPS).toList();
+                Stream.generate(HangingStore::new).limit(SHARDS).toList();
         catalog = open(new ShardedStore(hanging));
         try (Edit edit = catalog.edit(name(2))) {
             edit.document(name(2)).append(new byte[1]);
@@ -154,16 +154,16 @@ class ShardedCatalogTest {
     @Test
     void foldersThatWereExchangedAreRefused() {
         fill();
-        ShardedStore exchanged = new ShardedStore(List.of(groups.get(0), groups.get(2), groups.get(1)));
+        ShardedStore exchanged = new ShardedStore(List.of(shards.get(0), shards.get(2), shards.get(1)));
         assertThatExceptionOfType(CorruptStoreException.class)
                 .isThrownBy(() -> open(exchanged))
-                .withMessageContaining("catalog of group 1")
-                .withMessageContaining("of group 2");
+                .withMessageContaining("catalog of shard 1")
+                .withMessageContaining("of shard 2");
     }
 
     @Test
     void withoutAGroupingThereIsOneGroup() {
-        assertThatIllegalArgumentException().isThrownBy(() -> Catalog.open(new ShardedStore(groups), 0));
-        assertThat(Catalog.open(ListStore.inMemory(), 0).groups()).isOne();
+        assertThatIllegalArgumentException().isThrownBy(() -> Catalog.open(new ShardedStore(shards), 0));
+        assertThat(Catalog.open(ListStore.inMemory(), 0).shards()).isOne();
     }
 }

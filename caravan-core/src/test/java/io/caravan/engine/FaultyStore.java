@@ -68,7 +68,7 @@ final class FaultyStore implements AutoCloseable {
     /** Returns the state of a newly created store, without the components that work on it. */
     static StoreState stateOf(StoreConfig config, LongSupplier clock, Runnable wakeFlusher) throws IOException {
         MemoryStorage storage = new MemoryStorage();
-        StoreFactory.create(storage, config, 1);
+        NewStore.createEmpty(storage, config, 1);
         return new StoreState(
                 config,
                 storage,

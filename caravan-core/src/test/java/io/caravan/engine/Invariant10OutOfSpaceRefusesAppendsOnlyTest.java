@@ -302,7 +302,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
     /** Returns the components of a store with this limited index. */
     private static StoreComponents withIndex(ListIndex index, StoreConfig config, MemoryStorage disk)
             throws IOException {
-        StoreFactory.create(disk, config, StoreFactory.newStoreId());
+        NewStore.createEmpty(disk, config, NewStore.newStoreId());
         Recovered created = new Recovery(disk).recover();
         Recovered limited = new Recovered(
                 created.newest(),
@@ -335,7 +335,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         parts.writes.write(WriteBatch.create().append(1, bytes("b")).append(2, bytes("c")), NOBODY);
         long used = parts.heapUse().usedBytes();
         WriteBatch newList = WriteBatch.create().append(3, bytes("new"));
-        assertThat(refusal(parts, newList)).hasMessageContaining("has 2 lists and room for 0 more");
+        assertThat(refusal(parts, newList)).hasMessageContaining("has 2 lists and space for 0 more");
         assertThat(refusal(parts, WriteBatch.create().append(1, bytes("x")).append(3, bytes("x"))))
                 .isNotNull();
         assertThat(refusal(parts, WriteBatch.create().delete(2).append(2, bytes("x"))))

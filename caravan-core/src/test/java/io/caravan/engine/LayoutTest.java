@@ -102,13 +102,13 @@ class LayoutTest {
 
     @Test
     void whatWasRecordedLatelyIsForgotten() {
-        RecentHistogram recent = new RecentHistogram(0);
+        Histogram.Recent recent = new Histogram.Recent(0);
         recent.record(7, 1);
-        recent.record(9, RecentHistogram.WINDOW_NANOS);
-        Distribution both = recent.read(RecentHistogram.WINDOW_NANOS + 1);
+        recent.record(9, Histogram.Recent.WINDOW_NANOS);
+        Distribution both = recent.read(Histogram.Recent.WINDOW_NANOS + 1);
         assertThat(both.count()).isEqualTo(2);
         assertThat(both.max()).isEqualTo(9);
-        assertThat(recent.read(2 * RecentHistogram.WINDOW_NANOS).count()).isEqualTo(1);
-        assertThat(recent.read(4 * RecentHistogram.WINDOW_NANOS)).isEqualTo(Distribution.EMPTY);
+        assertThat(recent.read(2 * Histogram.Recent.WINDOW_NANOS).count()).isEqualTo(1);
+        assertThat(recent.read(4 * Histogram.Recent.WINDOW_NANOS)).isEqualTo(Distribution.EMPTY);
     }
 }

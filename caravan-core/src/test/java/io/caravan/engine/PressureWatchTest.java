@@ -21,10 +21,10 @@ class PressureWatchTest {
 
     private final List<Boolean> told = new ArrayList<>();
 
-    private PressureWatch watch(double usedMark, double fragmentationMark) {
+    private PressureWatch watch(double usedThreshold, double fragmentationThreshold) {
         return new PressureWatch(FaultyStore.small()
                 .maxHeapBytes(MAX)
-                .heapPressure(usedMark, fragmentationMark, (high, used, fragmentation) -> this.told.add(high))
+                .heapPressure(usedThreshold, fragmentationThreshold, (high, used, fragmentation) -> this.told.add(high))
                 .build());
     }
 
@@ -40,7 +40,7 @@ class PressureWatchTest {
     void aMarkIsToldWhenItIsReachedAndNotAgain() {
         PressureWatch watch = watch(0.8, 1);
         for (double fraction : new double[] {0, 0.5, 0.79, 0.8, 0.9, 0.81, 1}) {
-            watch.look(used(fraction));
+            watch.check(used(fraction));
         }
         assertThat(told).containsExactly(true);
     }
@@ -49,7 +49,7 @@ class PressureWatchTest {
     void pressureIsOverOnlyWellBelowTheMark() {
         PressureWatch watch = watch(0.8, 1);
         for (double fraction : new double[] {0.85, 0.79, 0.81, 0.73, 0.79, 0.71, 0.79, 0.80, 0.75}) {
-            watch.look(used(fraction));
+            watch.check(used(fraction));
         }
         assertThat(told).containsExactly(true, false, true);
     }
@@ -57,24 +57,24 @@ class PressureWatchTest {
     @Test
     void fragmentationCountsByItselfAndBothMustFall() {
         PressureWatch watch = watch(0.8, 0.5);
-        watch.look(fragmented(0.4));
-        watch.look(fragmented(0.6));
-        watch.look(used(0.79));
+        watch.check(fragmented(0.4));
+        watch.check(fragmented(0.6));
+        watch.check(used(0.79));
         assertThat(told).containsExactly(true);
-        watch.look(fragmented(0.1));
+        watch.check(fragmented(0.1));
         assertThat(told).containsExactly(true, false);
     }
 
     @Test
     void aMarkOfOneIsNeverReachedAndKeepsNoPressureFromEnding() {
         PressureWatch usedOnly = watch(0.8, 1);
-        usedOnly.look(new HeapUse(MAX, (long) (0.85 * MAX), 1000, 0, 1000));
-        usedOnly.look(new HeapUse(MAX, (long) (0.1 * MAX), 1000, 0, 1000));
+        usedOnly.check(new HeapUse(MAX, (long) (0.85 * MAX), 1000, 0, 1000));
+        usedOnly.check(new HeapUse(MAX, (long) (0.1 * MAX), 1000, 0, 1000));
         assertThat(told).containsExactly(true, false);
         told.clear();
         PressureWatch fragmentationOnly = watch(1, 0.5);
-        fragmentationOnly.look(new HeapUse(MAX, MAX, 1000, 100, 1000));
-        fragmentationOnly.look(new HeapUse(MAX, MAX, 1000, 1000, 1000));
+        fragmentationOnly.check(new HeapUse(MAX, MAX, 1000, 100, 1000));
+        fragmentationOnly.check(new HeapUse(MAX, MAX, 1000, 1000, 1000));
         assertThat(told).containsExactly(true, false);
     }
 
@@ -88,8 +88,8 @@ class PressureWatchTest {
                     throw new IllegalStateException("a listener's own mistake, thrown on purpose");
                 })
                 .build());
-        watch.look(used(0.9));
-        watch.look(used(0.1));
+        watch.check(used(0.9));
+        watch.check(used(0.1));
         assertThat(seen).containsExactly(true, false);
     }
 

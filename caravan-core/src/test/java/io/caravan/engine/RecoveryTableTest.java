@@ -275,7 +275,7 @@ class RecoveryTableTest {
                                     VerifyReport.Progress.NONE,
                                     OptionalLong.of(frame.lsn() + 1))
                             .recover())
-                    .withMessageContaining("though the log goes on");
+                    .withMessageContaining("though the log continues");
         }
     }
 

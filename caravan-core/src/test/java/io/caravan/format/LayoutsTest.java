@@ -85,7 +85,10 @@ class LayoutsTest {
         Reseal.fileHeader(header);
         assertThatThrownBy(() -> checkHeader(header))
                 .isInstanceOf(StoreVersionException.class)
-                .hasMessageContainingAll("the.file", "" + version, version > 1 ? "newer release" : "older release");
+                .hasMessageContainingAll(
+                        "the.file",
+                        "" + version,
+                        version > FileHeader.NEWEST_VERSION ? "newer release" : "older release");
     }
 
     @Test

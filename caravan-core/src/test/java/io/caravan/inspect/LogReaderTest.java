@@ -251,7 +251,7 @@ class LogReaderTest {
                     assertThat(rest.damage).isEmpty();
                 } else {
                     assertThat(rest.damage).hasSize(1);
-                    assertThat(rest.damage.get(0)).hasMessageContaining("no valid frame, though the log goes on");
+                    assertThat(rest.damage.get(0)).hasMessageContaining("no valid frame, though the log continues");
                 }
             }
         }

@@ -261,7 +261,7 @@ class LogTest {
         write(1);
         assertThatThrownBy(this::scan)
                 .isInstanceOf(CorruptStoreException.class)
-                .hasMessageContaining("the log goes on with one at LSN " + written.get(1));
+                .hasMessageContaining("the log continues with a frame at LSN " + written.get(1));
         assertThatThrownBy(() -> scan(storage.image(), START, new Link(99, 0, 0), START))
                 .isInstanceOf(CorruptStoreException.class);
     }

@@ -261,7 +261,7 @@ public final class TortureMain implements Callable<Integer> {
     static VerifyReport verify(Path store) {
         List<CaravanException> faults = new ArrayList<>();
         VerifyReport last = null;
-        for (Path folder : Shards.folders(store)) {
+        for (Path folder : Shards.directories(store)) {
             last = DurableListStore.verify(folder, VerifyReport.Progress.NONE);
             faults.addAll(last.faults());
         }
@@ -287,7 +287,7 @@ public final class TortureMain implements Callable<Integer> {
                 "--volumes requires --full-disk, without --server");
         evidence.check(target.volumes >= 0, "--volumes must not be negative");
         evidence.check(target.groups == 1 || target.server, "--shards requires --server");
-        evidence.check(target.groups >= 1 && target.groups <= Shards.MAX_GROUPS, "--shards must be from 1 to 16");
+        evidence.check(target.groups >= 1 && target.groups <= Shards.MAX_SHARDS, "--shards must be from 1 to 16");
         evidence.check(course.cuts == null || target.simulate, "--cuts requires --simulate");
         evidence.check(course.cuts() >= 1, "--cuts must be 1 or more");
         evidence.check(course.rounds == null || course.hours == null, "--rounds and --hours exclude each other");

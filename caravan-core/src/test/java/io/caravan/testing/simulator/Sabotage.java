@@ -86,7 +86,7 @@ enum Sabotage {
             "            for (long segment = firstUnforcedSegment;",
             "            segments.forcedUpTo(position);\n            for (long segment = firstUnforcedSegment;")),
     TRUST_THE_LAST_SEGMENTS_HEADER_AFTER_A_KILL(
-            edit("engine/RecoveryCleanup", "            log.finishAnew(log.last());\n", "")),
+            edit("engine/StoreOpening", "            log.rewriteHeader(log.last());\n", "")),
     FLUSH_WHILE_ANOTHER_FLUSHES(edit("engine/CommitQueue", "        spare = null;\n", "        spare = sealed;\n")),
     SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(edit("wal/LogSegments", "            file(segment).force();\n", "")),
     KEEP_WHAT_WAS_FREED(edit(

@@ -14,11 +14,11 @@ final class DeletionJournals {
 
     DeletionJournals(ListStore store, Catalog catalog) {
         this.catalog = catalog;
-        this.journals = store.groups().stream().map(DeletionJournal::new).toList();
+        this.journals = store.shards().stream().map(DeletionJournal::new).toList();
     }
 
     private DeletionJournal of(DocumentName name) {
-        return journals.get(catalog.groupOf(name));
+        return journals.get(catalog.shardOf(name));
     }
 
     /** Commits an edit that makes these deletions, if any; see {@link DeletionJournal#commit}. */

@@ -76,7 +76,7 @@ public final class DocumentService implements AutoCloseable {
 
     /** Opens the catalog of a store, which assigns documents to shards by their slots. */
     public static Catalog catalogOf(ListStore store) {
-        int groups = store.groups().size();
+        int groups = store.shards().size();
         return Catalog.open(store, CATALOG_LIST_ID, name -> Slots.group(name.toBytes(), groups));
     }
 
@@ -502,10 +502,10 @@ public final class DocumentService implements AutoCloseable {
      * @param names the documents of the write
      */
     public void willWrite(Executor loop, Collection<DocumentName> names) {
-        int group = catalog.groups() == 1 || names.isEmpty()
+        int group = catalog.shards() == 1 || names.isEmpty()
                 ? 0
-                : catalog.groupOf(names.iterator().next());
-        turns.computeIfAbsent(loop, each -> new LoopTurn(store.groups(), each)).willWrite(group);
+                : catalog.shardOf(names.iterator().next());
+        turns.computeIfAbsent(loop, each -> new LoopTurn(store.shards(), each)).willWrite(group);
     }
 
     /** See {@link ListStore#writable()}. */
@@ -552,17 +552,17 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /** Returns the number of shards of the store. */
-    public int groups() {
-        return catalog.groups();
+    public int shards() {
+        return catalog.shards();
     }
 
     /**
      * Returns the layout of a shard on disk; see {@link ListStore#layout()}.
      *
-     * @param group the number of the shard, from 0, below {@link #groups()}
+     * @param group the number of the shard, from 0, below {@link #shards()}
      */
     public StoreLayout layout(int group) {
-        return store.groups().get(group).layout();
+        return store.shards().get(group).layout();
     }
 
     /** Stops deleting expired documents. The store stays open. */

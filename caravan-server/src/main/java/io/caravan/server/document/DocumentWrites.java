@@ -71,7 +71,7 @@ final class DocumentWrites {
         this.spaces = spaces;
         this.rules = rules;
         this.tails = tails;
-        this.troubles = Stream.generate(Trouble::new).limit(catalog.groups()).toList();
+        this.troubles = Stream.generate(Trouble::new).limit(catalog.shards()).toList();
     }
 
     /**
@@ -327,12 +327,12 @@ final class DocumentWrites {
     /** See {@link DocumentService#requireOneGroup}. */
     void requireOneGroup(Collection<DocumentName> names) {
         requireHere(names);
-        if (catalog.inOneGroup(names)) {
+        if (catalog.inOneShard(names)) {
             return;
         }
         int first = groupOf(names);
         DocumentName other = names.stream()
-                .filter(name -> catalog.groupOf(name) != first)
+                .filter(name -> catalog.shardOf(name) != first)
                 .findFirst()
                 .orElseThrow();
         throw new DocumentException(
@@ -368,7 +368,7 @@ final class DocumentWrites {
             byte[] both = Arrays.copyOf(kept, kept.length + suffix.length);
             System.arraycopy(suffix, 0, both, kept.length, suffix.length);
             DocumentName candidate = DocumentName.of(both);
-            if (here.test(candidate) && catalog.groupOf(candidate) == catalog.groupOf(name)) {
+            if (here.test(candidate) && catalog.shardOf(candidate) == catalog.shardOf(name)) {
                 return candidate;
             }
         }
@@ -376,9 +376,9 @@ final class DocumentWrites {
 
     /** Returns the shard of the first name, which is that of all names that can be written together. */
     private int groupOf(Collection<DocumentName> names) {
-        return catalog.groups() == 1 || names.isEmpty()
+        return catalog.shards() == 1 || names.isEmpty()
                 ? 0
-                : catalog.groupOf(names.iterator().next());
+                : catalog.shardOf(names.iterator().next());
     }
 
     /**

@@ -28,7 +28,7 @@ public final class StoreMetrics {
         Figures<DocumentService> documents = metrics.of(() -> served);
         documents.gauge("caravan.documents", "Documents", DocumentService::documents);
         documents.counter("caravan.reads", "Reads of values, whatever their number", DocumentService::reads);
-        documents.gauge("caravan.store.shards", "Shards of the store, each with a log", DocumentService::groups);
+        documents.gauge("caravan.store.shards", "Shards of the store, each with a log", DocumentService::shards);
         documents.gauge(
                 "caravan.store.writable",
                 "1 while the store takes writes, 0 since it has failed or has no space",

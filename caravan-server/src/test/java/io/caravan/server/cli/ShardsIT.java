@@ -124,7 +124,7 @@ class ShardsIT {
             assertThat(server.terminate()).isZero();
         }
         run("verify " + data()).exits(0);
-        assertThat(printed).contains("group-0 is clean: ", "group-1 is clean: ", "group-2 is clean: ");
+        assertThat(printed).contains("shard-0 is clean: ", "shard-1 is clean: ", "shard-2 is clean: ");
     }
 
     @Test
@@ -133,7 +133,7 @@ class ShardsIT {
         for (String other : List.of("1", "2", "4")) {
             run("serve --resp 127.0.0.1:0 --http 127.0.0.1:0 --data " + data() + " --shards " + other)
                     .exits(1);
-            assertThat(printed).contains("was made with --shards 3", "Start with --shards 3");
+            assertThat(printed).contains("was created with --shards 3", "Start with --shards 3");
         }
         run("serve --shards 17 --data " + data()).exits(2);
         assertThat(printed).contains("--shards must be from 1 to 16");
@@ -145,11 +145,11 @@ class ShardsIT {
         try (Here server = new Here(data(), GROUPS)) {
             server.client.call("RPUSH", name, "hello");
             run("verify " + data()).exits(0);
-            assertThat(printed).contains("group-2 is open; reading it as it is", "group-2 is clean");
+            assertThat(printed).contains("shard-2 is open; reading it as it is", "shard-2 is clean");
         }
         run("dump " + data() + " " + name).exits(0);
         assertThat(printed).contains("\"hello\"");
-        run("dump " + data().resolve("group-2") + " " + name).exits(0);
+        run("dump " + data().resolve("shard-2") + " " + name).exits(0);
         run("dump " + data() + " " + in(1)).exits(3);
         for (String command : List.of(
                 "dump " + data(),
@@ -157,10 +157,10 @@ class ShardsIT {
                 "repair --dry-run " + data(),
                 "salvage " + data() + " " + directory.resolve("salvaged"))) {
             run(command).exits(2);
-            assertThat(printed).contains("has 3 groups, each of which is a store: name the folder of one");
+            assertThat(printed).contains("has 3 shards, each of which is a store: name the directory of one");
         }
-        run("repair --dry-run " + data().resolve("group-1")).exits(0);
-        Path damaged = data().resolve("group-1");
+        run("repair --dry-run " + data().resolve("shard-1")).exits(0);
+        Path damaged = data().resolve("shard-1");
         try (Stream<Path> files = Files.list(damaged)) {
             for (Path file :
                     files.filter(each -> each.toString().endsWith(".ckp")).toList()) {
@@ -168,7 +168,7 @@ class ShardsIT {
             }
         }
         run("verify " + data()).exits(1);
-        assertThat(printed).contains("FAULT: ", "group-0 is clean", "group-2 is clean");
+        assertThat(printed).contains("FAULT: ", "shard-0 is clean", "shard-2 is clean");
     }
 
     @Test
@@ -218,7 +218,7 @@ class ShardsIT {
         }
         Path restored = directory.resolve("restored");
         run("restore --shards 2 --archive " + archive + " --data " + restored).exits(0);
-        assertThat(Shards.folders(restored)).hasSize(2);
+        assertThat(Shards.directories(restored)).hasSize(2);
         try (Here server = new Here(restored, 2)) {
             assertThat(server.client.call("DBSIZE")).isEqualTo(":10");
             for (int i = 10; i < 20; i++) {

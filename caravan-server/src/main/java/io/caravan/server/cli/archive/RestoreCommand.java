@@ -121,7 +121,7 @@ public final class RestoreCommand extends ClientCommand {
             restoreOne(name, output);
         } else {
             check(at == null && as == null, BOTH);
-            check(groups >= 1 && groups <= Shards.MAX_GROUPS, "--shards must be from 1 to " + Shards.MAX_GROUPS);
+            check(groups >= 1 && groups <= Shards.MAX_SHARDS, "--shards must be from 1 to " + Shards.MAX_SHARDS);
             check(jobs >= 1 && jobs <= MAX_JOBS, "--jobs must be from 1 to " + MAX_JOBS);
             String how = "give NAME for a running server to restore, or --archive and --data for a whole store";
             restoreAll(given(archive.url(), how), given(data, how), output);

@@ -103,8 +103,8 @@ final class StoreOptions {
      */
     int groups() {
         check(
-                groups >= 1 && groups <= Shards.MAX_GROUPS,
-                "--shards must be from 1 to " + Shards.MAX_GROUPS + ", was " + groups);
+                groups >= 1 && groups <= Shards.MAX_SHARDS,
+                "--shards must be from 1 to " + Shards.MAX_SHARDS + ", was " + groups);
         return groups;
     }
 

@@ -23,11 +23,11 @@ abstract class DirectoryCommand extends CliCommand {
 
     /** Returns the directory after checking that it contains one store, not several shards. */
     protected final Path oneStore(Path directory) {
-        List<Path> folders = Shards.folders(directory);
+        List<Path> stores = Shards.directories(directory);
         check(
-                folders.size() == 1,
-                directory + " has " + folders.size()
-                        + " groups, each of which is a store: name the folder of one, such as " + folders.get(0));
+                stores.size() == 1,
+                directory + " has " + stores.size()
+                        + " shards, each of which is a store: name the directory of one, such as " + stores.get(0));
         return directory;
     }
 }

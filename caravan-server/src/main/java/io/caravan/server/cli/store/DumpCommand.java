@@ -88,7 +88,7 @@ public final class DumpCommand extends DirectoryCommand {
 
     /** Returns the directory of the document's shard, or of the only store. */
     private Path storeOf(String document) {
-        List<Path> groups = Shards.folders(directory);
+        List<Path> groups = Shards.directories(directory);
         return groups.get(Slots.group(document.getBytes(UTF_8), groups.size()));
     }
 
@@ -120,7 +120,7 @@ public final class DumpCommand extends DirectoryCommand {
             DocumentNames.Entry entry = catalog.wanted();
             return entry != null && dumpDocument(contents, printer, entry);
         }
-        if (Shards.folders(directory).size() > 1) {
+        if (Shards.directories(directory).size() > 1) {
             // The shard has never contained a document.
             return false;
         }

@@ -36,7 +36,7 @@ public final class VerifyCommand extends StoreCommand {
     @Override
     int run() throws IOException {
         boolean clean = true;
-        for (Path store : Shards.folders(directory)) {
+        for (Path store : Shards.directories(directory)) {
             clean &= verify(store);
         }
         return clean ? CommandLine.ExitCode.OK : DAMAGED;

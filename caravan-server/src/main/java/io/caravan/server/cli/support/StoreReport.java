@@ -48,7 +48,7 @@ final class StoreReport {
     static void look(SupportFile file, Path directory, VerifyReport.Progress progress) {
         List<Path> folders;
         try {
-            folders = Shards.folders(directory);
+            folders = Shards.directories(directory);
         } catch (CaravanException damaged) {
             file.missing(PART, "the file that says how many groups there are cannot be read");
             return;

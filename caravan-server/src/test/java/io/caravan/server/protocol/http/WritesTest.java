@@ -60,7 +60,7 @@ class WritesTest {
         ListStore store = (ListStore) Proxy.newProxyInstance(
                 ListStore.class.getClassLoader(), new Class<?>[] {ListStore.class}, (proxy, method, arguments) -> {
                     switch (method.getName()) {
-                        case "groups":
+                        case "shards":
                             return List.of(proxy);
                         case "writable":
                             return writable;

@@ -79,7 +79,7 @@ public final class CaravanMetrics implements MeterBinder {
                 .gauge(
                         "shards",
                         "Shards of the store, each with a log",
-                        groups -> groups.groups().size());
+                        sharded -> sharded.shards().size());
     }
 
     /** The metrics of one source, which is queried for each value. */

@@ -38,17 +38,17 @@ public final class OperatorEndpoints {
     public void store(HttpExchange exchange) {
         DocumentService documents = endpoints.readiness().documents();
         int group = (int) Math.min(
-                documents.groups(), DocumentList.number(exchange.request().query(), "shard", 0));
-        if (group == documents.groups()) {
+                documents.shards(), DocumentList.number(exchange.request().query(), "shard", 0));
+        if (group == documents.shards()) {
             throw Problem.badRequest(
-                    "invalid_parameter", "shard must be below the number of the store's shards, " + documents.groups());
+                    "invalid_parameter", "shard must be below the number of the store's shards, " + documents.shards());
         }
         Shared<StoreLayout> shared = layouts.computeIfAbsent(group, any -> new Shared<>(LAYOUT_AGE, System::nanoTime));
         endpoints.read(exchange, () -> {
             StoreLayout layout = shared.get(() -> documents.layout(group));
             Map<String, Object> answer = new LinkedHashMap<>();
             answer.put("shard", group);
-            answer.put("shards", documents.groups());
+            answer.put("shards", documents.shards());
             answer.put("log", layout.log());
             answer.put("heap", layout.heap());
             answer.put("pinsComplete", layout.pinsComplete());

@@ -207,7 +207,7 @@ public final class ServerStatus {
     private Map<String, Object> persistence(@Nullable StoreStats stats) {
         Map<String, Object> fields =
                 ordered("loading", 0, "durability", durability.name().toLowerCase(Locale.ROOT));
-        fields.put("shards", documents.groups());
+        fields.put("shards", documents.shards());
         fields.put("store_incomplete", documents.incomplete() ? 1 : 0);
         if (stats != null) {
             CaravanException trouble = documents.trouble();

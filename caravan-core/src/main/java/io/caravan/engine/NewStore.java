@@ -1,11 +1,14 @@
-package io.caravan.inspect;
+package io.caravan.engine;
 
+import io.caravan.StoreConfig;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointWriter;
 import io.caravan.format.Checksums;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.FileHeader;
+import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
+import io.caravan.format.FsyncedLsnLayout;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
@@ -19,47 +22,69 @@ import java.nio.ByteOrder;
 import java.security.SecureRandom;
 
 /**
- * Writes the files of a new store: a heap without holes between values, an empty log, and one checkpoint. The birth of
- * its lists is LSN 0, where no record can be.
+ * Writes the files of a new store: an empty log, a heap without holes between values, and one checkpoint. The checkpoint
+ * is published last: once it exists, the store exists. The birth of its lists is LSN 0, where no record can be.
  */
-final class SalvagedStore implements AutoCloseable {
+public final class NewStore implements AutoCloseable {
     private static final long BIRTH = 0;
 
-    private final Storage storage;
-    private final long storeId = new SecureRandom().nextLong();
+    private final long storeId;
     private final LogGeometry logGeometry;
     private final HeapGeometry heapGeometry;
     private final HeapFile heapFile;
     private final CheckpointWriter checkpoint;
     private long address;
 
-    SalvagedStore(Storage storage, SalvageIdentity like) throws IOException {
-        this.storage = storage;
-        this.logGeometry = new LogGeometry(like.logSegmentBytes());
-        this.heapGeometry = new HeapGeometry(like.heapSegmentBytes());
+    /** Creates the files, except for the checkpoint. */
+    public NewStore(Storage storage, long storeId, int logSegmentBytes, int heapSegmentBytes) throws IOException {
+        this.storeId = storeId;
+        this.logGeometry = new LogGeometry(logSegmentBytes);
+        this.heapGeometry = new HeapGeometry(heapSegmentBytes);
         try (LogSegments log = new LogSegments(storage, logGeometry, storeId)) {
             log.prepareNext();
         }
         heapFile = new HeapFile(storage, heapGeometry, storeId);
-        heapFile.createNext();
-        address = heapGeometry.firstAddress(0);
-        checkpoint = new CheckpointWriter(storage, 0);
+        try {
+            heapFile.createNext();
+            address = heapGeometry.firstAddress(0);
+            storage.create(FileNames.FORCED_LSN, FsyncedLsnLayout.BYTES).close();
+            checkpoint = new CheckpointWriter(storage, 0);
+        } catch (IOException | RuntimeException failed) {
+            heapFile.close();
+            throw failed;
+        }
     }
 
-    void startPartition(int partition) {
+    /** Creates a store without lists. */
+    static void createEmpty(Storage storage, StoreConfig config, long storeId) throws IOException {
+        try (NewStore store = new NewStore(storage, storeId, config.logSegmentBytes(), config.heapSegmentBytes())) {
+            for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
+                store.startPartition(partition);
+                store.endPartition();
+            }
+            store.publish();
+        }
+    }
+
+    /** Returns a random id, which no other store has. */
+    public static long newStoreId() {
+        return new SecureRandom().nextLong();
+    }
+
+    public void startPartition(int partition) {
         checkpoint.startPartition(partition, logGeometry.firstFrame(0));
     }
 
-    void endPartition() throws IOException {
+    public void endPartition() throws IOException {
         checkpoint.endPartition();
     }
 
     /** Writes a value. Returns its region. */
-    long write(long id, long sequence, ByteBuffer value) throws IOException {
+    public long write(long id, long sequence, ByteBuffer value) throws IOException {
         int length = value.remaining();
         int bytes = EntryLayout.entryBytes(length);
         if (bytes > heapGeometry.usableBytes()) {
-            throw new IOException("a value of " + length + " bytes has no room in heap segments of "
+            throw new IOException("a value of " + length + " bytes does not fit in heap segments of "
                     + heapGeometry.segmentBytes() + " bytes");
         }
         if (!heapGeometry.contains(address, bytes)) {
@@ -78,14 +103,14 @@ final class SalvagedStore implements AutoCloseable {
         return region;
     }
 
-    /** Writes a list whose values have been written. The sequences of the values end before {@code next}. */
-    void list(long id, long next, long[] regions, int count) throws IOException {
+    /** Adds a list whose values have been written. The sequences of the values end before {@code next}. */
+    public void list(long id, long next, long[] regions, int count) throws IOException {
         checkpoint.list(id, BIRTH, next - count, next);
         checkpoint.regions(regions, 0, count);
     }
 
     /** Completes the store. It is durable when this returns. */
-    void publish() throws IOException {
+    public void publish() throws IOException {
         heapFile.force();
         long start = logGeometry.firstFrame(0);
         checkpoint.publish(new CheckpointHeader(
@@ -101,7 +126,6 @@ final class SalvagedStore implements AutoCloseable {
                 heapGeometry.segmentBytes(),
                 heapFile.segmentCount(),
                 ListIndex.PARTITIONS));
-        storage.forceDirectory();
     }
 
     @Override

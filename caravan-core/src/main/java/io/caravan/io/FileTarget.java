@@ -1,0 +1,15 @@
+package io.caravan.io;
+
+import java.io.IOException;
+
+/** A directory to which files are copied. */
+public interface FileTarget {
+    /**
+     * Creates a file of this size, or replaces the file with this name. Fills it with zeros, so that its space is
+     * allocated on the disk, and fsyncs it. If the disk has no space, removes the file again.
+     */
+    StoreFile create(String name, long bytes) throws IOException;
+
+    /** Fsyncs the directory: makes all creations, renames, and deletions so far durable. */
+    void forceDirectory() throws IOException;
+}
