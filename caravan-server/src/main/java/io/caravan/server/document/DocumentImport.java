@@ -1,5 +1,9 @@
 package io.caravan.server.document;
 
+import static io.caravan.server.document.DocumentAttributes.BY_A_CLIENT;
+import static io.caravan.server.document.DocumentAttributes.ORIGIN;
+import static io.caravan.server.document.DocumentAttributes.RESTORING;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException.Reason;
 import java.util.List;
@@ -44,7 +48,7 @@ public final class DocumentImport {
             List<byte[]> values,
             Replaced replaced) {
         makeRoom(document, firstSequence, replaced);
-        document.bring(attributes.withStart(firstSequence).withBrought(firstSequence + values.size()), values);
+        document.importPart(attributes.withStart(firstSequence).withBrought(firstSequence + values.size()), values);
         return firstSequence + values.size();
     }
 
@@ -61,16 +65,16 @@ public final class DocumentImport {
         requireFirst(firstSequence);
         if (replaced == Replaced.ANYTHING && isVisible(document)) {
             document.requireNoFence();
-            EditedDocument beside = document.beside();
+            EditedDocument beside = document.replacement();
             DocumentInfo unfinished = beside.evenDeleted();
             if (unfinished != null) {
                 beside.abortRestoring(unfinished.id());
             }
-            return beside.bring(attributes.withStart(firstSequence).withImporting(), List.of());
+            return beside.importPart(attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT), List.of());
         }
         RedirectTarget redirect = makeRoom(document, firstSequence, replaced);
-        return document.bring(
-                attributes.withStart(firstSequence).withImporting().withMovedTo(redirect), List.of());
+        return document.importPart(
+                attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT).withMovedTo(redirect), List.of());
     }
 
     private static void requireFirst(long sequence) {
@@ -95,7 +99,7 @@ public final class DocumentImport {
         DocumentInfo there = document.evenDeleted();
         RedirectTarget redirect = there == null ? null : there.attributes().movedTo();
         if (redirect != null && replaced != Replaced.NOTHING) {
-            document.removeRedirect();
+            document.drop();
             return redirect;
         }
         if (document.info() != null && replaced != Replaced.ANYTHING) {
@@ -116,7 +120,7 @@ public final class DocumentImport {
     public static long add(EditedDocument document, long id, long sequence, List<byte[]> values) {
         EditedDocument coming = coming(document, id);
         DocumentInfo info = begun(document, coming, id, sequence);
-        coming.bring(info.attributes(), values);
+        coming.importPart(info.attributes(), values);
         return sequence + values.size();
     }
 
@@ -131,9 +135,9 @@ public final class DocumentImport {
         EditedDocument coming = coming(document, id);
         DocumentInfo info = begun(document, coming, id, nextSequence);
         DocumentAttributes made =
-                info.attributes().withoutImporting().withMovedTo(null).withBrought(nextSequence);
+                info.attributes().with(RESTORING, null).withMovedTo(null).withBrought(nextSequence);
         if (coming == document) {
-            document.bring(made, List.of());
+            document.importPart(made, List.of());
         } else {
             document.replaceBy(coming, made);
         }
@@ -160,13 +164,14 @@ public final class DocumentImport {
             List<byte[]> values) {
         DocumentInfo info = document.info();
         if (info == null || info.id() != id) {
-            throw new DocumentException(Reason.CHANGED, document.name(), "is not the one any more that is to go on");
+            throw new DocumentException(Reason.CHANGED, document.name(), "was deleted or replaced since it was imported");
         }
-        requireNext(document, info, sequence, "goes on");
+        requireNext(document, info, sequence, "continues");
         long next = sequence + values.size();
         DocumentAttributes attributes =
-                info.attributes().withOrigin(portable.origin()).withBrought(next);
-        document.bringOn(attributes, values, portable, firstSequence);
+                info.attributes().with(ORIGIN, portable.origin()).withBrought(next);
+        document.importPart(attributes.withPortable(portable.raw()), values);
+        document.trimTo(firstSequence);
         return next;
     }
 
@@ -194,16 +199,16 @@ public final class DocumentImport {
     /** Returns the document being imported: the one with the name, or its replacement. */
     private static EditedDocument coming(EditedDocument document, long id) {
         DocumentInfo info = document.evenDeleted();
-        return info != null && info.id() == id ? document : document.beside();
+        return info != null && info.id() == id ? document : document.replacement();
     }
 
     private static DocumentInfo begun(EditedDocument document, EditedDocument coming, long id, long nextSequence) {
         DocumentName name = document.name();
         @Nullable DocumentInfo info = coming.evenDeleted();
         if (info == null || info.id() != id || !info.attributes().importing()) {
-            throw new DocumentException(Reason.CHANGED, name, "is not being imported any more");
+            throw new DocumentException(Reason.CHANGED, name, "is no longer being imported");
         }
-        requireNext(document, info, nextSequence, "is being imported, and goes on");
+        requireNext(document, info, nextSequence, "is being imported, and continues");
         return info;
     }
 

@@ -190,10 +190,10 @@ class SpaceDurabilityTest {
     void moreThanTheServerPromisesIsRefused() throws Exception {
         start(Durability.PROCESS);
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "durability", "sync"))
-                .isEqualTo("-ERR durability cannot be sync here: the server itself promises no more than process;"
+                .isEqualTo("-ERR durability cannot be sync here: the server offers at most process;"
                         + " start it with --durability sync");
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "durability", "replicated"))
-                .isEqualTo("-ERR durability cannot be replicated here: the server is no part of a cluster");
+                .isEqualTo("-ERR durability cannot be replicated here: the server is not part of a cluster");
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "durability", "eternal"))
                 .isEqualTo("-ERR durability must be memory, process, sync, replicated, or 0 to unset it");
         assertThat(server.http("PUT", "/v1/spaces/a/", "{\"durability\": 1}").statusCode())

@@ -74,17 +74,16 @@ final class SpaceJournal {
             entry.get(encoded);
             noted(sequences, settings, Prefix.of(prefix), encoded.length == 0 ? null : decode(encoded), sequence);
         } catch (BufferUnderflowException | IllegalArgumentException invalid) {
-            throw new CorruptStoreException(FILE, 0, LIST_ID, sequence, "is no space's: " + invalid.getMessage());
+            throw new CorruptStoreException(FILE, 0, LIST_ID, sequence, "is not an entry of a space: " + invalid.getMessage());
         }
     }
 
     private static SpaceSettings decode(byte[] encoded) {
-        Attributes attributes = Attributes.decode(encoded);
-        if (!SpaceSettings.knows(attributes)) {
-            // Written by a release that has added a setting, or a word of one.
+        SpaceSettings settings = SpaceSettings.decode(Attributes.decode(encoded));
+        if (settings == null) {
             throw new StoreVersionException(FILE, VERSION + 1, VERSION, VERSION);
         }
-        return SpaceSettings.decode(attributes);
+        return settings;
     }
 
     private static void noted(

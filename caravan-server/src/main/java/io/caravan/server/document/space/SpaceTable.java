@@ -35,7 +35,7 @@ final class SpaceTable {
     SpaceTable(
             SortedMap<Prefix, SpaceSettings> settings,
             Promise server,
-            Function<Prefix, SpaceCounters> activities,
+            Function<Prefix, SpaceCounters> counters,
             SpaceTable before) {
         spaces = new Space[settings.size()];
         boolean same = before.counted()
@@ -52,7 +52,7 @@ final class SpaceTable {
                     prefix,
                     each.getValue(),
                     server,
-                    activities.apply(prefix),
+                    counters.apply(prefix),
                     last,
                     this,
                     same ? before.spaces[count] : null);

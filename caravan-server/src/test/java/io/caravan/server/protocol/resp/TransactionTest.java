@@ -119,7 +119,7 @@ class TransactionTest extends RespTestBase {
             queue("LRANGE", "k", reads[0], reads[1]);
             queue("LRANGE", "k", reads[0], reads[1]);
             queue("DEL", "k");
-            fails("ERR the values to answer take more than 2097152 bytes", "EXEC");
+            fails("ERR the values of the reply take more than 2097152 bytes", "EXEC");
             answers(":3", "LLEN", "k");
         }
         client.call("MULTI");
@@ -142,7 +142,7 @@ class TransactionTest extends RespTestBase {
         queue("LTRIM", "j", "0", "0");
         assertThat(client.call("EXEC"))
                 .startsWith("-ERR ")
-                .contains("takes only JSON", "(command 2 of the transaction, RPUSH; nothing has been changed)");
+                .contains("accepts only JSON", "(command 2 of the transaction, RPUSH; nothing has been changed)");
         answers(":2", "LLEN", "j");
     }
 
