@@ -90,9 +90,7 @@ public record CreateRequest(
             if (refused.reason() != Reason.GONE) {
                 throw refused;
             }
-            throw exists(
-                    name,
-                    "is deleted, but its forks still need its values, so the name is taken");
+            throw exists(name, "is deleted, but its forks still need its values, so the name is taken");
         }
         if (existing != null) {
             checkSame(name, existing);

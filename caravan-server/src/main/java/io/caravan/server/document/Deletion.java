@@ -30,7 +30,6 @@ public record Deletion(long incarnation, long nextSequence, long deletedAtMillis
         if (bytes.remaining() <= NAME || bytes.get() != VERSION) {
             throw new IllegalArgumentException("is not a deletion of version " + VERSION);
         }
-        return new Deletion(
-                bytes.getLong(), bytes.getLong(), bytes.getLong(), DocumentName.of(Attribute.bytes(bytes)));
+        return new Deletion(bytes.getLong(), bytes.getLong(), bytes.getLong(), DocumentName.of(Attribute.bytes(bytes)));
     }
 }

@@ -78,8 +78,8 @@ final class DeletionJournal {
     void commit(Edit edit, List<Deletion> deletions, boolean record, WriteCallback callback) {
         if (!record) {
             LOG.warn(
-                    "the store has no space to record the deletion of {} documents: they stay in the archive if the server"
-                            + " is restarted before it has archived that",
+                    "the store has no space to record the deletion of {} documents: they stay in the archive if the"
+                            + " server is restarted before it has archived that",
                     deletions.size());
             commit(edit, deletions, UNWRITTEN, callback);
             return;

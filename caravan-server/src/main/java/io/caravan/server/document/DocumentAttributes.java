@@ -34,8 +34,7 @@ public final class DocumentAttributes {
     /** The last sequence that a writer sent. */
     static final Attribute<String> STREAM_SEQ = Attribute.text("stream-seq");
 
-    static final Attribute<Producers> PRODUCERS =
-            new Attribute<>("producers", Producers::encode, Producers::decode);
+    static final Attribute<Producers> PRODUCERS = new Attribute<>("producers", Producers::encode, Producers::decode);
 
     /** The point at which the document was forked from another one. */
     static final Attribute<Fork> FORK = new Attribute<>(

@@ -164,7 +164,8 @@ public final class DocumentImport {
             List<byte[]> values) {
         DocumentInfo info = document.info();
         if (info == null || info.id() != id) {
-            throw new DocumentException(Reason.CHANGED, document.name(), "was deleted or replaced since it was imported");
+            throw new DocumentException(
+                    Reason.CHANGED, document.name(), "was deleted or replaced since it was imported");
         }
         requireNext(document, info, sequence, "continues");
         long next = sequence + values.size();

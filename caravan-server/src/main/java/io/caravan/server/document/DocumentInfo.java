@@ -13,8 +13,7 @@ import io.caravan.catalog.DocumentState;
 public record DocumentInfo(long id, long firstSequence, long nextSequence, DocumentAttributes attributes) {
 
     static DocumentInfo of(DocumentState state) {
-        return of(
-                state.id(), state.firstSequence(), state.nextSequence(), DocumentAttributes.of(state.attributes()));
+        return of(state.id(), state.firstSequence(), state.nextSequence(), DocumentAttributes.of(state.attributes()));
     }
 
     /** Returns the document whose own list has these sequences. */

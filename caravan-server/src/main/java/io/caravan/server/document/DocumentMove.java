@@ -98,6 +98,7 @@ public final class DocumentMove {
         return new DocumentException(
                 Reason.MOVING,
                 name,
-                "is being moved to " + fence.to() + ", and rejects writes until the move has ended: try again in a moment");
+                "is being moved to " + fence.to()
+                        + ", and rejects writes until the move has ended: try again in a moment");
     }
 }

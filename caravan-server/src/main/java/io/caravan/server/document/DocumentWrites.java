@@ -23,7 +23,6 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -178,8 +177,7 @@ abstract class DocumentWrites extends DocumentReads {
         }
         cold.fetch(
                 missing.get(at),
-                Outcome.of(
-                        name -> orFail(outcome, () -> fetch(missing, at + 1, next, outcome)), outcome::failure));
+                Outcome.of(name -> orFail(outcome, () -> fetch(missing, at + 1, next, outcome)), outcome::failure));
     }
 
     /** Runs part of a write on a thread that would lose an exception, and passes any exception to the outcome. */
@@ -392,8 +390,8 @@ abstract class DocumentWrites extends DocumentReads {
                 throw new DocumentException(
                         Reason.CROSS_SLOT,
                         name,
-                        "is in another Raft group: a request concerns one group; names with the same {part} in braces are in"
-                                + " one group");
+                        "is in another Raft group: a request concerns one group; names with the same {part} in braces"
+                                + " are in one group");
             }
         }
     }
@@ -456,8 +454,8 @@ abstract class DocumentWrites extends DocumentReads {
     private void rejectDurably(Set<DocumentName> names, Write<?> write, RuntimeException refused, ReadBarrier barrier) {
         try (Edit nothing = edit(names)) {
             setTerms(nothing, names);
-            nothing.commit(completion(
-                    names, write.outcome(), () -> write.outcome().failure(refused), barrier));
+            nothing.commit(
+                    completion(names, write.outcome(), () -> write.outcome().failure(refused), barrier));
         } catch (CaravanException failed) {
             troubles.get(groupOf(names)).rejected(failed);
             write.outcome().failure(failed);
@@ -470,8 +468,7 @@ abstract class DocumentWrites extends DocumentReads {
      * @param done reports to the outcome, once the state that the write has seen or made is durable
      * @param barrier the barrier that the report passes
      */
-    private WriteCallback completion(
-            Set<DocumentName> names, Outcome<?> outcome, Runnable done, ReadBarrier barrier) {
+    private WriteCallback completion(Set<DocumentName> names, Outcome<?> outcome, Runnable done, ReadBarrier barrier) {
         Trouble trouble = troubles.get(groupOf(names));
         return new WriteCallback() {
             @Override

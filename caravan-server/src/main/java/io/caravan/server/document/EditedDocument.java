@@ -134,8 +134,7 @@ public final class EditedDocument {
     /** Returns the document if it is visible; throws otherwise. */
     static DocumentInfo visible(DocumentName name, DocumentInfo info) {
         if (info.attributes().deleted()) {
-            throw new DocumentException(
-                    Reason.GONE, name, "is deleted; its forks still need its values");
+            throw new DocumentException(Reason.GONE, name, "is deleted; its forks still need its values");
         }
         RedirectTarget moved = info.attributes().movedTo();
         if (moved != null) {
@@ -332,9 +331,7 @@ public final class EditedDocument {
 
     void removeIfExpired() {
         DocumentInfo info = evenDeleted();
-        if (info != null
-                && !info.attributes().deleted()
-                && edits.expiry().expired(info.id(), info.attributes())) {
+        if (info != null && !info.attributes().deleted() && edits.expiry().expired(info.id(), info.attributes())) {
             removeOrHide(info, true);
         }
     }

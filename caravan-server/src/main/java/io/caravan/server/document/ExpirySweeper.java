@@ -91,7 +91,8 @@ final class ExpirySweeper implements AutoCloseable {
                         name,
                         documents.rules::age,
                         Outcome.of(
-                                trimmed -> LOG.debug("document '{}' has lost {} values that were too old", name, trimmed),
+                                trimmed ->
+                                        LOG.debug("document '{}' has lost {} values that were too old", name, trimmed),
                                 problem -> LOG.warn(
                                         "document '{}' has values that are too old and could not be trimmed: {}",
                                         name,

@@ -169,8 +169,7 @@ final class SpaceRules {
     }
 
     private void take(Space space, List<SizeDelta> sizes, Reservation reserved) {
-        long appendedBytes =
-                sizes.stream().mapToLong(SizeDelta::appendedBytes).sum();
+        long appendedBytes = sizes.stream().mapToLong(SizeDelta::appendedBytes).sum();
         long waitNanos = space.take(nanoTime.getAsLong(), sizes.size(), appendedBytes);
         if (waitNanos > 0) {
             space.rejected(Space.Counter.REJECTED_RATES);

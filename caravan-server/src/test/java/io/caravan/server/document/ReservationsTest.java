@@ -40,7 +40,8 @@ class ReservationsTest {
         listeners.add(name("a"), () -> ran.add("same document"));
         listeners.add(name("b"), () -> ran.add("other document"));
 
-        assertThatThrownBy(() -> listeners.changed(List.of(name("a"), name("b")))).isSameAs(broken);
+        assertThatThrownBy(() -> listeners.changed(List.of(name("a"), name("b"))))
+                .isSameAs(broken);
         assertThat(ran).containsExactlyInAnyOrder("failing", "same document", "other document");
         assertThat(listeners.documents()).isZero();
     }

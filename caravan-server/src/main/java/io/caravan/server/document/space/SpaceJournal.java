@@ -74,7 +74,8 @@ final class SpaceJournal {
             entry.get(encoded);
             noted(sequences, settings, Prefix.of(prefix), encoded.length == 0 ? null : decode(encoded), sequence);
         } catch (BufferUnderflowException | IllegalArgumentException invalid) {
-            throw new CorruptStoreException(FILE, 0, LIST_ID, sequence, "is not an entry of a space: " + invalid.getMessage());
+            throw new CorruptStoreException(
+                    FILE, 0, LIST_ID, sequence, "is not an entry of a space: " + invalid.getMessage());
         }
     }
 

@@ -135,9 +135,8 @@ class MigrationCommandsTest extends RespTestBase {
     void aDocumentThatIsMovedIsFencedThenElsewhere() throws IOException {
         client.call("RPUSH", "k", "a", "b");
         answers("[$id, :1, $first, :0, $next, :2]", "CARAVAN.MOVE", "k", "FENCE", "5", "other:6380 http://other:4437");
-        String moving =
-                "MOVING document 'k' is being moved to other:6380 (http://other:4437), and rejects writes until"
-                        + " the move has ended: try again in a moment";
+        String moving = "MOVING document 'k' is being moved to other:6380 (http://other:4437), and rejects writes until"
+                + " the move has ended: try again in a moment";
         fails(moving, "RPUSH", "k", "c");
         for (String write : new String[] {"LPOP k", "DEL k", "LTRIM k 1 -1", "EXPIRE k 9", "CARAVAN.TRIM k TO 1"}) {
             fails("MOVING", write.split(" "));
