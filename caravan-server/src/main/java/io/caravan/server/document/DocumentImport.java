@@ -47,7 +47,7 @@ public final class DocumentImport {
             long firstSequence,
             List<byte[]> values,
             Replaced replaced) {
-        makeRoom(document, firstSequence, replaced);
+        freeName(document, firstSequence, replaced);
         document.importPart(attributes.withStart(firstSequence).withBrought(firstSequence + values.size()), values);
         return firstSequence + values.size();
     }
@@ -72,7 +72,7 @@ public final class DocumentImport {
             }
             return beside.importPart(attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT), List.of());
         }
-        RedirectTarget redirect = makeRoom(document, firstSequence, replaced);
+        RedirectTarget redirect = freeName(document, firstSequence, replaced);
         return document.importPart(
                 attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT).withMovedTo(redirect), List.of());
     }
@@ -90,7 +90,7 @@ public final class DocumentImport {
     }
 
     /** Frees the name. Returns the target of the redirect that had it, or null. */
-    private static @Nullable RedirectTarget makeRoom(EditedDocument document, long firstSequence, Replaced replaced) {
+    private static @Nullable RedirectTarget freeName(EditedDocument document, long firstSequence, Replaced replaced) {
         requireFirst(firstSequence);
         DocumentInfo unfinished = document.evenDeleted();
         if (unfinished != null && unfinished.attributes().importing()) {
@@ -111,16 +111,16 @@ public final class DocumentImport {
     }
 
     /**
-     * Appends to a document whose import has begun.
+     * Appends to a document whose import has requireImporting.
      *
      * @param sequence the sequence of the first value
      * @return the sequence after that of the last value
      * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}
      */
     public static long add(EditedDocument document, long id, long sequence, List<byte[]> values) {
-        EditedDocument coming = coming(document, id);
-        DocumentInfo info = begun(document, coming, id, sequence);
-        coming.importPart(info.attributes(), values);
+        EditedDocument imported = imported(document, id);
+        DocumentInfo info = requireImporting(document, imported, id, sequence);
+        imported.importPart(info.attributes(), values);
         return sequence + values.size();
     }
 
@@ -132,14 +132,14 @@ public final class DocumentImport {
      * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}
      */
     public static long end(EditedDocument document, long id, long nextSequence) {
-        EditedDocument coming = coming(document, id);
-        DocumentInfo info = begun(document, coming, id, nextSequence);
+        EditedDocument imported = imported(document, id);
+        DocumentInfo info = requireImporting(document, imported, id, nextSequence);
         DocumentAttributes made =
                 info.attributes().with(RESTORING, null).withMovedTo(null).withBrought(nextSequence);
-        if (coming == document) {
+        if (imported == document) {
             document.importPart(made, List.of());
         } else {
-            document.replaceBy(coming, made);
+            document.replaceBy(imported, made);
         }
         return nextSequence;
     }
@@ -187,25 +187,26 @@ public final class DocumentImport {
     }
 
     /**
-     * Deletes a document whose import has begun and not ended.
+     * Deletes a document whose import has requireImporting and not ended.
      *
      * @return whether it existed
      */
     public static boolean abort(EditedDocument document, long id) {
-        EditedDocument coming = coming(document, id);
-        DocumentInfo info = coming.evenDeleted();
-        return info != null && info.attributes().importing() && coming.abortRestoring(id);
+        EditedDocument imported = imported(document, id);
+        DocumentInfo info = imported.evenDeleted();
+        return info != null && info.attributes().importing() && imported.abortRestoring(id);
     }
 
     /** Returns the document being imported: the one with the name, or its replacement. */
-    private static EditedDocument coming(EditedDocument document, long id) {
+    private static EditedDocument imported(EditedDocument document, long id) {
         DocumentInfo info = document.evenDeleted();
         return info != null && info.id() == id ? document : document.replacement();
     }
 
-    private static DocumentInfo begun(EditedDocument document, EditedDocument coming, long id, long nextSequence) {
+    private static DocumentInfo requireImporting(
+            EditedDocument document, EditedDocument imported, long id, long nextSequence) {
         DocumentName name = document.name();
-        @Nullable DocumentInfo info = coming.evenDeleted();
+        @Nullable DocumentInfo info = imported.evenDeleted();
         if (info == null || info.id() != id || !info.attributes().importing()) {
             throw new DocumentException(Reason.CHANGED, name, "is no longer being imported");
         }

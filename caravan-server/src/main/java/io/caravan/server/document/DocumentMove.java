@@ -76,7 +76,7 @@ public final class DocumentMove {
                     document.name(),
                     "is not fenced by this run of its move: the move was abandoned, or another run has fenced it");
         }
-        document.moveAway(info, held.to());
+        document.redirect(info, held.to());
         return held.to();
     }
 

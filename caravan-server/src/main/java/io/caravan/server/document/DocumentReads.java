@@ -193,8 +193,10 @@ abstract class DocumentReads {
      * @throws IllegalArgumentException when the cursor is below zero
      */
     public ScanPage scan(long cursor, int limit) {
-        // The state of a running store can only change to complete, when its archive proves to be empty.
-        incomplete = incomplete && (StoreIdentity.incomplete(store) || StoreIdentity.mayAdopt(store));
+        if (incomplete) {
+            // The state of a running store can only change to complete, when its archive proves to be empty.
+            incomplete = StoreIdentity.incomplete(store) || StoreIdentity.mayAdopt(store);
+        }
         Catalog.Page page = catalog.page(cursor, limit);
         List<ScanPage.Found> found = found(page.documents());
         // Without this flush, a crash could undo the creation of a listed document.

@@ -266,11 +266,11 @@ abstract class DocumentWrites extends DocumentReads {
     /**
      * Locks the names and runs the write.
      *
-     * @param asked whether a client requests the write: the rules of spaces may then reject it, and it counts as a read
+     * @param fromClient whether a client requests the write: the rules of spaces may then reject it, and it counts as a read
      *     if it changes nothing
      */
-    private <T> void writeLocking(Set<DocumentName> names, Write<T> write, boolean asked) {
-        ReadBarrier barrier = asked ? readBarrier : ReadBarrier.NONE;
+    private <T> void writeLocking(Set<DocumentName> names, Write<T> write, boolean fromClient) {
+        ReadBarrier barrier = fromClient ? readBarrier : ReadBarrier.NONE;
         Set<DocumentName> locked = names;
         boolean recordDeletions = true;
         while (true) {
@@ -281,7 +281,7 @@ abstract class DocumentWrites extends DocumentReads {
                 if (!edits.migrates()) {
                     setTerms(edit, locked);
                 }
-                try (SpaceRules.Reservation reserved = rules.reserve(edits.documents(), asked)) {
+                try (SpaceRules.Reservation reserved = rules.reserve(edits.documents(), fromClient)) {
                     WriteCallback completion = completion(
                             locked,
                             write.outcome(),

@@ -44,7 +44,7 @@ public final class EditedDocument {
     /** Whether the document now has another name. */
     private boolean handedOver;
     /** Whether the write may change a document that is being moved. */
-    private boolean ofTheMove;
+    private boolean ignoresFence;
 
     EditedDocument(DocumentEdits edits, DocumentName name, DocumentEdit edit, @Nullable SizeDelta size) {
         this.edits = edits;
@@ -321,10 +321,10 @@ public final class EditedDocument {
         return delete(false);
     }
 
-    private boolean delete(boolean noted) {
+    private boolean delete(boolean recorded) {
         DocumentInfo info = info();
         if (info != null) {
-            removeOrHide(info, noted);
+            removeOrHide(info, recorded);
         }
         return info != null;
     }
@@ -336,10 +336,10 @@ public final class EditedDocument {
         }
     }
 
-    private void removeOrHide(DocumentInfo info, boolean noted) {
+    private void removeOrHide(DocumentInfo info, boolean recorded) {
         appended = List.of();
         ArchiveMark mark = info.attributes().archived();
-        if (noted && mark != null) {
+        if (recorded && mark != null) {
             edits.deleted(name, mark, info.nextSequence());
         }
         if (info.attributes().forks() > 0) {
@@ -400,7 +400,7 @@ public final class EditedDocument {
             return false;
         }
         set(info.attributes().withArchived(mark));
-        ofTheMove = true;
+        ignoresFence = true;
         return true;
     }
 
@@ -495,14 +495,14 @@ public final class EditedDocument {
 
     /** Sets attributes in a step of the document's move; the document is fenced before or after the step. */
     void moveTo(DocumentAttributes attributes) {
-        ofTheMove = true;
+        ignoresFence = true;
         edits.migrate();
         set(attributes);
     }
 
     /** Deletes the document, and leaves a redirect in its place. */
-    void moveAway(DocumentInfo info, RedirectTarget to) {
-        ofTheMove = true;
+    void redirect(DocumentInfo info, RedirectTarget to) {
+        ignoresFence = true;
         edits.migrate();
         removeOrHide(info, true);
         set(DocumentAttributes.NONE.withMovedTo(to));
@@ -510,7 +510,7 @@ public final class EditedDocument {
 
     /** See {@link DocumentEdits#requireUnfenced}. */
     void requireUnfenced() {
-        if (before != null && !ofTheMove && !before.equals(edit.state())) {
+        if (before != null && !ignoresFence && !before.equals(edit.state())) {
             requireNoFence();
         }
     }

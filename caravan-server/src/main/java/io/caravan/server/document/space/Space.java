@@ -14,7 +14,7 @@ public final class Space {
     private final SpaceCounters counters;
     private final Promise promise;
     /** The enclosing space: the one with the longest prefix that this space's prefix starts with. */
-    private final @Nullable Space around;
+    private final @Nullable Space enclosing;
 
     private final SpaceTable table;
     private final Counts counts;
@@ -30,7 +30,7 @@ public final class Space {
             SpaceSettings settings,
             Promise server,
             SpaceCounters counters,
-            @Nullable Space around,
+            @Nullable Space enclosing,
             SpaceTable table,
             @Nullable Space before) {
         Promise set = settings.promise();
@@ -39,12 +39,12 @@ public final class Space {
         this.prefix = prefix;
         this.settings = settings;
         this.counters = counters;
-        this.around = around;
+        this.enclosing = enclosing;
         this.table = table;
         this.counts = before == null ? new Counts(new AtomicLong(), new AtomicLong()) : before.counts;
     }
 
-    /** What is counted since the server started. */
+    /** A counter that starts at 0 when the server starts. */
     public enum Counter {
         WRITES,
         BYTES,
@@ -81,8 +81,8 @@ public final class Space {
     }
 
     @Nullable
-    Space around() {
-        return around;
+    Space enclosing() {
+        return enclosing;
     }
 
     /** Returns the number of documents, including those that have expired or are kept for their forks. */
@@ -96,7 +96,7 @@ public final class Space {
     }
 
     /** Counts a document that existed when the space was created. */
-    void found(long documentBytes) {
+    void countExisting(long documentBytes) {
         counts.documents.incrementAndGet();
         counts.bytes.addAndGet(documentBytes);
     }

@@ -46,7 +46,7 @@ final class SpaceTable {
         for (Map.Entry<Prefix, SpaceSettings> each : settings.entrySet()) {
             Prefix prefix = each.getKey();
             while (last != null && !prefix.startsWith(last.prefix())) {
-                last = last.around();
+                last = last.enclosing();
             }
             last = new Space(
                     prefix,
@@ -84,7 +84,7 @@ final class SpaceTable {
         }
         Space space = from == 0 ? null : spaces[from - 1];
         while (space != null && !space.prefix().begins(name)) {
-            space = space.around();
+            space = space.enclosing();
         }
         return space;
     }

@@ -134,7 +134,7 @@ public final class Spaces {
                         "there are already " + MAX_SPACES + " spaces, the maximum; remove one first");
             }
             counters.computeIfPresent(prefix, (any, counted) -> forgetDebt(counted, before, after));
-            make(prefix, after);
+            apply(prefix, after);
             return Objects.requireNonNull(get(prefix));
         } finally {
             changing.unlock();
@@ -152,7 +152,7 @@ public final class Spaces {
         try {
             boolean present = journal.settings().containsKey(prefix);
             if (present) {
-                make(prefix, null);
+                apply(prefix, null);
             }
             return present;
         } finally {
@@ -199,7 +199,7 @@ public final class Spaces {
         return before.get(setting) == after.get(setting);
     }
 
-    private void make(Prefix prefix, @Nullable SpaceSettings settings) {
+    private void apply(Prefix prefix, @Nullable SpaceSettings settings) {
         CompletableFuture<Long> durable = journal.write(prefix, settings);
         if (settings == null) {
             counters.remove(prefix);
@@ -241,7 +241,7 @@ public final class Spaces {
         Space space = made.find(document.name());
         if (space != null) {
             ListInfo list = store.accepted(document.state().id());
-            space.found(list == null ? 0 : list.bytes());
+            space.countExisting(list == null ? 0 : list.bytes());
         }
     }
 }

@@ -103,7 +103,7 @@ class MigrationCommandsTest extends RespTestBase {
         refusesAttribute("the attribute 'expires' must be a number", "expires", "-1");
         refusesAttribute("the attribute 'producers' is cut off", "producers", "\0\0\0");
         refusesAttribute("the attribute 'producers' is longer than 8192 bytes", "producers", "\0".repeat(8193));
-        refusesAttribute("a content type must be of", "content-type", "a\nb");
+        refusesAttribute("a content type must have", "content-type", "a\nb");
         answers(":0", "DBSIZE");
     }
 
