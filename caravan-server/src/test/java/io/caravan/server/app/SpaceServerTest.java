@@ -131,7 +131,7 @@ class SpaceServerTest {
     void whatIsTooLargeIsRefusedOverBothProtocols() throws Exception {
         client.call("CARAVAN.SPACE", "SET", "size/", "max-value-bytes", "4", "max-values", "2", "max-bytes", "6");
         String tooLarge = "-TOOLARGE document 'size/d' cannot ";
-        String value = tooLarge + "take a value of 5 bytes: its space 'size/' has max-value-bytes 4";
+        String value = tooLarge + "have a value of 5 bytes: its space 'size/' has max-value-bytes 4";
         answers(value, "RPUSH", "size/d", "12345");
         answers(":0", "EXISTS", "size/d");
         answers(":2", "RPUSH", "size/d", "1", "2");
