@@ -1,6 +1,5 @@
 package io.caravan.server.document;
 
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
@@ -21,20 +20,12 @@ final class Ages {
 
     private final long[] marks;
 
-    private Ages(long[] marks) {
+    Ages(long[] marks) {
         this.marks = marks;
     }
 
-    static Ages decode(byte[] encoded) {
-        long[] marks = new long[encoded.length / (LONGS * Long.BYTES) * LONGS];
-        ByteBuffer.wrap(encoded).asLongBuffer().get(marks);
-        return new Ages(marks);
-    }
-
     byte[] encode() {
-        ByteBuffer encoded = ByteBuffer.allocate(marks.length * Long.BYTES);
-        encoded.asLongBuffer().put(marks);
-        return encoded.array();
+        return Attribute.encode("", marks);
     }
 
     /**

@@ -1,5 +1,10 @@
 package io.caravan.server.document;
 
+import static io.caravan.server.document.DocumentAttributes.CLOSED;
+import static io.caravan.server.document.DocumentAttributes.PRESENT;
+import static io.caravan.server.document.DocumentAttributes.PRODUCERS;
+import static io.caravan.server.document.DocumentAttributes.STREAM_SEQ;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException.Reason;
 import java.nio.charset.StandardCharsets;
@@ -39,8 +44,8 @@ public record AppendRequest(
      */
     public AppendRequest {
         if (streamSeq != null && streamSeq.length() > MAX_STREAM_SEQ_CHARS) {
-            throw new IllegalArgumentException("a writer's sequence must be of at most " + MAX_STREAM_SEQ_CHARS
-                    + " characters, was of " + streamSeq.length());
+            throw new IllegalArgumentException("a writer's sequence must have at most " + MAX_STREAM_SEQ_CHARS
+                    + " characters, has " + streamSeq.length());
         }
     }
 
@@ -91,7 +96,7 @@ public record AppendRequest(
                 return new Added(info, Result.REPEATED, known);
             }
         }
-        checkStreamSeq(name, attributes.streamSeq());
+        checkStreamSeq(name, attributes.get(STREAM_SEQ));
         checkSequence(name, info.nextSequence());
         return append(document, info);
     }
@@ -99,7 +104,7 @@ public record AppendRequest(
     private Added toClosed(DocumentName name, DocumentInfo info) {
         boolean repeated = producer == null
                 ? close && values.isEmpty()
-                : producer.id().equals(info.attributes().closedBy())
+                : producer.id().equals(info.attributes().get(CLOSED))
                         && producer.equals(info.attributes().producers().find(producer.id()));
         if (!repeated) {
             throw EditedDocument.closed(name, info);
@@ -117,7 +122,7 @@ public record AppendRequest(
             throw new DocumentException(
                     Reason.PRODUCER_FENCED,
                     name,
-                    "has seen epoch " + known.epoch() + " of producer " + producer.id() + ", this is of epoch "
+                    "received epoch " + known.epoch() + " of producer " + producer.id() + " before, and this is epoch "
                             + producer.epoch(),
                     0,
                     known.epoch());
@@ -138,7 +143,7 @@ public record AppendRequest(
         throw new DocumentException(
                 Reason.PRODUCER_EPOCH_START,
                 name,
-                "got the new epoch " + producer.epoch() + " of producer " + producer.id()
+                "received the new epoch " + producer.epoch() + " of producer " + producer.id()
                         + ", which must begin at 0, not " + producer.sequence(),
                 0,
                 producer.sequence());
@@ -159,7 +164,7 @@ public record AppendRequest(
             throw new DocumentException(
                     Reason.STREAM_SEQ_REGRESSION,
                     name,
-                    "has seen the writer's sequence '" + last + "', '" + streamSeq + "' is not greater");
+                    "received the writer's sequence '" + last + "' before, and '" + streamSeq + "' is not greater");
         }
     }
 
@@ -168,7 +173,7 @@ public record AppendRequest(
             throw new DocumentException(
                     Reason.SEQUENCE_CONFLICT,
                     name,
-                    "goes on with sequence " + next + ", not " + sequence.getAsLong(),
+                    "continues with sequence " + next + ", not " + sequence.getAsLong(),
                     sequence.getAsLong(),
                     next);
         }
@@ -182,13 +187,13 @@ public record AppendRequest(
         document.append(values, contentType != null);
         DocumentAttributes after = before.attributes();
         if (producer != null) {
-            after = after.withProducers(after.producers().with(producer));
+            after = after.with(PRODUCERS, after.producers().with(producer));
         }
         if (streamSeq != null) {
-            after = after.withStreamSeq(streamSeq);
+            after = after.with(STREAM_SEQ, streamSeq);
         }
         if (close) {
-            after = after.withClosed(producer == null ? null : producer.id());
+            after = after.with(CLOSED, producer == null ? PRESENT : producer.id());
         }
         if (!after.equals(before.attributes())) {
             document.attributes(after);

@@ -21,26 +21,17 @@ public record ArchiveMark(
         long nextSequence,
         long takenAtMillis,
         int attributesHash) {
-    private static final int BYTES = 5 * Long.BYTES + Integer.BYTES;
-
     /** Returns the mark of a document that is about to be archived for the first time. */
     public static ArchiveMark first(long incarnation) {
         return new ArchiveMark(incarnation, 0, 0, 0, 0, 0);
     }
 
     byte[] encode() {
-        return ByteBuffer.allocate(BYTES)
-                .putLong(incarnation)
-                .putLong(generation)
-                .putLong(firstSequence)
-                .putLong(nextSequence)
-                .putLong(takenAtMillis)
-                .putInt(attributesHash)
-                .array();
+        byte[] hash = ByteBuffer.allocate(Integer.BYTES).putInt(attributesHash).array();
+        return Attribute.encode(hash, incarnation, generation, firstSequence, nextSequence, takenAtMillis);
     }
 
-    static ArchiveMark decode(byte[] encoded) {
-        ByteBuffer bytes = ByteBuffer.wrap(encoded);
+    static ArchiveMark decode(ByteBuffer bytes) {
         return new ArchiveMark(
                 bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getInt());
     }

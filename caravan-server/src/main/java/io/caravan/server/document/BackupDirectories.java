@@ -50,8 +50,8 @@ final class BackupDirectories {
     @Nullable
     BackupInfo find(String name) {
         try {
-            BackupInfo whole = look(of(name));
-            return whole == null ? look(of(name + PARTIAL)) : whole;
+            BackupInfo whole = backup(of(name));
+            return whole == null ? backup(of(name + PARTIAL)) : whole;
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }
@@ -60,9 +60,9 @@ final class BackupDirectories {
     /** Returns up to {@value #MAX_LISTED} backups in the directory, complete or not, by name. */
     Map<String, BackupInfo> list() {
         Map<String, BackupInfo> found = new HashMap<>();
-        try (DirectoryStream<Path> folders = Files.newDirectoryStream(directory)) {
-            for (Path folder : folders) {
-                BackupInfo backup = found.size() < MAX_LISTED ? look(folder) : null;
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
+            for (Path entry : entries) {
+                BackupInfo backup = found.size() < MAX_LISTED ? backup(entry) : null;
                 if (backup != null) {
                     found.merge(backup.name(), backup, (one, other) -> one.state() == State.COMPLETE ? one : other);
                 }
@@ -76,25 +76,25 @@ final class BackupDirectories {
     }
 
     /** Returns the backup in this directory, or null if it is not a backup or has been removed. */
-    private @Nullable BackupInfo look(Path folder) throws IOException {
-        String file = folder.getFileName().toString();
+    private @Nullable BackupInfo backup(Path entry) throws IOException {
+        String file = entry.getFileName().toString();
         boolean whole = !file.endsWith(PARTIAL);
         String name = whole ? file : file.substring(0, file.length() - PARTIAL.length());
-        if (!isName(name) || !Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+        if (!isName(name) || !Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS)) {
             return null;
         }
         try {
-            long atMillis = Files.getLastModifiedTime(folder).toMillis();
+            long atMillis = Files.getLastModifiedTime(entry).toMillis();
             State state = whole ? State.COMPLETE : State.ABANDONED;
-            return new BackupInfo(name, of(name), state, atMillis, bytes(folder), 0, null, null);
+            return new BackupInfo(name, of(name), state, atMillis, bytes(entry), 0, null, null);
         } catch (NoSuchFileException removed) {
             return null;
         }
     }
 
-    private static long bytes(Path folder) throws IOException {
+    private static long bytes(Path entry) throws IOException {
         long bytes = 0;
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(entry)) {
             for (Path file : files) {
                 // A sharded store has a directory for each shard.
                 bytes += Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS) ? bytes(file) : Files.size(file);

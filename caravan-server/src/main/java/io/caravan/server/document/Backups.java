@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 public final class Backups implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Backups.class);
 
-    private final @Nullable BackupDirectories folders;
+    private final @Nullable BackupDirectories directories;
     private final Source source;
     private final Executor threads;
     private final AtomicReference<@Nullable Attempt> latest = new AtomicReference<>();
@@ -64,66 +64,59 @@ public final class Backups implements AutoCloseable {
         final String name;
         final Path path;
         final long atMillis = System.currentTimeMillis();
-        volatile Underway underway = new Underway(0, 0);
-        volatile @Nullable Made made;
-        volatile @Nullable Throwable failure;
+        volatile BackupInfo info;
 
         Attempt(String name, Path path) {
             this.name = name;
             this.path = path;
+            this.info = info(State.RUNNING, 0, 0, null, null);
         }
 
-        boolean over() {
-            return made != null || failure != null;
+        private BackupInfo info(
+                State state, long bytes, long total, @Nullable BackupReport report, @Nullable String problem) {
+            return new BackupInfo(name, path, state, atMillis, bytes, total, report, problem);
         }
 
         @Override
         public void at(long done, long total) {
-            underway = new Underway(done, total);
+            info = info(State.RUNNING, done, total, null, null);
             if (closed) {
                 throw new StoreClosedException("the server is stopping: its store");
             }
+        }
+
+        void fail(Throwable problem) {
+            String message = problem instanceof CaravanException ? problem.getMessage() : null;
+            info = info(State.FAILED, 0, 0, null, message == null ? problem.toString() : message);
         }
 
         /**
          * Makes the copy. Records the result before the caller is notified of it, because the caller may then start the
          * next backup at once.
          */
-        Made make() {
+        void run(Outcome<Made> outcome) {
             long start = System.nanoTime();
+            BackupReport report;
             try {
-                BackupReport report = source.backup(path, this);
-                Made copy = new Made(path, report, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
-                made = copy;
-                return copy;
-            } catch (Throwable problem) {
-                failure = problem;
-                throw problem;
+                report = source.backup(path, this);
+            } catch (RuntimeException problem) {
+                fail(problem);
+                LOG.warn("backup {} failed, and its files were removed: {}", path, problem.getMessage());
+                outcome.failure(problem);
+                return;
+            } catch (Error broken) {
+                fail(broken);
+                outcome.failure(new IllegalStateException("the backup failed: " + broken, broken));
+                throw broken;
             }
-        }
-
-        BackupInfo info() {
-            Made copy = made;
-            if (copy != null) {
-                return of(State.COMPLETE, copy.report().bytes(), 0, copy.report(), null);
-            }
-            Throwable problem = failure;
-            if (problem != null) {
-                String told = problem instanceof CaravanException ? problem.getMessage() : null;
-                return of(State.FAILED, 0, 0, null, told == null ? problem.toString() : told);
-            }
-            Underway far = underway;
-            return of(State.RUNNING, far.doneBytes(), far.totalBytes(), null, null);
-        }
-
-        private BackupInfo of(
-                State state, long bytes, long total, @Nullable BackupReport report, @Nullable String problem) {
-            return new BackupInfo(name, path, state, atMillis, bytes, total, report, problem);
+            info = info(State.COMPLETE, report.bytes(), 0, report, null);
+            LOG.info("backup {} is complete: {} bytes, as of LSN {}", path, report.bytes(), report.lsn());
+            outcome.success(new Made(path, report, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start)));
         }
     }
 
     private Backups(@Nullable Path directory, Source source, Executor threads) {
-        this.folders = directory == null ? null : new BackupDirectories(directory);
+        this.directories = directory == null ? null : new BackupDirectories(directory);
         this.source = source;
         this.threads = threads;
     }
@@ -167,52 +160,32 @@ public final class Backups implements AutoCloseable {
      *     what to do
      */
     public void start(String name, Outcome<Made> outcome) {
-        BackupDirectories to = folders();
+        BackupDirectories to = directories();
         checkName(name);
         if (to.exists(name)) {
             throw new BackupException(
-                    Reason.BACKUP_EXISTS, to.of(name) + " is there already: choose another name, or remove it first");
+                    Reason.BACKUP_EXISTS, to.of(name) + " already exists: choose another name, or remove it first");
         }
         Attempt attempt = new Attempt(name, to.of(name));
         Attempt before = latest.get();
-        boolean underWay = before != null && !before.over();
-        if (underWay || !latest.compareAndSet(before, attempt)) {
+        boolean running = before != null && before.info.state() == State.RUNNING;
+        if (running || !latest.compareAndSet(before, attempt)) {
             throw new BackupException(
                     Reason.BACKUP_IN_PROGRESS, "another backup is being made: try again when it is done");
         }
         try {
-            threads.execute(() -> run(attempt, outcome));
-        } catch (Throwable notBegun) {
-            attempt.failure = notBegun;
-            throw notBegun;
+            threads.execute(() -> attempt.run(outcome));
+        } catch (Throwable notStarted) {
+            attempt.fail(notStarted);
+            throw notStarted;
         }
     }
 
-    private void run(Attempt attempt, Outcome<Made> outcome) {
-        Made made;
-        try {
-            made = attempt.make();
-        } catch (RuntimeException problem) {
-            LOG.warn("backup {} has failed, and nothing is left of it: {}", attempt.path, problem.getMessage());
-            outcome.failure(problem);
-            return;
-        } catch (Error broken) {
-            outcome.failure(new IllegalStateException("the backup has failed: " + broken, broken));
-            throw broken;
-        }
-        LOG.info(
-                "backup {} is whole: {} bytes, as of LSN {}",
-                made.path(),
-                made.report().bytes(),
-                made.report().lsn());
-        outcome.success(made);
-    }
-
-    private BackupDirectories folders() {
-        if (folders == null) {
+    private BackupDirectories directories() {
+        if (directories == null) {
             throw new BackupException(Reason.NO_BACKUPS, "this server makes no backups: start it with --backup-dir");
         }
-        return folders;
+        return directories;
     }
 
     private static void checkName(String name) {
@@ -224,8 +197,8 @@ public final class Backups implements AutoCloseable {
 
     /** Returns the progress of the running backup, or null if none is running. */
     public @Nullable Underway underway() {
-        Attempt attempt = latest.get();
-        return attempt == null || attempt.over() ? null : attempt.underway;
+        BackupInfo info = recorded();
+        return info == null || info.state() != State.RUNNING ? null : new Underway(info.bytes(), info.totalBytes());
     }
 
     /**
@@ -234,11 +207,11 @@ public final class Backups implements AutoCloseable {
      * @throws BackupException {@code NO_BACKUPS}
      */
     public List<BackupInfo> list() {
-        BackupDirectories in = folders();
-        BackupInfo noted = noted();
+        BackupDirectories in = directories();
+        BackupInfo recorded = recorded();
         Map<String, BackupInfo> found = in.list();
-        if (noted != null) {
-            BackupInfo now = joined(noted, found.remove(noted.name()));
+        if (recorded != null) {
+            BackupInfo now = joined(recorded, found.remove(recorded.name()));
             if (now != null) {
                 found.put(now.name(), now);
             }
@@ -256,11 +229,11 @@ public final class Backups implements AutoCloseable {
      * @throws BackupException {@code NO_BACKUPS}, {@code NO_BACKUP}
      */
     public BackupInfo find(String name) {
-        BackupDirectories in = folders();
+        BackupDirectories in = directories();
         checkName(name);
-        BackupInfo noted = noted();
+        BackupInfo recorded = recorded();
         BackupInfo found = in.find(name);
-        BackupInfo now = noted != null && noted.name().equals(name) ? joined(noted, found) : found;
+        BackupInfo now = recorded != null && recorded.name().equals(name) ? joined(recorded, found) : found;
         if (now == null) {
             throw new BackupException(Reason.NO_BACKUP, "there is no backup '" + name + "'");
         }
@@ -271,17 +244,17 @@ public final class Backups implements AutoCloseable {
      * Returns the current state of the latest attempt, or null. Call this before reading the directory: otherwise, a
      * backup that completes and is renamed in between could be missing from both.
      */
-    private @Nullable BackupInfo noted() {
+    private @Nullable BackupInfo recorded() {
         Attempt attempt = latest.get();
-        return attempt == null ? null : attempt.info();
+        return attempt == null ? null : attempt.info;
     }
 
     /** Combines this server's record of a backup with the one found in the directory. */
-    private static @Nullable BackupInfo joined(BackupInfo noted, @Nullable BackupInfo found) {
-        return switch (noted.state()) {
-            case RUNNING -> noted;
-            case COMPLETE -> found == null ? null : noted;
-            case FAILED, ABANDONED -> found == null ? noted : found;
+    private static @Nullable BackupInfo joined(BackupInfo recorded, @Nullable BackupInfo found) {
+        return switch (recorded.state()) {
+            case RUNNING -> recorded;
+            case COMPLETE -> found == null ? null : recorded;
+            case FAILED, ABANDONED -> found == null ? recorded : found;
         };
     }
 

@@ -1,7 +1,9 @@
 package io.caravan.server.document;
 
 import io.caravan.catalog.DocumentName;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -21,18 +23,19 @@ final class ChangeListeners {
         return tail;
     }
 
-    /** Runs the actions that wait for one of these documents. */
+    /** Runs the actions that wait for one of these documents: all of them, even if one throws. */
     void changed(Collection<DocumentName> names) {
-        if (!waiting.isEmpty()) {
-            names.forEach(this::changed);
+        if (waiting.isEmpty()) {
+            return;
         }
-    }
-
-    private void changed(DocumentName name) {
-        Set<Waiting> due = waiting.remove(name);
-        if (due != null) {
-            due.forEach(tail -> tail.action.run());
+        List<Runnable> actions = new ArrayList<>();
+        for (DocumentName name : names) {
+            Set<Waiting> due = waiting.remove(name);
+            if (due != null) {
+                due.forEach(tail -> actions.add(tail.action));
+            }
         }
+        Reservations.runAll(actions);
     }
 
     /** Returns the number of documents for which actions wait. */

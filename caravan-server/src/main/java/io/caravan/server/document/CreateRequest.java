@@ -1,5 +1,9 @@
 package io.caravan.server.document;
 
+import static io.caravan.server.document.DocumentAttributes.CLOSED;
+import static io.caravan.server.document.DocumentAttributes.FORK;
+import static io.caravan.server.document.DocumentAttributes.PRESENT;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException.Reason;
 import java.util.Arrays;
@@ -37,8 +41,8 @@ public record CreateRequest(
      */
     public CreateRequest {
         if (contentType != null && contentType.length() > MAX_CONTENT_TYPE_CHARS) {
-            throw new IllegalArgumentException("a content type must be of at most " + MAX_CONTENT_TYPE_CHARS
-                    + " characters, was of " + contentType.length());
+            throw new IllegalArgumentException("a content type must have at most " + MAX_CONTENT_TYPE_CHARS
+                    + " characters, has " + contentType.length());
         }
     }
 
@@ -86,16 +90,14 @@ public record CreateRequest(
             if (refused.reason() != Reason.GONE) {
                 throw refused;
             }
-            throw exists(
-                    name,
-                    "is deleted, but documents that were forked off it still need its values, so the name is taken");
+            throw exists(name, "is deleted, but its forks still need its values, so the name is taken");
         }
         if (existing != null) {
             checkSame(name, existing);
             return new Created(existing, Result.EXISTED);
         }
         if (fork == null) {
-            document.create(attributes());
+            document.attributes(attributes());
         } else {
             fork(edits, document, fork, boundary);
         }
@@ -105,7 +107,7 @@ public record CreateRequest(
         }
         DocumentInfo made = DocumentReads.required(name, document.info());
         if (closed) {
-            document.attributes(made.attributes().withClosed(null));
+            document.attributes(made.attributes().with(CLOSED, PRESENT));
         }
         return new Created(DocumentReads.required(name, document.info()), Result.CREATED);
     }
@@ -132,7 +134,7 @@ public record CreateRequest(
 
     private void checkSame(DocumentName name, DocumentInfo existing) {
         DocumentAttributes is = existing.attributes();
-        Fork from = is.fork();
+        Fork from = is.get(FORK);
         boolean sameType = fork != null && contentType == null || ContentTypes.same(type(), is.contentType());
         boolean sameExpiry = fork != null && !expires()
                 || ttlSeconds.equals(is.ttlSeconds()) && expiresAtMillis.equals(is.expiresAtMillis());
@@ -178,7 +180,7 @@ public record CreateRequest(
         checkType(document.name(), info);
         checkDepth(edits, document.name(), info);
         Fork made = forkAt(info, point);
-        document.create(forkAttributes(info.attributes()).withFork(made));
+        document.attributes(forkAttributes(info.attributes()).with(FORK, made));
         source.forkAdded();
         if (made.part() > 0 && !info.attributes().isJson()) {
             document.append(List.of(part(info, point, boundary)));
@@ -191,21 +193,21 @@ public record CreateRequest(
             throw new DocumentException(
                     Reason.CONTENT_TYPE_MISMATCH,
                     name,
-                    "cannot be of type " + contentType + ": what it is forked off is of type "
+                    "cannot be of type " + contentType + ": its source is of type "
                             + source.attributes().contentType());
         }
     }
 
     private static void checkDepth(DocumentEdits edits, DocumentName name, DocumentInfo source) {
         int depth = 1;
-        Fork fork = source.attributes().fork();
+        Fork fork = source.attributes().get(FORK);
         while (fork != null) {
             if (++depth > MAX_FORK_DEPTH) {
                 throw new DocumentException(
-                        Reason.FORK_POINT, name, "would be a fork of a fork, more than " + MAX_FORK_DEPTH + " deep");
+                        Reason.FORK_POINT, name, "would be in a chain of more than " + MAX_FORK_DEPTH + " forks");
             }
             DocumentInfo above = edits.document(fork.source()).evenDeleted();
-            fork = above == null ? null : above.attributes().fork();
+            fork = above == null ? null : above.attributes().get(FORK);
         }
     }
 
@@ -224,7 +226,7 @@ public record CreateRequest(
                     "cannot be forked at " + anchor + (point.part() > 0 ? " and " + point.part() : "")
                             + ": it has values from " + source.firstSequence() + " to " + source.nextSequence());
         }
-        return new Fork(point.source(), sequence, point.part(), source.firstSequence());
+        return new Fork(sequence, point.part(), source.firstSequence(), point.source());
     }
 
     private DocumentAttributes forkAttributes(DocumentAttributes source) {

@@ -12,33 +12,24 @@ import java.nio.ByteBuffer;
  * @param nextSequence the sequence that the document's next value would have had
  * @param deletedAtMillis time of the deletion, in milliseconds since 1970
  */
-public record Deletion(DocumentName name, long incarnation, long nextSequence, long deletedAtMillis) {
+public record Deletion(long incarnation, long nextSequence, long deletedAtMillis, DocumentName name) {
     private static final byte VERSION = 1;
     private static final int NAME = Byte.BYTES + 3 * Long.BYTES;
 
     byte[] encode() {
-        byte[] bytes = name.toBytes();
-        return ByteBuffer.allocate(NAME + bytes.length)
+        byte[] numbersAndName = Attribute.encode(name.toBytes(), incarnation, nextSequence, deletedAtMillis);
+        return ByteBuffer.allocate(Byte.BYTES + numbersAndName.length)
                 .put(VERSION)
-                .putLong(incarnation)
-                .putLong(nextSequence)
-                .putLong(deletedAtMillis)
-                .put(bytes)
+                .put(numbersAndName)
                 .array();
     }
 
     /** Decodes a deletion; throws {@link IllegalArgumentException} when the bytes are not one of this version. */
     static Deletion decode(ByteBuffer encoded) {
-        if (encoded.remaining() <= NAME || encoded.get(encoded.position()) != VERSION) {
+        ByteBuffer bytes = encoded.duplicate();
+        if (bytes.remaining() <= NAME || bytes.get() != VERSION) {
             throw new IllegalArgumentException("is not a deletion of version " + VERSION);
         }
-        ByteBuffer bytes = encoded.duplicate();
-        bytes.get();
-        long incarnation = bytes.getLong();
-        long nextSequence = bytes.getLong();
-        long deletedAtMillis = bytes.getLong();
-        byte[] name = new byte[bytes.remaining()];
-        bytes.get(name);
-        return new Deletion(DocumentName.of(name), incarnation, nextSequence, deletedAtMillis);
+        return new Deletion(bytes.getLong(), bytes.getLong(), bytes.getLong(), DocumentName.of(Attribute.bytes(bytes)));
     }
 }

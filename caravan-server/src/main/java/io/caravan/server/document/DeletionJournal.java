@@ -7,7 +7,6 @@ import io.caravan.ListStore;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -57,20 +56,16 @@ final class DeletionJournal {
 
     private void load() {
         store.get(LIST_ID, (sequence, value) -> {
-            Deletion deletion = decode(sequence, value);
-            accepted(deletion);
-            pending.put(deletion, sequence);
-            return true;
+            try {
+                Deletion deletion = Deletion.decode(value);
+                accepted(deletion);
+                pending.put(deletion, sequence);
+                return true;
+            } catch (IllegalArgumentException invalid) {
+                throw new CorruptStoreException(
+                        "journal of deletions", 0, LIST_ID, sequence, String.valueOf(invalid.getMessage()));
+            }
         });
-    }
-
-    private static Deletion decode(long sequence, ByteBuffer value) {
-        try {
-            return Deletion.decode(value);
-        } catch (IllegalArgumentException invalid) {
-            throw new CorruptStoreException(
-                    "journal of deletions", 0, LIST_ID, sequence, String.valueOf(invalid.getMessage()));
-        }
     }
 
     /**
@@ -81,38 +76,47 @@ final class DeletionJournal {
      *     deletions are kept only in memory
      */
     void commit(Edit edit, List<Deletion> deletions, boolean record, WriteCallback callback) {
-        if (record) {
-            list.lock();
-            try {
-                deletions.forEach(deletion -> edit.append(LIST_ID, deletion.encode()));
-                long sequence = nextSequence;
-                commit(edit, deletions, new Durable(deletions, sequence, callback));
-                synchronized (this) {
-                    nextSequence = sequence + deletions.size();
-                }
-            } finally {
-                list.unlock();
-            }
-        } else {
+        if (!record) {
             LOG.warn(
-                    "the store has no space to record the deletion of {} documents: they stay in the archive if the server"
-                            + " is restarted before it has archived that",
+                    "the store has no space to record the deletion of {} documents: they stay in the archive if the"
+                            + " server is restarted before it has archived that",
                     deletions.size());
-            commit(edit, deletions, new Durable(deletions, UNWRITTEN, callback));
+            commit(edit, deletions, UNWRITTEN, callback);
+            return;
+        }
+        list.lock();
+        try {
+            deletions.forEach(deletion -> edit.append(LIST_ID, deletion.encode()));
+            long sequence = nextSequence;
+            commit(edit, deletions, sequence, callback);
+            synchronized (this) {
+                nextSequence = sequence + deletions.size();
+            }
+        } finally {
+            list.unlock();
         }
     }
 
-    private void commit(Edit edit, List<Deletion> deletions, Durable callback) {
+    private void commit(Edit edit, List<Deletion> deletions, long sequence, WriteCallback callback) {
         // Counts the deletions first, because a store may call back before the commit returns.
         deletions.forEach(this::accepted);
-        boolean done = false;
         try {
-            edit.commit(callback);
-            done = true;
-        } finally {
-            if (!done) {
-                deletions.forEach(this::forget);
-            }
+            edit.commit(new WriteCallback() {
+                @Override
+                public void success(long last) {
+                    durable(deletions, sequence);
+                    callback.success(last);
+                }
+
+                @Override
+                public void failure(CaravanException problem) {
+                    deletions.forEach(DeletionJournal.this::forget);
+                    callback.failure(problem);
+                }
+            });
+        } catch (RuntimeException | Error rejected) {
+            deletions.forEach(this::forget);
+            throw rejected;
         }
     }
 
@@ -178,30 +182,5 @@ final class DeletionJournal {
                 LOG.debug("the journal of deletions is trimmed after the next start: {}", problem.getMessage());
             }
         });
-    }
-
-    /** Adds deletions to the pending ones once they are durable, and then notifies the caller. */
-    private final class Durable implements WriteCallback {
-        private final List<Deletion> deletions;
-        private final long sequence;
-        private final WriteCallback callback;
-
-        Durable(List<Deletion> deletions, long sequence, WriteCallback callback) {
-            this.deletions = deletions;
-            this.sequence = sequence;
-            this.callback = callback;
-        }
-
-        @Override
-        public void success(long last) {
-            durable(deletions, sequence);
-            callback.success(last);
-        }
-
-        @Override
-        public void failure(CaravanException problem) {
-            deletions.forEach(DeletionJournal.this::forget);
-            callback.failure(problem);
-        }
     }
 }

@@ -1,15 +1,14 @@
 package io.caravan.server.document;
 
+import io.caravan.catalog.DocumentEdit;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
-import io.caravan.server.document.space.Spaces;
+import io.caravan.server.document.space.Space;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,31 +16,26 @@ import org.jspecify.annotations.Nullable;
  * DocumentService#write}, and only during the call.
  */
 public final class DocumentEdits {
+    private final DocumentWrites writes;
     private final Edit edit;
     private final Set<DocumentName> names;
-    private final Expiry expiry;
-    private final Spaces spaces;
     private final @Nullable Prefetch preparation;
-    private final UnaryOperator<DocumentName> beside;
-    /** The first document used, and the only one of most writes; the others are in the map. */
-    private @Nullable EditedDocument first;
+    /** The documents used. Most writes use only one: the others are also in the map. */
+    private final List<EditedDocument> documents = new ArrayList<>(1);
 
     private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
     private final List<Deletion> deletions = new ArrayList<>(0);
-    private boolean carried;
+    private boolean migrates;
 
-    DocumentEdits(
-            Edit edit,
-            Set<DocumentName> names,
-            Expiry expiry,
-            Spaces spaces,
-            UnaryOperator<DocumentName> beside,
-            @Nullable Prefetch preparation) {
-        this.beside = beside;
+    /**
+     * Creates a write without changes.
+     *
+     * @param names the documents that {@code edit} has locked
+     */
+    DocumentEdits(DocumentWrites writes, Edit edit, Set<DocumentName> names, @Nullable Prefetch preparation) {
+        this.writes = writes;
         this.edit = edit;
         this.names = names;
-        this.expiry = expiry;
-        this.spaces = spaces;
         this.preparation = preparation;
     }
 
@@ -51,17 +45,24 @@ public final class DocumentEdits {
         return preparation;
     }
 
+    Expiry expiry() {
+        return writes.expiry;
+    }
+
     /** Returns one of the locked documents. */
     public EditedDocument document(DocumentName name) {
+        EditedDocument first = documents.isEmpty() ? null : documents.get(0);
         EditedDocument document = first != null && first.name().equals(name) ? first : others.get(name);
         if (document == null) {
             if (!names.contains(name)) {
                 throw new MissingNameException(name);
             }
-            document = new EditedDocument(this, name, edit.document(name), expiry, spaces.find(name));
-            if (first == null) {
-                first = document;
-            } else {
+            DocumentEdit edited = edit.document(name);
+            Space space = writes.spaces.find(name);
+            SizeDelta size = space == null ? null : new SizeDelta(writes.store, name, edited, space);
+            document = new EditedDocument(this, name, edited, size);
+            documents.add(document);
+            if (first != null) {
                 others.put(name, document);
             }
             document.removeIfExpired();
@@ -69,24 +70,24 @@ public final class DocumentEdits {
         return document;
     }
 
-    /** See {@link EditedDocument#beside}. */
-    EditedDocument beside(DocumentName name) {
-        return document(beside.apply(name));
+    /** See {@link EditedDocument#replacement}. */
+    EditedDocument replacement(DocumentName name) {
+        return document(writes.replacementName(name));
     }
 
     /** Records that the write is a step of a document's migration between servers. */
-    void carry() {
-        carried = true;
+    void migrate() {
+        migrates = true;
     }
 
-    /** Whether {@link #carry} was called. */
-    boolean carried() {
-        return carried;
+    /** Whether {@link #migrate} was called. */
+    boolean migrates() {
+        return migrates;
     }
 
     /** Records that the write deletes a document that may be archived. */
     void deleted(DocumentName name, ArchiveMark mark, long nextSequence) {
-        deletions.add(new Deletion(name, mark.incarnation(), nextSequence, expiry.nowMillis()));
+        deletions.add(new Deletion(mark.incarnation(), nextSequence, writes.expiry.nowMillis(), name));
     }
 
     /** Returns the deletions of documents that may be archived. */
@@ -94,36 +95,9 @@ public final class DocumentEdits {
         return deletions;
     }
 
-    /** Returns the documents that the write has used and that are in a space. */
-    List<EditedDocument> inSpaces() {
-        if (first == null || others.isEmpty()) {
-            return first == null || first.size() == null ? List.of() : List.of(first);
-        }
-        List<EditedDocument> found = new ArrayList<>();
-        Stream.concat(Stream.of(first), others.values().stream())
-                .filter(document -> document.size() != null)
-                .forEach(found::add);
-        return found;
-    }
-
-    /**
-     * Checks that the write changes no document that is being moved, unless it is a step of the move.
-     *
-     * @throws DocumentException {@code MOVING}
-     */
-    void requireUnfenced() {
-        if (first != null) {
-            first.requireUnfenced();
-        }
-        others.values().forEach(EditedDocument::requireUnfenced);
-    }
-
-    /** Updates the state kept outside of the store, once the store has accepted the write. */
-    void accepted() {
-        if (first != null) {
-            first.accepted();
-        }
-        others.values().forEach(EditedDocument::accepted);
+    /** Returns the documents that the write has used. */
+    List<EditedDocument> documents() {
+        return documents;
     }
 
     /**

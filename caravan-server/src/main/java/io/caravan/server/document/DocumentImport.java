@@ -1,5 +1,9 @@
 package io.caravan.server.document;
 
+import static io.caravan.server.document.DocumentAttributes.BY_A_CLIENT;
+import static io.caravan.server.document.DocumentAttributes.ORIGIN;
+import static io.caravan.server.document.DocumentAttributes.RESTORING;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException.Reason;
 import java.util.List;
@@ -43,8 +47,8 @@ public final class DocumentImport {
             long firstSequence,
             List<byte[]> values,
             Replaced replaced) {
-        makeRoom(document, firstSequence, replaced);
-        document.bring(attributes.withStart(firstSequence).withBrought(firstSequence + values.size()), values);
+        freeName(document, firstSequence, replaced);
+        document.importPart(attributes.withStart(firstSequence).withBrought(firstSequence + values.size()), values);
         return firstSequence + values.size();
     }
 
@@ -61,16 +65,16 @@ public final class DocumentImport {
         requireFirst(firstSequence);
         if (replaced == Replaced.ANYTHING && isVisible(document)) {
             document.requireNoFence();
-            EditedDocument beside = document.beside();
+            EditedDocument beside = document.replacement();
             DocumentInfo unfinished = beside.evenDeleted();
             if (unfinished != null) {
                 beside.abortRestoring(unfinished.id());
             }
-            return beside.bring(attributes.withStart(firstSequence).withImporting(), List.of());
+            return beside.importPart(attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT), List.of());
         }
-        RedirectTarget redirect = makeRoom(document, firstSequence, replaced);
-        return document.bring(
-                attributes.withStart(firstSequence).withImporting().withMovedTo(redirect), List.of());
+        RedirectTarget redirect = freeName(document, firstSequence, replaced);
+        return document.importPart(
+                attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT).withMovedTo(redirect), List.of());
     }
 
     private static void requireFirst(long sequence) {
@@ -86,7 +90,7 @@ public final class DocumentImport {
     }
 
     /** Frees the name. Returns the target of the redirect that had it, or null. */
-    private static @Nullable RedirectTarget makeRoom(EditedDocument document, long firstSequence, Replaced replaced) {
+    private static @Nullable RedirectTarget freeName(EditedDocument document, long firstSequence, Replaced replaced) {
         requireFirst(firstSequence);
         DocumentInfo unfinished = document.evenDeleted();
         if (unfinished != null && unfinished.attributes().importing()) {
@@ -95,7 +99,7 @@ public final class DocumentImport {
         DocumentInfo there = document.evenDeleted();
         RedirectTarget redirect = there == null ? null : there.attributes().movedTo();
         if (redirect != null && replaced != Replaced.NOTHING) {
-            document.removeRedirect();
+            document.drop();
             return redirect;
         }
         if (document.info() != null && replaced != Replaced.ANYTHING) {
@@ -107,16 +111,16 @@ public final class DocumentImport {
     }
 
     /**
-     * Appends to a document whose import has begun.
+     * Appends to a document whose import has requireImporting.
      *
      * @param sequence the sequence of the first value
      * @return the sequence after that of the last value
      * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}
      */
     public static long add(EditedDocument document, long id, long sequence, List<byte[]> values) {
-        EditedDocument coming = coming(document, id);
-        DocumentInfo info = begun(document, coming, id, sequence);
-        coming.bring(info.attributes(), values);
+        EditedDocument imported = imported(document, id);
+        DocumentInfo info = requireImporting(document, imported, id, sequence);
+        imported.importPart(info.attributes(), values);
         return sequence + values.size();
     }
 
@@ -128,14 +132,14 @@ public final class DocumentImport {
      * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}
      */
     public static long end(EditedDocument document, long id, long nextSequence) {
-        EditedDocument coming = coming(document, id);
-        DocumentInfo info = begun(document, coming, id, nextSequence);
+        EditedDocument imported = imported(document, id);
+        DocumentInfo info = requireImporting(document, imported, id, nextSequence);
         DocumentAttributes made =
-                info.attributes().withoutImporting().withMovedTo(null).withBrought(nextSequence);
-        if (coming == document) {
-            document.bring(made, List.of());
+                info.attributes().with(RESTORING, null).withMovedTo(null).withBrought(nextSequence);
+        if (imported == document) {
+            document.importPart(made, List.of());
         } else {
-            document.replaceBy(coming, made);
+            document.replaceBy(imported, made);
         }
         return nextSequence;
     }
@@ -160,13 +164,15 @@ public final class DocumentImport {
             List<byte[]> values) {
         DocumentInfo info = document.info();
         if (info == null || info.id() != id) {
-            throw new DocumentException(Reason.CHANGED, document.name(), "is not the one any more that is to go on");
+            throw new DocumentException(
+                    Reason.CHANGED, document.name(), "was deleted or replaced since it was imported");
         }
-        requireNext(document, info, sequence, "goes on");
+        requireNext(document, info, sequence, "continues");
         long next = sequence + values.size();
         DocumentAttributes attributes =
-                info.attributes().withOrigin(portable.origin()).withBrought(next);
-        document.bringOn(attributes, values, portable, firstSequence);
+                info.attributes().with(ORIGIN, portable.origin()).withBrought(next);
+        document.importPart(attributes.withPortable(portable.raw()), values);
+        document.trimTo(firstSequence);
         return next;
     }
 
@@ -181,29 +187,30 @@ public final class DocumentImport {
     }
 
     /**
-     * Deletes a document whose import has begun and not ended.
+     * Deletes a document whose import has requireImporting and not ended.
      *
      * @return whether it existed
      */
     public static boolean abort(EditedDocument document, long id) {
-        EditedDocument coming = coming(document, id);
-        DocumentInfo info = coming.evenDeleted();
-        return info != null && info.attributes().importing() && coming.abortRestoring(id);
+        EditedDocument imported = imported(document, id);
+        DocumentInfo info = imported.evenDeleted();
+        return info != null && info.attributes().importing() && imported.abortRestoring(id);
     }
 
     /** Returns the document being imported: the one with the name, or its replacement. */
-    private static EditedDocument coming(EditedDocument document, long id) {
+    private static EditedDocument imported(EditedDocument document, long id) {
         DocumentInfo info = document.evenDeleted();
-        return info != null && info.id() == id ? document : document.beside();
+        return info != null && info.id() == id ? document : document.replacement();
     }
 
-    private static DocumentInfo begun(EditedDocument document, EditedDocument coming, long id, long nextSequence) {
+    private static DocumentInfo requireImporting(
+            EditedDocument document, EditedDocument imported, long id, long nextSequence) {
         DocumentName name = document.name();
-        @Nullable DocumentInfo info = coming.evenDeleted();
+        @Nullable DocumentInfo info = imported.evenDeleted();
         if (info == null || info.id() != id || !info.attributes().importing()) {
-            throw new DocumentException(Reason.CHANGED, name, "is not being imported any more");
+            throw new DocumentException(Reason.CHANGED, name, "is no longer being imported");
         }
-        requireNext(document, info, nextSequence, "is being imported, and goes on");
+        requireNext(document, info, nextSequence, "is being imported, and continues");
         return info;
     }
 

@@ -1,5 +1,7 @@
 package io.caravan.server.document;
 
+import io.caravan.catalog.DocumentState;
+
 /**
  * The state of a document at one point in time.
  *
@@ -9,6 +11,18 @@ package io.caravan.server.document;
  * @param attributes all its attributes
  */
 public record DocumentInfo(long id, long firstSequence, long nextSequence, DocumentAttributes attributes) {
+
+    static DocumentInfo of(DocumentState state) {
+        return of(state.id(), state.firstSequence(), state.nextSequence(), DocumentAttributes.of(state.attributes()));
+    }
+
+    /** Returns the document whose own list has these sequences. */
+    static DocumentInfo of(long id, long ownFirst, long ownNext, DocumentAttributes attributes) {
+        long base = attributes.base();
+        Fork fork = attributes.get(DocumentAttributes.FORK);
+        long first = fork != null && ownFirst == 0 ? fork.firstSequence() : base + ownFirst;
+        return new DocumentInfo(id, first, base + ownNext, attributes);
+    }
 
     /** Returns the number of retained values. */
     public long count() {

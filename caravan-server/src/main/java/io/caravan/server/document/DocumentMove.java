@@ -1,5 +1,7 @@
 package io.caravan.server.document;
 
+import static io.caravan.server.document.DocumentAttributes.FENCE;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException.Reason;
 import java.util.OptionalLong;
@@ -10,6 +12,14 @@ import org.jspecify.annotations.Nullable;
  * target server has the complete document, a redirect replaces it. Each method is part of a write.
  */
 public final class DocumentMove {
+    /**
+     * Blocks writes to a document that is being moved.
+     *
+     * @param holder identifies a run of a move: only the last run that fenced the document may continue the move
+     * @param to the server to which the document moves
+     */
+    record Fence(long holder, RedirectTarget to) {}
+
     private DocumentMove() {}
 
     /**
@@ -25,20 +35,12 @@ public final class DocumentMove {
         DocumentName name = document.name();
         DocumentInfo info = DocumentReads.required(name, document.info());
         DocumentAttributes attributes = info.attributes();
-        Fence held = attributes.fence();
+        Fence held = attributes.get(FENCE);
         if (held != null && !held.to().equals(to)) {
             throw moving(name, held);
         }
-        if (attributes.forks() > 0) {
-            throw new DocumentException(
-                    Reason.HAS_FORKS,
-                    name,
-                    "cannot be moved: " + attributes.forks()
-                            + " documents that were forked off it need its values; move or delete them first",
-                    0,
-                    attributes.forks());
-        }
-        document.moveTo(attributes.withFence(new Fence(holder, to)));
+        document.requireNoForks(attributes, "moved", "move or delete");
+        document.moveTo(attributes.with(FENCE, new Fence(holder, to)));
         return info;
     }
 
@@ -50,11 +52,11 @@ public final class DocumentMove {
      */
     public static boolean abandon(EditedDocument document, OptionalLong holder) {
         DocumentInfo info = document.evenDeleted();
-        Fence held = info == null ? null : info.attributes().fence();
+        Fence held = info == null ? null : info.attributes().get(FENCE);
         if (info == null || held == null || holder.isPresent() && holder.getAsLong() != held.holder()) {
             return false;
         }
-        document.moveTo(info.attributes().withoutFence());
+        document.moveTo(info.attributes().with(FENCE, null));
         return true;
     }
 
@@ -67,14 +69,14 @@ public final class DocumentMove {
      */
     public static RedirectTarget redirect(EditedDocument document, long holder) {
         DocumentInfo info = document.info();
-        Fence held = info == null ? null : info.attributes().fence();
+        Fence held = info == null ? null : info.attributes().get(FENCE);
         if (info == null || held == null || held.holder() != holder) {
             throw new DocumentException(
                     Reason.CHANGED,
                     document.name(),
-                    "is not fenced by this run of its move: the move was abandoned, or is run by another");
+                    "is not fenced by this run of its move: the move was abandoned, or another run has fenced it");
         }
-        document.moveAway(info, held.to());
+        document.redirect(info, held.to());
         return held.to();
     }
 
@@ -87,7 +89,7 @@ public final class DocumentMove {
         DocumentInfo info = document.evenDeleted();
         @Nullable RedirectTarget to = info == null ? null : info.attributes().movedTo();
         if (to != null) {
-            document.removeRedirect();
+            document.drop();
         }
         return to != null;
     }
@@ -96,6 +98,7 @@ public final class DocumentMove {
         return new DocumentException(
                 Reason.MOVING,
                 name,
-                "is being moved to " + fence.to() + ", and takes no changes until it is there: try again in a moment");
+                "is being moved to " + fence.to()
+                        + ", and rejects writes until the move has ended: try again in a moment");
     }
 }

@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
@@ -20,15 +21,20 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads documents, for threads that may wait. A fork's values are in several lists: those of its sources, each up to
- * the point of the next fork, and its own.
+ * The reads of {@link DocumentService}, for threads that may wait. A fork's values are in several lists: those of its
+ * sources, each up to the point of the next fork, and its own.
  */
-final class DocumentReads {
-    private final ListStore store;
-    private final Catalog catalog;
-    private final Expiry expiry;
+abstract class DocumentReads {
+    final ListStore store;
+    final Catalog catalog;
+    final Expiry expiry;
+    /** The archive in which to find documents that the store does not have. */
+    volatile ColdDocuments cold = ColdDocuments.NONE;
+
+    /** Whether the store may lack documents that only the archive has. */
+    volatile boolean incomplete;
+
     private final LongAdder reads = new LongAdder();
-    private volatile ColdDocuments cold = ColdDocuments.NONE;
 
     DocumentReads(ListStore store, Catalog catalog, Expiry expiry) {
         this.store = store;
@@ -36,12 +42,13 @@ final class DocumentReads {
         this.expiry = expiry;
     }
 
-    void coldDocuments(ColdDocuments documents) {
-        cold = documents;
+    /** Whether the store may lack documents that only the archive has, as determined by the last {@link #scan}. */
+    public boolean incomplete() {
+        return incomplete;
     }
 
-    /** Returns the number of ranges read since the start. */
-    long count() {
+    /** Returns the number of reads since the start; a read of several values counts once. */
+    public long reads() {
         return reads.sum();
     }
 
@@ -52,9 +59,12 @@ final class DocumentReads {
         return info;
     }
 
-    /** See {@link DocumentService#find}. */
-    @Nullable
-    DocumentInfo find(DocumentName name) {
+    /**
+     * Returns the document, or null if it does not exist.
+     *
+     * @throws DocumentException {@code GONE}
+     */
+    public @Nullable DocumentInfo find(DocumentName name) {
         DocumentInfo info = durable(name);
         // A document that is being fetched may already exist, but without the writes that wait for the fetch.
         if (cold.fetching(name) || info == null && cold.mayHave(name)) {
@@ -69,18 +79,20 @@ final class DocumentReads {
         return info == null || expired ? null : EditedDocument.visible(name, info);
     }
 
-    /** See {@link DocumentService#peek}. */
-    @Nullable
-    DocumentInfo peek(DocumentName name) {
+    /**
+     * Returns the document as the store has accepted it, without checking the archive: it may not be durable yet, and
+     * may have expired. Null if it does not exist, is deleted, or is being restored. Waits for no write.
+     */
+    public @Nullable DocumentInfo peek(DocumentName name) {
         DocumentState state = catalog.peek(name);
-        DocumentInfo info = state == null ? null : accepted(state);
+        DocumentInfo info = state == null ? null : DocumentInfo.of(state);
         return info == null || !info.attributes().visible() ? null : info;
     }
 
-    /** See {@link DocumentService#moved}. */
-    boolean moved(DocumentName name) {
+    /** Whether the document was moved to another server, according to the writes that the store has accepted. */
+    public boolean moved(DocumentName name) {
         DocumentState state = catalog.peek(name);
-        return state != null && DocumentAttributes.of(state.attributes()).movedTo() != null;
+        return state != null && DocumentAttributes.of(state.attributes()).has(DocumentAttributes.MOVED);
     }
 
     /** Returns the document with its durable sequences. If it is deleted between the two lookups, looks it up again. */
@@ -93,16 +105,22 @@ final class DocumentReads {
             DocumentAttributes attributes = DocumentAttributes.of(state.attributes());
             ListInfo list = store.info(state.id());
             if (list != null) {
-                return EditedDocument.info(state.id(), list.firstSequence(), list.nextSequence(), attributes);
+                return DocumentInfo.of(state.id(), list.firstSequence(), list.nextSequence(), attributes);
             }
             if (state.nextSequence() == 0) {
-                return EditedDocument.info(state.id(), 0, 0, attributes);
+                return DocumentInfo.of(state.id(), 0, 0, attributes);
             }
         }
     }
 
-    /** See {@link DocumentService#read}. */
-    void read(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
+    /**
+     * Reads a range of a document's values, as of one moment, and extends a sliding expiry.
+     *
+     * @param choice chooses the range to read; may be called again when the document is trimmed concurrently
+     * @throws DocumentException {@code GONE}; {@code CHANGED} when a fork was trimmed or deleted during the
+     *     read
+     */
+    public void read(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
         read(name, this::find, choice, reader);
     }
 
@@ -133,16 +151,23 @@ final class DocumentReads {
     /** Returns one value of a document, or null if it has no value at this sequence. */
     @Nullable
     SourceValue value(DocumentName name, long sequence) {
-        return value(
+        return sourceValue(
                 name,
                 info -> info.firstSequence() <= sequence && sequence < info.nextSequence()
                         ? new SequenceRange(sequence, sequence + 1)
                         : SequenceRange.EMPTY);
     }
 
-    /** Returns the first value of a range, or null if the range is empty. */
-    @Nullable
-    SourceValue value(DocumentName name, Function<DocumentInfo, SequenceRange> choice) {
+    /**
+     * Returns the first value of the range that {@code choice} chooses, or null if the range is empty. Otherwise works
+     * like {@link #read}.
+     */
+    public byte @Nullable [] value(DocumentName name, Function<DocumentInfo, SequenceRange> choice) {
+        SourceValue found = sourceValue(name, choice);
+        return found == null ? null : found.value();
+    }
+
+    private @Nullable SourceValue sourceValue(DocumentName name, Function<DocumentInfo, SequenceRange> choice) {
         AtomicLong documentId = new AtomicLong();
         AtomicReference<@Nullable SourceValue> found = new AtomicReference<>();
         read(
@@ -160,8 +185,18 @@ final class DocumentReads {
         return found.get();
     }
 
-    /** See {@link DocumentService#scan}. */
-    ScanPage scan(long cursor, int limit) {
+    /**
+     * Scans all documents, page by page. A document that exists during the entire scan is on exactly one page.
+     *
+     * @param cursor 0 to begin, then {@link ScanPage#next()}
+     * @param limit maximum number of documents of the page, 1 or more; a page may have fewer, even none
+     * @throws IllegalArgumentException when the cursor is below zero
+     */
+    public ScanPage scan(long cursor, int limit) {
+        if (incomplete) {
+            // The state of a running store can only change to complete, when its archive proves to be empty.
+            incomplete = StoreIdentity.incomplete(store) || StoreIdentity.mayAdopt(store);
+        }
         Catalog.Page page = catalog.page(cursor, limit);
         List<ScanPage.Found> found = found(page.documents());
         // Without this flush, a crash could undo the creation of a listed document.
@@ -169,15 +204,20 @@ final class DocumentReads {
         return new ScanPage(page.next(), found);
     }
 
-    /** See {@link DocumentService#stripe}. */
-    List<ScanPage.Found> stripe(int stripe) {
+    /**
+     * Returns the documents of one stripe, as accepted and in no order, without those that are deleted, expired, or
+     * being restored. They may not be durable yet.
+     *
+     * @param stripe from 0, below {@link #STRIPES}
+     */
+    public List<ScanPage.Found> stripe(int stripe) {
         return found(catalog.list(stripe, raw -> DocumentAttributes.of(raw).visible()));
     }
 
     /** Returns those documents that are visible and have not expired. */
     private List<ScanPage.Found> found(List<NamedDocument> documents) {
         return documents.stream()
-                .map(document -> new ScanPage.Found(document.name(), accepted(document.state())))
+                .map(document -> new ScanPage.Found(document.name(), DocumentInfo.of(document.state())))
                 .filter(found -> present(found.info()))
                 .toList();
     }
@@ -186,13 +226,19 @@ final class DocumentReads {
         return info.attributes().visible() && !expiry.expired(info.id(), info.attributes());
     }
 
-    /** See {@link DocumentService#snapshot}. */
-    boolean snapshot(DocumentName name, SnapshotReceiver receiver) {
+    /**
+     * Reads a complete document, with its attributes, as of one moment; all of it is durable. Does not extend a sliding
+     * expiry.
+     *
+     * @return false if the document does not exist; the receiver has then not been called
+     * @throws DocumentException {@code CHANGED} when a fork was trimmed or deleted during the read
+     */
+    public boolean snapshot(DocumentName name, SnapshotReceiver receiver) {
         while (true) {
             // These sequences and attributes are consistent, but may not be durable yet; the read below waits until
             // they are.
             DocumentState state = catalog.find(name);
-            DocumentInfo info = state == null ? null : accepted(state);
+            DocumentInfo info = state == null ? null : DocumentInfo.of(state);
             if (info == null || !present(info)) {
                 return false;
             }
@@ -233,13 +279,8 @@ final class DocumentReads {
         }
     }
 
-    private static DocumentInfo accepted(DocumentState state) {
-        return EditedDocument.info(
-                state.id(), state.firstSequence(), state.nextSequence(), DocumentAttributes.of(state.attributes()));
-    }
-
-    /** Extends a sliding expiry. */
-    void use(DocumentName name, DocumentInfo info) {
+    /** Extends a sliding expiry, as a read does. */
+    public void use(DocumentName name, DocumentInfo info) {
         if (info.attributes().ttlSeconds().isEmpty()) {
             return;
         }
@@ -249,6 +290,26 @@ final class DocumentReads {
             // The document was deleted concurrently: nothing else would remove this entry.
             expiry.forget(info.id());
         }
+    }
+
+    /**
+     * Returns the length of the values that the document's own list retains, in bytes, without those that a fork
+     * shares.
+     */
+    public long bytes(DocumentName name, DocumentInfo info) {
+        ListInfo list = store.info(info.id());
+        if (list == null) {
+            return 0;
+        }
+        DocumentAttributes attributes = asStored(name, info).attributes();
+        long base = attributes.base();
+        long timed = attributes.timestamps().count(base + list.firstSequence(), base + list.nextSequence());
+        return list.bytes() - timed * Timestamps.BYTES;
+    }
+
+    /** Returns the time at which the document expires unless it is used before, in milliseconds since 1970. */
+    public OptionalLong deadlineMillis(DocumentInfo info) {
+        return expiry.deadlineMillis(info.id(), info.attributes());
     }
 
     /** Reads a range. Returns false when the range was trimmed, or the document deleted, before the read had begun. */
@@ -280,7 +341,7 @@ final class DocumentReads {
      */
     DocumentInfo asStored(DocumentName name, DocumentInfo info) {
         DocumentState now = catalog.peek(name);
-        return now == null || now.id() != info.id() ? info : accepted(now);
+        return now == null || now.id() != info.id() ? info : DocumentInfo.of(now);
     }
 
     /** Returns the parts that contain the values; none if the document is gone. */
@@ -289,7 +350,7 @@ final class DocumentReads {
         DocumentInfo document = asStored(name, info);
         long to = range.to();
         while (document != null) {
-            Fork fork = document.attributes().fork();
+            Fork fork = document.attributes().get(DocumentAttributes.FORK);
             long own = document.attributes().base();
             SequenceRange here = new SequenceRange(Math.max(range.from(), own), to);
             if (here.count() > 0) {
@@ -298,7 +359,7 @@ final class DocumentReads {
             }
             to = Math.min(to, own);
             DocumentState source = fork == null || range.from() >= own ? null : catalog.peek(fork.source());
-            document = source == null ? null : accepted(source);
+            document = source == null ? null : DocumentInfo.of(source);
         }
         // The document's sources exist as long as it does; after that, their names may belong to other documents.
         DocumentState still = catalog.peek(name);

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.caravan.CaravanException;
 import io.caravan.Durability;
+import io.caravan.ListStore;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreFailedException;
 import io.caravan.WriteCallback;
@@ -22,7 +23,6 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -31,46 +31,33 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes to documents: fetches documents that only the archive has, locks the names, runs the change, passes it to the
- * store as one batch, and notifies the caller and the tails.
+ * The writes of {@link DocumentService}: fetches documents that only the archive has, locks the names, runs the change,
+ * passes it to the store as one batch, and notifies the caller and the tails.
  */
-final class DocumentWrites {
+abstract class DocumentWrites extends DocumentReads {
     /** Maximum number of bytes of a document's name in the name of its replacement. */
-    private static final int MAX_BESIDE_BYTES = DocumentName.MAX_BYTES - 64;
+    private static final int MAX_REPLACED_BYTES = DocumentName.MAX_BYTES - 64;
 
     /** The number of tries, which other writes may overtake, before a write reserves its names. */
     private static final int TRIES = 3;
 
-    private final Catalog catalog;
-    private final DocumentReads reads;
-    private final Expiry expiry;
-    private final DeletionJournals deletions;
-    private final Spaces spaces;
-    private final SpaceRules rules;
-    private final ChangeListeners tails;
+    final Spaces spaces;
+    final SpaceRules rules;
+    final ChangeListeners tails = new ChangeListeners();
+    /** The deletions that are not archived yet, of each shard. */
+    final List<DeletionJournal> deletions;
     /** One for each shard: if one has no space, the others may still have some. */
-    private final List<Trouble> troubles;
+    final List<Trouble> troubles;
 
     private final Reservations reservations = new Reservations();
-    private volatile ColdDocuments cold = ColdDocuments.NONE;
     private volatile ReadBarrier readBarrier = ReadBarrier.NONE;
     private volatile Predicate<DocumentName> here = name -> true;
 
-    DocumentWrites(
-            Catalog catalog,
-            DocumentReads reads,
-            Expiry expiry,
-            DeletionJournals deletions,
-            Spaces spaces,
-            SpaceRules rules,
-            ChangeListeners tails) {
-        this.catalog = catalog;
-        this.reads = reads;
-        this.expiry = expiry;
-        this.deletions = deletions;
+    DocumentWrites(ListStore store, Catalog catalog, Expiry expiry, Spaces spaces, SpaceRules rules) {
+        super(store, catalog, expiry);
         this.spaces = spaces;
         this.rules = rules;
-        this.tails = tails;
+        this.deletions = store.shards().stream().map(DeletionJournal::new).toList();
         this.troubles = Stream.generate(Trouble::new).limit(catalog.shards()).toList();
     }
 
@@ -79,7 +66,7 @@ final class DocumentWrites {
      *
      * @param preparation null for a write that reads no values
      */
-    record Write<T>(
+    private record Write<T>(
             Collection<DocumentName> names,
             Function<DocumentEdits, T> change,
             @Nullable Prefetch preparation,
@@ -93,37 +80,72 @@ final class DocumentWrites {
         }
     }
 
-    void coldDocuments(ColdDocuments documents) {
-        cold = documents;
-    }
-
-    /** See {@link DocumentService#readBarrier(ReadBarrier)}. */
-    void readBarrier(ReadBarrier barrier) {
+    /**
+     * Sets the barrier that reads pass before they access documents; call this once, before any read. A client's write
+     * that changes nothing, or is rejected, is also a read: its outcome waits for the barrier.
+     */
+    public void readBarrier(ReadBarrier barrier) {
         readBarrier = barrier;
     }
 
-    /** See {@link DocumentService#keepTo}. */
-    void keepTo(Predicate<DocumentName> names) {
+    /** Returns the barrier that a client's read passes before it accesses documents. */
+    public ReadBarrier readBarrier() {
+        return readBarrier;
+    }
+
+    /**
+     * Restricts the documents that may be here, in a cluster of several Raft groups, to those of this group's slots;
+     * call this once, before any write. Writes to other documents are rejected, {@code CROSS_SLOT}.
+     */
+    public void keepTo(Predicate<DocumentName> names) {
         here = names;
     }
 
-    /** See {@link DocumentService#trouble}. */
-    @Nullable
-    CaravanException trouble() {
-        return troubles.stream()
-                .map(Trouble::current)
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(null);
+    /** Writes to one document. See {@link #write(Collection, Function, Outcome)}. */
+    public <T> boolean write(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
+        return write(Write.of(name, change, outcome));
     }
 
-    /** See {@link DocumentService#writeLocal}. */
-    void writeLocal(Write<?> write) {
-        writeLocking(Set.copyOf(write.names()), write, false);
+    /**
+     * Writes to a document of the store without checking the archive, and without applying the limits of its space: for
+     * the code that fetches documents from the archive.
+     */
+    public <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
+        writeLocking(Set.of(name), Write.of(name, change, outcome), false);
     }
 
-    /** See {@link DocumentService#write(Collection, Function, Prefetch, Outcome)}. */
-    boolean write(Write<?> write) {
+    /**
+     * Writes to documents atomically, while no other write changes them. All must be in one shard; otherwise, the
+     * outcome receives a {@link DocumentException}, {@code CROSS_SLOT}.
+     *
+     * @param names all documents that {@code change} uses
+     * @param change makes the changes and returns the result for the outcome. It may be called several times, and only
+     *     the last call counts, so it must have no other effects. When it throws, nothing has changed. The outcome
+     *     receives the exception if it is a {@link CaravanException}, or if the write had to wait or passes a {@link
+     *     #readBarrier(ReadBarrier)}; otherwise, this method throws it
+     * @return false when the write waits for documents from the archive, or for a write that has reserved its names:
+     *     later writes may precede it
+     */
+    public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
+        return write(new Write<>(names, change, null, outcome));
+    }
+
+    /**
+     * Writes to documents as {@link #write(Collection, Function, Outcome)} does. The change may read values ({@link
+     * EditedDocument#values}), and may append long JSON without delaying other writes.
+     *
+     * @throws Prefetch.UnpreparedException when the change needs data that takes time to get: continue with {@link
+     *     #writeWaiting}
+     */
+    public <T> boolean write(
+            Collection<DocumentName> names,
+            Function<DocumentEdits, T> change,
+            Prefetch preparation,
+            Outcome<T> outcome) {
+        return write(new Write<>(names, change, preparation, outcome));
+    }
+
+    private boolean write(Write<?> write) {
         Runnable waiting = () -> orFail(write.outcome(), () -> writeWaiting(write));
         List<DocumentName> missing = missing(write.names());
         if (!missing.isEmpty()) {
@@ -153,17 +175,9 @@ final class DocumentWrites {
             next.run();
             return;
         }
-        cold.fetch(missing.get(at), new Outcome<>() {
-            @Override
-            public void success(DocumentName name) {
-                orFail(outcome, () -> fetch(missing, at + 1, next, outcome));
-            }
-
-            @Override
-            public void failure(RuntimeException problem) {
-                outcome.failure(problem);
-            }
-        });
+        cold.fetch(
+                missing.get(at),
+                Outcome.of(name -> orFail(outcome, () -> fetch(missing, at + 1, next, outcome)), outcome::failure));
     }
 
     /** Runs part of a write on a thread that would lose an exception, and passes any exception to the outcome. */
@@ -173,13 +187,29 @@ final class DocumentWrites {
         } catch (RuntimeException refused) {
             outcome.failure(refused);
         } catch (Error broken) {
-            outcome.failure(new IllegalStateException("a change has failed: " + broken, broken));
+            outcome.failure(new IllegalStateException("a write failed: " + broken, broken));
             throw broken;
         }
     }
 
-    /** See {@link DocumentService#writeWaiting}. */
-    void writeWaiting(Write<?> write) {
+    /** Gets the data that an unprepared write lacked; for a thread that may wait. */
+    public void prepare(Prefetch preparation) {
+        preparation.prepare(this);
+    }
+
+    /**
+     * Continues an unprepared write; for a thread that may wait. Reads the missing data and tries the write again,
+     * until nothing is missing. After a few tries, other writes to the same documents wait for this one.
+     */
+    public <T> void writeWaiting(
+            Collection<DocumentName> names,
+            Function<DocumentEdits, T> change,
+            Prefetch preparation,
+            Outcome<T> outcome) {
+        writeWaiting(new Write<>(names, change, preparation, outcome));
+    }
+
+    private void writeWaiting(Write<?> write) {
         for (int i = 0; i < TRIES; i++) {
             if (tried(write)) {
                 return;
@@ -200,7 +230,7 @@ final class DocumentWrites {
     /** Prepares the write and runs it; returns false when it needs more data. */
     private boolean tried(Write<?> write) {
         if (write.preparation() != null) {
-            write.preparation().prepare(reads);
+            write.preparation().prepare(this);
         }
         try {
             writeLocking(withSources(write.names()), write, true);
@@ -225,7 +255,7 @@ final class DocumentWrites {
             DocumentState state = catalog.peek(unseen.remove());
             Fork fork = state == null
                     ? null
-                    : DocumentAttributes.of(state.attributes()).fork();
+                    : DocumentAttributes.of(state.attributes()).get(DocumentAttributes.FORK);
             if (fork != null && all.add(fork.source())) {
                 unseen.add(fork.source());
             }
@@ -236,40 +266,43 @@ final class DocumentWrites {
     /**
      * Locks the names and runs the write.
      *
-     * @param asked whether a client requests the write: the rules of spaces may then reject it, and it counts as a read
+     * @param fromClient whether a client requests the write: the rules of spaces may then reject it, and it counts as a read
      *     if it changes nothing
      */
-    private <T> void writeLocking(Set<DocumentName> names, Write<T> write, boolean asked) {
-        ReadBarrier barrier = asked ? readBarrier : ReadBarrier.NONE;
+    private <T> void writeLocking(Set<DocumentName> names, Write<T> write, boolean fromClient) {
+        ReadBarrier barrier = fromClient ? readBarrier : ReadBarrier.NONE;
         Set<DocumentName> locked = names;
-        boolean noteDeletions = true;
+        boolean recordDeletions = true;
         while (true) {
             try (Edit edit = edit(locked)) {
-                DocumentEdits edits =
-                        new DocumentEdits(edit, locked, expiry, spaces, this::beside, write.preparation());
+                DocumentEdits edits = new DocumentEdits(this, edit, locked, write.preparation());
                 T result = write.apply(edits);
-                edits.requireUnfenced();
-                if (!edits.carried()) {
+                edits.documents().forEach(EditedDocument::requireUnfenced);
+                if (!edits.migrates()) {
                     setTerms(edit, locked);
                 }
-                try (QuotaReservation charges = rules.charge(edits, asked)) {
-                    Completion<T> completion = new Completion<>(
+                try (SpaceRules.Reservation reserved = rules.reserve(edits.documents(), fromClient)) {
+                    WriteCallback completion = completion(
                             locked,
                             write.outcome(),
                             () -> write.outcome().success(result),
                             edit.isEmpty() ? barrier : ReadBarrier.NONE);
-                    deletions.commit(edit, edits.deletions(), noteDeletions, completion);
-                    charges.accepted();
+                    if (edits.deletions().isEmpty()) {
+                        edit.commit(completion);
+                    } else {
+                        deletions.get(groupOf(locked)).commit(edit, edits.deletions(), recordDeletions, completion);
+                    }
+                    reserved.accepted();
                 } catch (OutOfSpaceException full) {
-                    if (edits.deletions().isEmpty() || !noteDeletions) {
+                    if (edits.deletions().isEmpty() || !recordDeletions) {
                         throw full;
                     }
                     // A full store can still delete, but not record the deletion: the write is repeated without the
                     // record.
-                    noteDeletions = false;
+                    recordDeletions = false;
                     continue;
                 }
-                edits.accepted();
+                edits.documents().forEach(EditedDocument::accepted);
                 return;
             } catch (DocumentEdits.MissingNameException missing) {
                 locked = new LinkedHashSet<>(locked);
@@ -277,7 +310,7 @@ final class DocumentWrites {
             } catch (UnpreparedException more) {
                 throw more;
             } catch (RuntimeException refused) {
-                refuse(locked, write, refused, barrier);
+                reject(locked, write, refused, barrier);
                 return;
             }
         }
@@ -324,8 +357,12 @@ final class DocumentWrites {
         return catalog.edit(names);
     }
 
-    /** See {@link DocumentService#requireOneGroup}. */
-    void requireOneGroup(Collection<DocumentName> names) {
+    /**
+     * Checks that one write can change documents of these names together.
+     *
+     * @throws DocumentException {@code CROSS_SLOT}
+     */
+    public void requireOneGroup(Collection<DocumentName> names) {
         requireHere(names);
         if (catalog.inOneShard(names)) {
             return;
@@ -338,19 +375,23 @@ final class DocumentWrites {
         throw new DocumentException(
                 Reason.CROSS_SLOT,
                 other,
-                "is in another group of the store than '" + names.iterator().next()
-                        + "', and a change concerns one group; names with the same {part} in braces are in one");
+                "is in another shard than '" + names.iterator().next()
+                        + "': a write concerns one shard; names with the same {part} in braces are in one shard");
     }
 
-    /** See {@link DocumentService#requireHere}. */
-    void requireHere(Collection<DocumentName> names) {
+    /**
+     * Checks that documents of these names may be here.
+     *
+     * @throws DocumentException {@code CROSS_SLOT}
+     */
+    public void requireHere(Collection<DocumentName> names) {
         for (DocumentName name : names) {
             if (!here.test(name)) {
                 throw new DocumentException(
                         Reason.CROSS_SLOT,
                         name,
-                        "is in another group of the cluster, and a request concerns one group; names with the same {part} in"
-                                + " braces are in one");
+                        "is in another Raft group: a request concerns one group; names with the same {part} in braces"
+                                + " are in one group");
             }
         }
     }
@@ -359,9 +400,9 @@ final class DocumentWrites {
      * Returns the name that an import has until it replaces a document. It begins with the document's name, and is
      * therefore usually in the same space.
      */
-    private DocumentName beside(DocumentName name) {
+    DocumentName replacementName(DocumentName name) {
         byte[] whole = name.toBytes();
-        byte[] kept = Arrays.copyOf(whole, Math.min(whole.length, MAX_BESIDE_BYTES));
+        byte[] kept = Arrays.copyOf(whole, Math.min(whole.length, MAX_REPLACED_BYTES));
         for (int i = 0; true; i++) {
             byte[] suffix =
                     ("\0importing\0" + Integer.toHexString(Arrays.hashCode(whole)) + "\0" + i).getBytes(US_ASCII);
@@ -375,7 +416,7 @@ final class DocumentWrites {
     }
 
     /** Returns the shard of the first name, which is that of all names that can be written together. */
-    private int groupOf(Collection<DocumentName> names) {
+    int groupOf(Collection<DocumentName> names) {
         return catalog.shards() == 1 || names.isEmpty()
                 ? 0
                 : catalog.shardOf(names.iterator().next());
@@ -385,11 +426,11 @@ final class DocumentWrites {
      * Reports a rejection. A rejection that reveals the state of documents is like a read: it waits until that state is
      * durable and known to be current.
      */
-    private void refuse(Set<DocumentName> names, Write<?> write, RuntimeException refused, ReadBarrier barrier) {
-        if (barrier != ReadBarrier.NONE && tellsWhatThereIs(refused)) {
-            refuseDurably(names, write, refused, barrier);
+    private void reject(Set<DocumentName> names, Write<?> write, RuntimeException refused, ReadBarrier barrier) {
+        if (barrier != ReadBarrier.NONE && revealsState(refused)) {
+            rejectDurably(names, write, refused, barrier);
         } else if (refused instanceof CaravanException problem) {
-            troubles.get(groupOf(names)).refused(problem);
+            troubles.get(groupOf(names)).rejected(problem);
             write.outcome().failure(problem);
         } else {
             throw refused;
@@ -400,7 +441,7 @@ final class DocumentWrites {
      * Whether a rejection reveals the state of documents. Rejections because of a limit of the store or a space, or the
      * group of a name, do not.
      */
-    private static boolean tellsWhatThereIs(RuntimeException refused) {
+    private static boolean revealsState(RuntimeException refused) {
         if (refused instanceof DocumentException about) {
             return switch (about.reason()) {
                 case TOO_LARGE, OVER_QUOTA, RATE_LIMITED, CROSS_SLOT -> false;
@@ -410,58 +451,46 @@ final class DocumentWrites {
         return !(refused instanceof CaravanException);
     }
 
-    private void refuseDurably(Set<DocumentName> names, Write<?> write, RuntimeException refused, ReadBarrier barrier) {
+    private void rejectDurably(Set<DocumentName> names, Write<?> write, RuntimeException refused, ReadBarrier barrier) {
         try (Edit nothing = edit(names)) {
             setTerms(nothing, names);
-            nothing.commit(new Completion<>(
-                    names, write.outcome(), () -> write.outcome().failure(refused), barrier));
+            nothing.commit(
+                    completion(names, write.outcome(), () -> write.outcome().failure(refused), barrier));
         } catch (CaravanException failed) {
-            troubles.get(groupOf(names)).refused(failed);
+            troubles.get(groupOf(names)).rejected(failed);
             write.outcome().failure(failed);
         }
     }
 
-    /** Notifies the caller, and then the tails of the documents. */
-    private final class Completion<T> implements WriteCallback {
-        private final Set<DocumentName> names;
-        private final Trouble trouble;
-        private final Outcome<T> outcome;
-        private final Runnable done;
-        private final ReadBarrier barrier;
-
-        /**
-         * Creates the completion of a write.
-         *
-         * @param done reports to the outcome, once the state that the write has seen or made is durable
-         * @param barrier the barrier that the report passes
-         */
-        Completion(Set<DocumentName> names, Outcome<T> outcome, Runnable done, ReadBarrier barrier) {
-            this.names = names;
-            this.trouble = troubles.get(groupOf(names));
-            this.outcome = outcome;
-            this.done = done;
-            this.barrier = barrier;
-        }
-
-        @Override
-        public void success(long sequence) {
-            trouble.wrote();
-            try {
-                barrier.pass(done, outcome::failure);
-            } finally {
-                tails.changed(names);
+    /**
+     * Returns a callback that notifies the caller, and then the tails of the documents.
+     *
+     * @param done reports to the outcome, once the state that the write has seen or made is durable
+     * @param barrier the barrier that the report passes
+     */
+    private WriteCallback completion(Set<DocumentName> names, Outcome<?> outcome, Runnable done, ReadBarrier barrier) {
+        Trouble trouble = troubles.get(groupOf(names));
+        return new WriteCallback() {
+            @Override
+            public void success(long sequence) {
+                trouble.wrote();
+                try {
+                    barrier.pass(done, outcome::failure);
+                } finally {
+                    tails.changed(names);
+                }
             }
-        }
 
-        @Override
-        public void failure(CaravanException problem) {
-            trouble.refused(problem);
-            try {
-                outcome.failure(problem);
-            } finally {
-                tails.changed(names);
+            @Override
+            public void failure(CaravanException problem) {
+                trouble.rejected(problem);
+                try {
+                    outcome.failure(problem);
+                } finally {
+                    tails.changed(names);
+                }
             }
-        }
+        };
     }
 
     /**
@@ -470,7 +499,7 @@ final class DocumentWrites {
      * rejection: clients that stopped writing because of it would otherwise never learn that space is available again.
      * Thread-safe.
      */
-    private static final class Trouble {
+    static final class Trouble {
         private static final long OUT_OF_SPACE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
         private volatile @Nullable CaravanException failed;
@@ -486,7 +515,7 @@ final class DocumentWrites {
         }
 
         /** Records that a write was rejected, for any reason. */
-        void refused(CaravanException problem) {
+        void rejected(CaravanException problem) {
             if (problem instanceof OutOfSpaceException) {
                 outOfSpaceNanos = System.nanoTime();
                 outOfSpace = problem;

@@ -1,11 +1,21 @@
 package io.caravan.server.document;
 
+import static io.caravan.server.document.DocumentAttributes.ARCHIVED;
+import static io.caravan.server.document.DocumentAttributes.DELETED;
+import static io.caravan.server.document.DocumentAttributes.FENCE;
+import static io.caravan.server.document.DocumentAttributes.FORK;
+import static io.caravan.server.document.DocumentAttributes.FORKS;
+import static io.caravan.server.document.DocumentAttributes.ORIGIN;
+import static io.caravan.server.document.DocumentAttributes.PRESENT;
+import static io.caravan.server.document.DocumentAttributes.RESTORING;
+import static io.caravan.server.document.DocumentAttributes.TIMESTAMPS;
+
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentEdit;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.server.document.DocumentException.Reason;
-import io.caravan.server.document.space.Space;
+import io.caravan.server.document.DocumentMove.Fence;
 import io.caravan.server.document.space.SpaceSetting;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +30,6 @@ public final class EditedDocument {
     private final DocumentEdits edits;
     private final DocumentName name;
     private final DocumentEdit edit;
-    private final Expiry expiry;
     private final @Nullable DocumentState before;
     /** The values that the write has appended, which are the last ones of the document. */
     private List<byte[]> appended = List.of();
@@ -35,15 +44,14 @@ public final class EditedDocument {
     /** Whether the document now has another name. */
     private boolean handedOver;
     /** Whether the write may change a document that is being moved. */
-    private boolean ofTheMove;
+    private boolean ignoresFence;
 
-    EditedDocument(DocumentEdits edits, DocumentName name, DocumentEdit edit, Expiry expiry, @Nullable Space space) {
+    EditedDocument(DocumentEdits edits, DocumentName name, DocumentEdit edit, @Nullable SizeDelta size) {
         this.edits = edits;
         this.name = name;
         this.edit = edit;
-        this.expiry = expiry;
         this.before = edit.state();
-        this.size = space == null ? null : new SizeDelta(space, before);
+        this.size = size;
         this.timestamps = before == null
                 ? Timestamps.NONE
                 : DocumentAttributes.of(before.attributes()).timestamps();
@@ -65,25 +73,23 @@ public final class EditedDocument {
         return edit.state();
     }
 
-    /** The arrival of values: with this write, or earlier. */
-    private enum Came {
-        NOW,
-        /** The values arrived earlier, here or in another store, at an unknown time. */
-        BEFORE
-    }
-
-    private void add(List<byte[]> values, Came came) {
+    /**
+     * Adds values at the end of the document.
+     *
+     * @param arriving whether they arrive with this write; if not, they arrived earlier, here or in another store, at
+     *     an unknown time
+     */
+    private void add(List<byte[]> values, boolean arriving) {
         if (values.isEmpty()) {
             return;
         }
-        boolean timed =
-                came == Came.NOW && size != null && size.space().settings().has(SpaceSetting.TIMESTAMPS);
+        boolean timed = arriving && size != null && size.space().settings().has(SpaceSetting.TIMESTAMPS);
         if (timed != timestamps.on()) {
             turnTimestamps(timed);
         }
         List<byte[]> stored = values;
         if (timestamps.on()) {
-            long now = expiry.nowMillis();
+            long now = edits.expiry().nowMillis();
             stored = values.stream().map(value -> Timestamps.stored(value, now)).toList();
         }
         stored.forEach(edit::append);
@@ -100,11 +106,14 @@ public final class EditedDocument {
     }
 
     /** Replaces all attributes except the one that describes how the values are stored. */
-    private void set(DocumentAttributes attributes) {
-        edit.attributes(attributes.withTimestamps(timestamps).raw());
+    void set(DocumentAttributes attributes) {
+        edit.attributes(attributes
+                .with(TIMESTAMPS, timestamps.isNone() ? null : timestamps)
+                .raw());
     }
 
-    private void drop() {
+    /** Removes the document, or a redirect, without checks, and without a record for the archive. */
+    void drop() {
         edit.delete();
         timestamps = Timestamps.NONE;
         if (size != null) {
@@ -125,8 +134,7 @@ public final class EditedDocument {
     /** Returns the document if it is visible; throws otherwise. */
     static DocumentInfo visible(DocumentName name, DocumentInfo info) {
         if (info.attributes().deleted()) {
-            throw new DocumentException(
-                    Reason.GONE, name, "is deleted; documents that were forked off it still need its values");
+            throw new DocumentException(Reason.GONE, name, "is deleted; its forks still need its values");
         }
         RedirectTarget moved = info.attributes().movedTo();
         if (moved != null) {
@@ -137,7 +145,7 @@ public final class EditedDocument {
                     Reason.RESTORING,
                     name,
                     info.attributes().importing()
-                            ? "is being imported, and its last part has not come"
+                            ? "is being imported, and its last part is missing"
                             : "is being restored from the archive; try again in a moment");
         }
         return info;
@@ -150,27 +158,7 @@ public final class EditedDocument {
     @Nullable
     DocumentInfo evenDeleted() {
         DocumentState state = edit.state();
-        return state == null
-                ? null
-                : info(
-                        state.id(),
-                        state.firstSequence(),
-                        state.nextSequence(),
-                        DocumentAttributes.of(state.attributes()));
-    }
-
-    /** Returns the document whose own list has these sequences. */
-    static DocumentInfo info(long id, long ownFirst, long ownNext, DocumentAttributes attributes) {
-        long base = attributes.base();
-        Fork fork = attributes.fork();
-        long first = fork != null && ownFirst == 0 ? fork.firstSequence() : base + ownFirst;
-        return new DocumentInfo(id, first, base + ownNext, attributes);
-    }
-
-    /** Creates the document without values; it must not exist. */
-    void create(DocumentAttributes attributes) {
-        used = true;
-        set(attributes);
+        return state == null ? null : DocumentInfo.of(state);
     }
 
     /**
@@ -180,12 +168,12 @@ public final class EditedDocument {
      * @throws DocumentException {@link Reason#GONE}, {@link Reason#CLOSED}, {@link Reason#NOT_JSON}
      */
     public long append(List<byte[]> values) {
-        return append(values, false, Came.NOW);
+        return append(values, false);
     }
 
     /** Appends values from an archive, like {@link #append(List)}. */
     public long appendArchived(List<byte[]> values) {
-        return append(values, false, Came.BEFORE);
+        return append(values, false, false);
     }
 
     /**
@@ -194,10 +182,10 @@ public final class EditedDocument {
      * @param valid whether the values are known to be JSON if the document requires it
      */
     long append(List<byte[]> values, boolean valid) {
-        return append(values, valid, Came.NOW);
+        return append(values, valid, true);
     }
 
-    private long append(List<byte[]> values, boolean valid, Came came) {
+    private long append(List<byte[]> values, boolean valid, boolean arriving) {
         DocumentInfo before = info();
         if (before != null && before.attributes().closed()) {
             throw closed(name, before);
@@ -206,9 +194,8 @@ public final class EditedDocument {
             requireFit(before.attributes(), values);
         }
         used = true;
-        add(values, came);
-        Prefetch preparation = edits.preparation();
-        if (preparation != null) {
+        add(values, arriving);
+        if (edits.preparation() != null) {
             if (appended.isEmpty()) {
                 appended = new ArrayList<>();
             }
@@ -237,7 +224,7 @@ public final class EditedDocument {
      * @throws IllegalArgumentException when the write reads more than it may
      */
     public List<byte[]> values(SequenceRange range) {
-        Prefetch preparation = Objects.requireNonNull(edits.preparation(), "a change that reads needs a preparation");
+        Prefetch preparation = Objects.requireNonNull(edits.preparation(), "a write that reads needs a preparation");
         DocumentInfo info = info();
         if (info == null || range.count() == 0) {
             return List.of();
@@ -271,26 +258,36 @@ public final class EditedDocument {
             return;
         }
         used = true;
-        DocumentAttributes attributes = info.attributes();
+        requireNoForks(info.attributes(), "trimmed", "delete");
+        if (info.count() > 0) {
+            dropBefore(sequence, info.attributes());
+        }
+    }
+
+    /**
+     * Checks that no document needs the values of this one.
+     *
+     * @param done the participle of the operation that requires this
+     * @param instead what a user must do with the forks first
+     */
+    void requireNoForks(DocumentAttributes attributes, String done, String instead) {
         if (attributes.forks() > 0) {
             throw new DocumentException(
                     Reason.HAS_FORKS,
                     name,
-                    "cannot be trimmed: " + attributes.forks()
-                            + " documents that were forked off it need its values; delete them first",
+                    "cannot be " + done + ": its " + attributes.forks() + " forks need its values; " + instead
+                            + " them first",
                     0,
                     attributes.forks());
-        }
-        if (info.count() > 0) {
-            dropBefore(sequence, attributes);
         }
     }
 
     /** Trims all values before {@code sequence} of a document without forks, which may still be invisible. */
     void dropBefore(long sequence, DocumentAttributes attributes) {
-        Fork fork = attributes.fork();
+        Fork fork = attributes.get(FORK);
         if (fork != null) {
-            set(attributes.withFork(fork.withFirstSequence(Math.min(sequence, fork.sequence()))));
+            long first = Math.min(sequence, fork.sequence());
+            set(attributes.with(FORK, new Fork(fork.sequence(), fork.part(), first, fork.source())));
         }
         edit.trimTo(Math.max(0, sequence - attributes.base()));
     }
@@ -300,8 +297,8 @@ public final class EditedDocument {
      * document is no longer a complete copy of its origin, and the origin is removed.
      */
     void retire(long sequence, DocumentAttributes attributes) {
-        boolean incomplete = edits.carried() && attributes.origin() != null;
-        DocumentAttributes kept = incomplete ? attributes.withOrigin(null) : attributes;
+        boolean incomplete = edits.migrates() && attributes.origin() != null;
+        DocumentAttributes kept = incomplete ? attributes.with(ORIGIN, null) : attributes;
         if (incomplete) {
             set(kept);
         }
@@ -324,29 +321,29 @@ public final class EditedDocument {
         return delete(false);
     }
 
-    private boolean delete(boolean noted) {
+    private boolean delete(boolean recorded) {
         DocumentInfo info = info();
         if (info != null) {
-            removeOrHide(info, noted);
+            removeOrHide(info, recorded);
         }
         return info != null;
     }
 
     void removeIfExpired() {
         DocumentInfo info = evenDeleted();
-        if (info != null && !info.attributes().deleted() && expiry.expired(info.id(), info.attributes())) {
+        if (info != null && !info.attributes().deleted() && edits.expiry().expired(info.id(), info.attributes())) {
             removeOrHide(info, true);
         }
     }
 
-    private void removeOrHide(DocumentInfo info, boolean noted) {
+    private void removeOrHide(DocumentInfo info, boolean recorded) {
         appended = List.of();
         ArchiveMark mark = info.attributes().archived();
-        if (noted && mark != null) {
+        if (recorded && mark != null) {
             edits.deleted(name, mark, info.nextSequence());
         }
         if (info.attributes().forks() > 0) {
-            set(info.attributes().withoutArchived().withDeleted());
+            set(info.attributes().with(ARCHIVED, null).with(DELETED, PRESENT));
         } else {
             remove(info);
         }
@@ -354,7 +351,7 @@ public final class EditedDocument {
 
     private void remove(DocumentInfo info) {
         drop();
-        Fork fork = info.attributes().fork();
+        Fork fork = info.attributes().get(FORK);
         if (fork != null) {
             edits.document(fork.source()).forkRemoved();
         }
@@ -379,8 +376,8 @@ public final class EditedDocument {
         if (info == null) {
             throw new IllegalStateException("document '" + name + "' has forks and does not exist");
         }
-        DocumentAttributes attributes = info.attributes();
-        DocumentAttributes counted = attributes.withForks(attributes.forks() + change);
+        long forks = info.attributes().forks() + change;
+        DocumentAttributes counted = info.attributes().with(FORKS, forks == 0 ? null : forks);
         set(counted);
         return new DocumentInfo(info.id(), info.firstSequence(), info.nextSequence(), counted);
     }
@@ -396,11 +393,6 @@ public final class EditedDocument {
         set(attributes);
     }
 
-    /** Stores the arrival times of the values; does not extend a sliding expiry. */
-    void ages(DocumentInfo info, Ages ages) {
-        set(info.attributes().withAges(ages));
-    }
-
     /** Stores the archive mark if the document still has this id; does not extend a sliding expiry. */
     boolean mark(long id, ArchiveMark mark) {
         DocumentInfo info = evenDeleted();
@@ -408,7 +400,7 @@ public final class EditedDocument {
             return false;
         }
         set(info.attributes().withArchived(mark));
-        ofTheMove = true;
+        ignoresFence = true;
         return true;
     }
 
@@ -422,23 +414,37 @@ public final class EditedDocument {
      */
     public void restore(Attributes attributes, @Nullable ArchiveMark mark, long firstSequence, List<byte[]> values) {
         requireMissing();
-        set(restored(attributes, mark, firstSequence));
-        add(values, Came.BEFORE);
-        used = true;
+        arrive(restored(attributes, mark, firstSequence), values);
     }
 
     private static DocumentAttributes restored(Attributes attributes, @Nullable ArchiveMark mark, long firstSequence) {
-        DocumentAttributes portable = DocumentAttributes.of(
-                        DocumentAttributes.of(attributes).portable())
-                .withStart(firstSequence);
-        return mark == null ? portable : portable.withArchived(mark);
+        return DocumentAttributes.of(DocumentAttributes.of(attributes).portable())
+                .withStart(firstSequence)
+                .with(ARCHIVED, mark);
+    }
+
+    /** Sets the attributes, and appends values that arrived earlier; returns the document's id. */
+    private long arrive(DocumentAttributes attributes, List<byte[]> values) {
+        used = true;
+        set(attributes);
+        add(values, false);
+        return Objects.requireNonNull(edit.state()).id();
     }
 
     /** Creates an invisible document for {@link #restoreMore} and {@link #restored}; returns its id. */
     long beginRestoring(long firstSequence) {
         requireMissing();
-        set(DocumentAttributes.NONE.withStart(firstSequence).withRestoring());
-        return Objects.requireNonNull(edit.state()).id();
+        return arrive(DocumentAttributes.NONE.withStart(firstSequence).with(RESTORING, PRESENT), List.of());
+    }
+
+    /** Appends to a document that is being restored; returns its id. */
+    long restoreMore(long id, List<byte[]> values) {
+        return arrive(restoring(id).attributes(), values);
+    }
+
+    /** Makes a restored document visible; returns its id. */
+    long restored(long id, Attributes attributes, @Nullable ArchiveMark mark) {
+        return arrive(restored(attributes, mark, restoring(id).attributes().base()), List.of());
     }
 
     private void requireMissing() {
@@ -453,37 +459,23 @@ public final class EditedDocument {
      * @return the document's id
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
-    long bring(DocumentAttributes attributes, List<byte[]> values) {
-        edits.carry();
+    long importPart(DocumentAttributes attributes, List<byte[]> values) {
+        edits.migrate();
         requireFit(attributes, values);
-        used = true;
-        set(attributes);
-        add(values, Came.BEFORE);
-        return Objects.requireNonNull(edit.state()).id();
-    }
-
-    /**
-     * Updates a document that a {@link DocumentImport} has created.
-     *
-     * @param portable its current attributes at the origin
-     * @throws DocumentException {@link Reason#NOT_JSON}, {@link Reason#HAS_FORKS}
-     */
-    void bringOn(DocumentAttributes attributes, List<byte[]> values, DocumentAttributes portable, long firstSequence) {
-        bring(attributes.withPortable(portable.raw()), values);
-        trimTo(firstSequence);
+        return arrive(attributes, values);
     }
 
     /**
      * Returns the document into which a replacement of this one is imported. Its name is derived from this document's
      * name, and is in the same shard. It is invisible until it replaces this document.
      */
-    EditedDocument beside() {
-        return edits.beside(name);
+    EditedDocument replacement() {
+        return edits.replacement(name);
     }
 
     /** Deletes the document, and replaces it with another one, which is still invisible. */
     void replaceBy(EditedDocument other, DocumentAttributes made) {
-        edits.carry();
+        edits.migrate();
         DocumentState taken = Objects.requireNonNull(other.edit.state());
         delete();
         info();
@@ -503,27 +495,22 @@ public final class EditedDocument {
 
     /** Sets attributes in a step of the document's move; the document is fenced before or after the step. */
     void moveTo(DocumentAttributes attributes) {
-        ofTheMove = true;
-        edits.carry();
+        ignoresFence = true;
+        edits.migrate();
         set(attributes);
     }
 
     /** Deletes the document, and leaves a redirect in its place. */
-    void moveAway(DocumentInfo info, RedirectTarget to) {
-        ofTheMove = true;
-        edits.carry();
+    void redirect(DocumentInfo info, RedirectTarget to) {
+        ignoresFence = true;
+        edits.migrate();
         removeOrHide(info, true);
         set(DocumentAttributes.NONE.withMovedTo(to));
     }
 
-    /** Removes a redirect, which has no values. */
-    void removeRedirect() {
-        drop();
-    }
-
     /** See {@link DocumentEdits#requireUnfenced}. */
     void requireUnfenced() {
-        if (before != null && !ofTheMove && !before.equals(edit.state())) {
+        if (before != null && !ignoresFence && !before.equals(edit.state())) {
             requireNoFence();
         }
     }
@@ -532,25 +519,10 @@ public final class EditedDocument {
     void requireNoFence() {
         Fence fence = before == null
                 ? null
-                : DocumentAttributes.of(before.attributes()).fence();
+                : DocumentAttributes.of(before.attributes()).get(FENCE);
         if (fence != null) {
             throw DocumentMove.moving(name, fence);
         }
-    }
-
-    /** Appends to a document that is being restored; returns its id. */
-    long restoreMore(long id, List<byte[]> values) {
-        restoring(id);
-        add(values, Came.BEFORE);
-        return id;
-    }
-
-    /** Makes a restored document visible; returns its id. */
-    long restored(long id, Attributes attributes, @Nullable ArchiveMark mark) {
-        DocumentInfo info = restoring(id);
-        used = true;
-        set(restored(attributes, mark, info.attributes().base()));
-        return id;
     }
 
     /**
@@ -559,21 +531,21 @@ public final class EditedDocument {
      */
     boolean abortRestoring(long id) {
         DocumentInfo info = evenDeleted();
-        boolean there = info != null && info.id() == id && info.attributes().restoring();
-        RedirectTarget moved = there ? Objects.requireNonNull(info).attributes().movedTo() : null;
-        if (there) {
-            drop();
+        if (info == null || info.id() != id || !info.attributes().restoring()) {
+            return false;
         }
+        drop();
+        RedirectTarget moved = info.attributes().movedTo();
         if (moved != null) {
             set(DocumentAttributes.NONE.withMovedTo(moved));
         }
-        return there;
+        return true;
     }
 
     private DocumentInfo restoring(long id) {
         DocumentInfo info = evenDeleted();
         if (info == null || info.id() != id || !info.attributes().restoring()) {
-            throw new DocumentException(Reason.CHANGED, name, "is not being restored any more");
+            throw new DocumentException(Reason.CHANGED, name, "is no longer being restored");
         }
         return info;
     }
@@ -582,10 +554,10 @@ public final class EditedDocument {
         DocumentState state = edit.state();
         long id = state == null ? 0 : state.id();
         if (before != null && id != before.id() && !handedOver) {
-            expiry.forget(before.id());
+            edits.expiry().forget(before.id());
         }
         if (state != null && used) {
-            expiry.use(id, DocumentAttributes.of(state.attributes()));
+            edits.expiry().use(id, DocumentAttributes.of(state.attributes()));
         }
     }
 }

@@ -48,7 +48,7 @@ final class Expiry {
      * other server.
      */
     boolean expired(long id, DocumentAttributes attributes) {
-        if (!attributes.expires() || attributes.fenced()) {
+        if (!attributes.expires() || attributes.has(DocumentAttributes.FENCE)) {
             return false;
         }
         OptionalLong ttl = attributes.ttlSeconds();

@@ -3,10 +3,8 @@ package io.caravan.server.document;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.NamedDocument;
-import io.caravan.server.document.DocumentWrites.Write;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
-import io.caravan.server.document.space.Spaces;
 import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -20,12 +18,7 @@ import org.slf4j.LoggerFactory;
  */
 final class ExpirySweeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExpirySweeper.class);
-    private final Catalog catalog;
     private final DocumentService documents;
-    private final DocumentWrites writes;
-    private final Expiry expiry;
-    private final Spaces spaces;
-    private final SpaceRules rules;
     private final long stepNanos;
     private final ScheduledExecutorService thread;
     private int stripe;
@@ -35,20 +28,8 @@ final class ExpirySweeper implements AutoCloseable {
      *
      * @param cycle duration of one pass over all documents
      */
-    ExpirySweeper(
-            Catalog catalog,
-            DocumentService documents,
-            DocumentWrites writes,
-            Expiry expiry,
-            Spaces spaces,
-            SpaceRules rules,
-            Duration cycle) {
-        this.catalog = catalog;
+    ExpirySweeper(DocumentService documents, Duration cycle) {
         this.documents = documents;
-        this.writes = writes;
-        this.expiry = expiry;
-        this.spaces = spaces;
-        this.rules = rules;
         this.stepNanos = cycle.toNanos() / Catalog.STRIPES;
         this.thread = new ScheduledThreadPoolExecutor(1, task -> {
             Thread sweeper = new Thread(task, "caravan-expiry");
@@ -63,9 +44,10 @@ final class ExpirySweeper implements AutoCloseable {
 
     private void step() {
         try {
-            sweep();
-            if (spaces.all().stream().anyMatch(space -> space.settings().has(SpaceSetting.RETAINED_SECONDS))) {
-                age();
+            deleteExpired();
+            if (documents.spaces.all().stream()
+                    .anyMatch(space -> space.settings().has(SpaceSetting.RETAINED_SECONDS))) {
+                trimOld();
             }
         } catch (RuntimeException | Error problem) {
             // An exception would silently end the schedule.
@@ -79,54 +61,44 @@ final class ExpirySweeper implements AutoCloseable {
         return attributes.expires() && !attributes.deleted();
     }
 
-    private void sweep() {
-        for (NamedDocument found : catalog.list(stripe, raw -> expiring(DocumentAttributes.of(raw)))) {
-            if (expiry.expired(
-                    found.state().id(), DocumentAttributes.of(found.state().attributes()))) {
-                delete(found.name());
-            }
-        }
-    }
-
-    private void age() {
-        for (ScanPage.Found found : documents.stripe(stripe)) {
-            Space space = spaces.find(found.name());
-            if (space != null && !found.info().attributes().fenced() && rules.ages(space, found.info())) {
-                age(found.name());
-            }
-        }
-    }
-
-    private void age(DocumentName name) {
-        writes.writeLocal(Write.of(name, rules::age, new Outcome<Long>() {
-            @Override
-            public void success(Long dropped) {
-                LOG.debug("document '{}' has lost {} values that were too old", name, dropped);
-            }
-
-            @Override
-            public void failure(RuntimeException problem) {
-                LOG.warn(
-                        "document '{}' has values that are too old and could not be dropped: {}",
+    /** Deletes expired documents by writes without changes, because any write to an expired document deletes it. */
+    private void deleteExpired() {
+        for (NamedDocument found : documents.catalog.list(stripe, raw -> expiring(DocumentAttributes.of(raw)))) {
+            DocumentInfo info = DocumentInfo.of(found.state());
+            if (documents.expiry.expired(info.id(), info.attributes())) {
+                DocumentName name = found.name();
+                documents.write(
                         name,
-                        problem.getMessage());
+                        EditedDocument::name,
+                        Outcome.of(
+                                deleted -> LOG.debug("document '{}' has expired", deleted),
+                                problem -> LOG.warn(
+                                        "document '{}' has expired and could not be deleted: {}",
+                                        name,
+                                        problem.getMessage())));
             }
-        }));
+        }
     }
 
-    /** Deletes an expired document by a write without changes, because any write to an expired document deletes it. */
-    private void delete(DocumentName name) {
-        documents.write(name, EditedDocument::name, new Outcome<DocumentName>() {
-            @Override
-            public void success(DocumentName expired) {
-                LOG.debug("document '{}' has expired", expired);
+    private void trimOld() {
+        for (ScanPage.Found found : documents.stripe(stripe)) {
+            DocumentName name = found.name();
+            Space space = documents.spaces.find(name);
+            if (space != null
+                    && !found.info().attributes().has(DocumentAttributes.FENCE)
+                    && documents.rules.ages(space, found.info())) {
+                documents.writeLocal(
+                        name,
+                        documents.rules::age,
+                        Outcome.of(
+                                trimmed ->
+                                        LOG.debug("document '{}' has lost {} values that were too old", name, trimmed),
+                                problem -> LOG.warn(
+                                        "document '{}' has values that are too old and could not be trimmed: {}",
+                                        name,
+                                        problem.getMessage())));
             }
-
-            @Override
-            public void failure(RuntimeException problem) {
-                LOG.warn("document '{}' has expired and could not be deleted: {}", name, problem.getMessage());
-            }
-        });
+        }
     }
 
     @Override

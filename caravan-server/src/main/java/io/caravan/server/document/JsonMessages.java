@@ -158,11 +158,11 @@ public final class JsonMessages {
 
     private static DocumentException tooDeep(DocumentName name) {
         return new DocumentException(
-                Reason.NOT_JSON, name, "takes only JSON that is nested at most " + MAX_DEPTH + " deep");
+                Reason.NOT_JSON, name, "accepts only JSON that is nested at most " + MAX_DEPTH + " deep");
     }
 
     private static DocumentException notJson(DocumentName name, @Nullable String problem) {
         String line = problem == null ? "" : problem.lines().findFirst().orElse("");
-        return new DocumentException(Reason.NOT_JSON, name, "takes only JSON, and this is not JSON: " + line);
+        return new DocumentException(Reason.NOT_JSON, name, "accepts only JSON, and this is not JSON: " + line);
     }
 }

@@ -1,6 +1,7 @@
 package io.caravan.server.document;
 
 import io.caravan.CaravanException;
+import java.util.function.Consumer;
 
 /**
  * Receives the result of a write, exactly once: on a store thread, or, when the store rejected it, on the thread that
@@ -21,4 +22,19 @@ public interface Outcome<T> {
      *     exception of a read barrier, if the result may be stale
      */
     void failure(RuntimeException problem);
+
+    /** Creates an outcome that passes the result, or the problem, to one of these actions. */
+    static <T> Outcome<T> of(Consumer<T> success, Consumer<RuntimeException> failure) {
+        return new Outcome<>() {
+            @Override
+            public void success(T result) {
+                success.accept(result);
+            }
+
+            @Override
+            public void failure(RuntimeException problem) {
+                failure.accept(problem);
+            }
+        };
+    }
 }

@@ -1,9 +1,12 @@
 package io.caravan.server.document;
 
+import static io.caravan.server.document.DocumentAttributes.CLOSED;
+import static io.caravan.server.document.DocumentAttributes.ORIGIN;
+import static io.caravan.server.document.DocumentAttributes.PRODUCERS;
+import static io.caravan.server.document.DocumentAttributes.STREAM_SEQ;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.catalog.Attributes;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -89,7 +92,7 @@ public final class PortableAttributes {
      * @throws IllegalArgumentException when a name is unknown, or its value invalid
      */
     public static DocumentAttributes parse(Map<String, byte[]> given) {
-        DocumentAttributes attributes = DocumentAttributes.of(Attributes.EMPTY);
+        DocumentAttributes attributes = DocumentAttributes.NONE;
         for (Map.Entry<String, byte[]> attribute : given.entrySet()) {
             attributes = with(attributes, attribute.getKey(), attribute.getValue());
         }
@@ -101,10 +104,10 @@ public final class PortableAttributes {
             case "content-type" -> attributes.withContentType(contentType(value));
             case "ttl" -> attributes.withTtlSeconds(decimal(name, value));
             case "expires" -> attributes.withExpiresAtMillis(decimal(name, value));
-            case "closed" -> attributes.withClosed(text(name, value, Producer.MAX_ID_BYTES));
-            case "stream-seq" -> attributes.withStreamSeq(text(name, value, MAX_STREAM_SEQ_BYTES));
-            case "producers" -> attributes.withProducers(producers(value));
-            case "origin" -> attributes.withOrigin(origin(value));
+            case "closed" -> attributes.with(CLOSED, text(name, value, Producer.MAX_ID_BYTES));
+            case "stream-seq" -> attributes.with(STREAM_SEQ, text(name, value, MAX_STREAM_SEQ_BYTES));
+            case "producers" -> attributes.with(PRODUCERS, producers(value));
+            case "origin" -> attributes.with(ORIGIN, origin(value));
             default ->
                 throw new IllegalArgumentException("this server knows no attribute '" + name
                         + "': it may be older than the one that had the document");
@@ -114,7 +117,7 @@ public final class PortableAttributes {
     private static String contentType(byte[] value) {
         String type = text(value);
         if (type.length() > CreateRequest.MAX_CONTENT_TYPE_CHARS || type.chars().anyMatch(c -> c < ' ' || c > '~')) {
-            throw new IllegalArgumentException("a content type must be of at most "
+            throw new IllegalArgumentException("a content type must have at most "
                     + CreateRequest.MAX_CONTENT_TYPE_CHARS + " printable ASCII characters");
         }
         return type;
@@ -124,7 +127,7 @@ public final class PortableAttributes {
         String identity = text(value);
         if (!identity.matches("[!-~]{1," + Origin.MAX_CHARS + "}")) {
             throw new IllegalArgumentException(
-                    "the attribute 'origin' must be of at most " + Origin.MAX_CHARS + " printable ASCII characters");
+                    "the attribute 'origin' must have at most " + Origin.MAX_CHARS + " printable ASCII characters");
         }
         return new Origin(identity, 0);
     }
@@ -140,7 +143,7 @@ public final class PortableAttributes {
     private static Producers producers(byte[] value) {
         try {
             if (value.length <= Producers.MAX_BYTES) {
-                return Producers.decode(value);
+                return Producers.decode(ByteBuffer.wrap(value));
             }
         } catch (BufferUnderflowException | NegativeArraySizeException cutOff) {
             throw new IllegalArgumentException("the attribute 'producers' is cut off", cutOff);

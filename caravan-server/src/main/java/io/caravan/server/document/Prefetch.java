@@ -169,7 +169,7 @@ public final class Prefetch {
     }
 
     private IllegalArgumentException tooMuch() {
-        return new IllegalArgumentException("the values to answer take more than " + maxBytes
+        return new IllegalArgumentException("the values of the reply take more than " + maxBytes
                 + " bytes; use a smaller count or range, or LRANGE outside of a transaction, which streams them");
     }
 

@@ -22,7 +22,7 @@ public record Producer(String id, long epoch, long sequence) {
         int bytes = id.getBytes(StandardCharsets.UTF_8).length;
         if (bytes < 1 || bytes > MAX_ID_BYTES) {
             throw new IllegalArgumentException(
-                    "a producer's id must be of 1 to " + MAX_ID_BYTES + " bytes, was of " + bytes);
+                    "a producer's id must have 1 to " + MAX_ID_BYTES + " bytes, has " + bytes);
         }
         if (epoch < 0 || sequence < 0) {
             throw new IllegalArgumentException("a producer's epoch and sequence must not be negative");

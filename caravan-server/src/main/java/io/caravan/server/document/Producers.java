@@ -26,9 +26,8 @@ final class Producers {
         this.stamps = stamps;
     }
 
-    static Producers decode(byte[] encoded) {
+    static Producers decode(ByteBuffer bytes) {
         List<Producer> stamps = new ArrayList<>();
-        ByteBuffer bytes = ByteBuffer.wrap(encoded);
         while (bytes.hasRemaining()) {
             long epoch = bytes.getLong();
             long sequence = bytes.getLong();

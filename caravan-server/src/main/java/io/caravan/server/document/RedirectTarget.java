@@ -37,8 +37,8 @@ public record RedirectTarget(
         }
         if (!known) {
             throw new IllegalArgumentException(
-                    "the other server must be named by HOST:PORT, http://HOST:PORT or https://HOST:PORT, or by the one"
-                            + " for RESP and the other for HTTP with a space between them");
+                    "the other server must be given as HOST:PORT for RESP, as http://HOST:PORT or https://HOST:PORT for"
+                            + " HTTP, or as both, separated by a space");
         }
         return new RedirectTarget(resp, http);
     }

@@ -57,7 +57,7 @@ final class Reservations {
         }
     }
 
-    /** Releases the names, and runs the writes deferred for them. */
+    /** Releases the names, and runs the writes deferred for them: all of them, even if one throws. */
     void release(Set<DocumentName> names) {
         List<Runnable> changes = new ArrayList<>();
         lock.lock();
@@ -68,6 +68,28 @@ final class Reservations {
         } finally {
             lock.unlock();
         }
-        changes.forEach(Runnable::run);
+        runAll(changes);
+    }
+
+    /** Runs all actions. If some of them throw, throws what the first of these has thrown, after the last action. */
+    static void runAll(Collection<? extends Runnable> actions) {
+        Throwable first = null;
+        for (Runnable action : actions) {
+            try {
+                action.run();
+            } catch (RuntimeException | Error problem) {
+                if (first == null) {
+                    first = problem;
+                } else {
+                    first.addSuppressed(problem);
+                }
+            }
+        }
+        if (first instanceof Error broken) {
+            throw broken;
+        }
+        if (first instanceof RuntimeException problem) {
+            throw problem;
+        }
     }
 }

@@ -2,8 +2,12 @@ package io.caravan.server.document;
 
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentEdit;
+import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.SpaceSetting;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -14,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * document's name, until the write is committed.
  */
 final class SizeDelta {
-    private static final long UNKNOWN = -1;
-
+    private final ListStore store;
+    private final DocumentName name;
+    private final DocumentEdit edit;
     private final Space space;
     private final @Nullable DocumentState before;
     /** The document that has replaced the previous one in this write, or null. */
@@ -26,11 +31,22 @@ final class SizeDelta {
     private long appendedBytes;
     private int longestBytes;
     private boolean everAppended;
-    private long bytesBefore = UNKNOWN;
+    /** The reserved changes in the numbers of documents and bytes of the space, which may be negative. */
+    private int documents;
 
-    SizeDelta(Space space, @Nullable DocumentState before) {
+    private long bytes;
+    private long trimmedValues;
+
+    SizeDelta(ListStore store, DocumentName name, DocumentEdit edit, Space space) {
+        this.store = store;
+        this.name = name;
+        this.edit = edit;
         this.space = space;
-        this.before = before;
+        this.before = edit.state();
+    }
+
+    DocumentName name() {
+        return name;
     }
 
     Space space() {
@@ -61,9 +77,9 @@ final class SizeDelta {
         taken = other;
     }
 
-    /** Whether the write has appended values, even if it has deleted them again. */
-    boolean everAppended() {
-        return everAppended;
+    /** Whether the write has appended values, even if it has deleted them again, or creates the document. */
+    boolean grows() {
+        return everAppended || before == null && edit.state() != null;
     }
 
     /**
@@ -85,48 +101,74 @@ final class SizeDelta {
         return longestBytes;
     }
 
-    /** Returns the change in the number of documents: 1, 0 or -1. */
-    int moreDocuments(@Nullable DocumentState after) {
-        return (after == null ? 0 : 1) - (before == null ? 0 : 1);
+    /**
+     * Reserves the quotas that the write needs: growth is counted now, and shrinkage when the write is accepted.
+     *
+     * @param trimmed the number of values that the write trims because the space does not retain them
+     */
+    void reserve(long trimmed) {
+        trimmedValues = trimmed;
+        documents = (edit.state() == null ? 0 : 1) - (before == null ? 0 : 1);
+        bytes = moreBytes();
+        count(Math.max(0, documents), Math.max(0, bytes));
+    }
+
+    /** Undoes {@link #reserve}, if it was called. */
+    void undo() {
+        count(-Math.max(0, documents), -Math.max(0, bytes));
+    }
+
+    /** Completes the reservation, once the store has accepted the write. */
+    void accept() {
+        count(Math.min(0, documents), Math.min(0, bytes));
+        if (grows()) {
+            space.wrote(appendedBytes, trimmedValues);
+        }
+    }
+
+    private void count(long moreDocuments, long moreBytes) {
+        if (moreDocuments != 0 || moreBytes != 0) {
+            space.count(Catalog.stripeOf(name), moreDocuments, moreBytes);
+        }
+    }
+
+    /** Returns the reserved amount of a quota, which is negative if the write frees some of it. */
+    long reserved(SpaceSetting quota) {
+        return quota == SpaceSetting.QUOTA_DOCUMENTS ? documents : bytes;
     }
 
     /** Returns the length of the values in the list after the write, in bytes. */
-    long bytes(ListStore store, @Nullable DocumentState after) {
-        return after == null ? 0 : kept(store, after) + appendedFrom(after);
+    long bytes() {
+        DocumentState after = edit.state();
+        return after == null ? 0 : kept(after) + appendedFrom(after);
     }
 
     /** Returns the change in that length, in bytes. */
-    long moreBytes(ListStore store, @Nullable DocumentState after) {
+    private long moreBytes() {
+        DocumentState after = edit.state();
         if (before == null || after != null && keeps(after) && after.firstSequence() == before.firstSequence()) {
             return after == null ? 0 : appendedFrom(after);
         }
-        return bytes(store, after) - bytesBefore(store);
+        ListInfo list = store.accepted(before.id());
+        return bytes() - (list == null ? 0 : list.bytes());
     }
 
     private boolean keeps(DocumentState after) {
         return before != null && before.id() == after.id();
     }
 
-    private long bytesBefore(ListStore store) {
-        if (bytesBefore == UNKNOWN) {
-            ListInfo list = before == null ? null : store.accepted(before.id());
-            bytesBefore = list == null ? 0 : list.bytes();
-        }
-        return bytesBefore;
-    }
-
     /** Returns the length of the values that existed before the write and that the write has not removed, in bytes. */
-    private long kept(ListStore store, DocumentState after) {
+    private long kept(DocumentState after) {
         if (taken != null && taken.id() == after.id()) {
-            return keptOf(store, taken, after);
+            return keptOf(taken, after);
         }
         if (before == null || !keeps(after) || after.firstSequence() >= before.nextSequence()) {
             return 0;
         }
-        return keptOf(store, before, after);
+        return keptOf(before, after);
     }
 
-    private static long keptOf(ListStore store, DocumentState list, DocumentState after) {
+    private long keptOf(DocumentState list, DocumentState after) {
         ListInfo info = store.accepted(list.id());
         long bytes = info == null ? 0 : info.bytes();
         long dropped = after.firstSequence() - list.firstSequence();
@@ -174,10 +216,10 @@ final class SizeDelta {
      * Returns the lowest sequence such that the values from it to the end of the list have at most {@code mostBytes}
      * bytes; the sequence of the last value if that value alone is longer.
      *
-     * @param bytes length of all values after the write
+     * @param after the list after the write
      */
-    long fits(ListStore store, DocumentState after, long bytes, long mostBytes) {
-        Cut cut = new Cut(after.firstSequence(), bytes - mostBytes, after.nextSequence() - 1);
+    long firstWithin(DocumentState after, long mostBytes) {
+        Cut cut = new Cut(after.firstSequence(), bytes() - mostBytes, after.nextSequence() - 1);
         if (keeps(after) && before != null) {
             cut.skip = after.firstSequence() - before.firstSequence();
             store.acceptedLengths(before.id(), cut::passes);

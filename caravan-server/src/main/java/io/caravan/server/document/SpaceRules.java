@@ -1,10 +1,12 @@
 package io.caravan.server.document;
 
-import io.caravan.ListStore;
+import static io.caravan.server.document.DocumentAttributes.AGES;
+
 import io.caravan.catalog.DocumentState;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,14 +23,12 @@ import java.util.function.LongSupplier;
  * <p>A document that has forks cannot be trimmed: it grows, and its first append without forks trims it.
  */
 final class SpaceRules {
-    private final ListStore store;
     private final LongSupplier nanoTime;
-    private final LongSupplier nowMillis;
+    private final InstantSource clock;
 
-    SpaceRules(ListStore store, LongSupplier nanoTime, LongSupplier nowMillis) {
-        this.store = store;
+    SpaceRules(LongSupplier nanoTime, InstantSource clock) {
         this.nanoTime = nanoTime;
-        this.nowMillis = nowMillis;
+        this.clock = clock;
     }
 
     /** Whether {@link #age} would change a document of the space. */
@@ -37,7 +37,7 @@ final class SpaceRules {
         if (ageMillis == 0 || info.count() == 0 || info.attributes().forks() > 0) {
             return false;
         }
-        long now = nowMillis.getAsLong();
+        long now = clock.millis();
         Ages ages = info.attributes().ages();
         return ages.lacks(info.nextSequence(), now, ageMillis) || ages.thereAt(now - ageMillis) > info.firstSequence();
     }
@@ -49,16 +49,16 @@ final class SpaceRules {
     /** Records the arrival of the document's values, and trims those that are too old. Returns the number trimmed. */
     long age(EditedDocument document) {
         DocumentInfo info = document.evenDeleted();
-        Space space = document.size() == null ? null : size(document).space();
-        if (info == null || space == null || !ages(space, info)) {
+        SizeDelta size = document.size();
+        if (info == null || size == null || !ages(size.space(), info)) {
             return 0;
         }
-        long now = nowMillis.getAsLong();
-        long ageMillis = ageMillis(space);
+        long now = clock.millis();
+        long ageMillis = ageMillis(size.space());
         Ages ages = info.attributes().ages();
         long keep = Math.min(ages.thereAt(now - ageMillis), info.nextSequence());
         if (ages.lacks(info.nextSequence(), now, ageMillis)) {
-            document.ages(info, ages.with(info.nextSequence(), now, ageMillis));
+            document.set(info.attributes().with(AGES, ages.with(info.nextSequence(), now, ageMillis)));
         }
         if (keep <= info.firstSequence()) {
             return 0;
@@ -70,149 +70,192 @@ final class SpaceRules {
     /**
      * Applies the settings to a write.
      *
+     * @param documents the documents that the write has used
      * @param limited whether a client makes the write; any other write is only counted
      * @return the reservations of the write, until it is accepted or rejected
      * @throws DocumentException {@code TOO_LARGE}, {@code OVER_QUOTA}, {@code RATE_LIMITED}; nothing is then reserved
      */
-    QuotaReservation charge(DocumentEdits edits, boolean limited) {
-        List<EditedDocument> documents = edits.inSpaces();
-        if (documents.isEmpty()) {
-            return QuotaReservation.NONE;
+    Reservation reserve(List<EditedDocument> documents, boolean limited) {
+        List<SizeDelta> sizes = List.of();
+        for (EditedDocument document : documents) {
+            SizeDelta size = document.size();
+            if (size != null) {
+                sizes = sizes.isEmpty() ? new ArrayList<>(documents.size()) : sizes;
+                sizes.add(size);
+            }
         }
-        QuotaReservation charges = new QuotaReservation(documents.size());
-        boolean charged = false;
+        if (sizes.isEmpty()) {
+            return Reservation.NONE;
+        }
+        Reservation reserved = new Reservation(sizes);
         try {
             for (EditedDocument document : documents) {
-                charge(document, size(document), limited, charges);
+                SizeDelta size = document.size();
+                if (size != null) {
+                    size.reserve(limited && size.appends() ? trim(document, size) : 0);
+                }
             }
             if (limited) {
-                charges.checkQuotas();
-                takeRates(documents, charges);
+                reserved.checkQuotas();
+                takeRates(sizes, reserved);
             }
-            charged = true;
-            return charges;
-        } finally {
-            if (!charged) {
-                charges.close();
-            }
+            return reserved;
+        } catch (RuntimeException | Error rejected) {
+            reserved.close();
+            throw rejected;
         }
     }
 
-    private void charge(EditedDocument document, SizeDelta size, boolean limited, QuotaReservation charges) {
-        Space space = size.space();
-        long retired = 0;
-        if (limited && size.appends()) {
-            retired = age(document) + retire(document, size);
-            checkSizes(document, size);
+    /** Trims values that are no longer retained, and checks the remaining sizes. Returns the number trimmed. */
+    private long trim(EditedDocument document, SizeDelta size) {
+        long trimmed = age(document) + retire(document, size);
+        DocumentInfo info = document.evenDeleted();
+        if (info != null) {
+            checkSize(size, SpaceSetting.VALUE_BYTES, size.longestBytes(), "have a value of ", " bytes");
+            checkSize(size, SpaceSetting.DOCUMENT_VALUES, info.count(), "have ", " values");
+            if (size.space().settings().has(SpaceSetting.DOCUMENT_BYTES)) {
+                checkSize(size, SpaceSetting.DOCUMENT_BYTES, size.bytes(), "have ", " bytes");
+            }
         }
-        DocumentState after = document.list();
-        long documents = size.moreDocuments(after);
-        long bytes = size.moreBytes(store, after);
-        charges.count(document.name(), space, documents, bytes);
-        if (grows(document)) {
-            charges.wrote(space, size.appendedBytes(), retired);
-        }
+        return trimmed;
     }
 
-    /** Trims values that are no longer retained. Returns the number trimmed. */
-    private long retire(EditedDocument document, SizeDelta size) {
+    /** Trims values that exceed the number or the bytes that the space retains. Returns the number trimmed. */
+    private static long retire(EditedDocument document, SizeDelta size) {
         long most = size.space().settings().get(SpaceSetting.RETAINED_VALUES);
         long mostBytes = size.space().settings().get(SpaceSetting.RETAINED_BYTES);
         DocumentInfo info = document.evenDeleted();
         if (info == null || most == 0 && mostBytes == 0 || info.attributes().forks() > 0) {
             return 0;
         }
-        long first = info.firstSequence();
-        long keep = first;
+        long keep = info.firstSequence();
         if (most != 0) {
             keep = Math.max(keep, info.nextSequence() - most);
         }
-        if (mostBytes != 0) {
-            keep = Math.max(keep, firstWithin(document, size, info, mostBytes));
+        DocumentState list = document.list();
+        if (mostBytes != 0 && list != null && size.bytes() > mostBytes) {
+            keep = Math.max(keep, info.attributes().base() + size.firstWithin(list, mostBytes));
         }
-        if (keep > first) {
+        if (keep > info.firstSequence()) {
             document.retire(keep, info.attributes());
         }
-        return keep - first;
+        return keep - info.firstSequence();
     }
 
-    private long firstWithin(EditedDocument document, SizeDelta size, DocumentInfo info, long mostBytes) {
-        DocumentState list = document.list();
-        if (list == null) {
-            return info.firstSequence();
-        }
-        long bytes = size.bytes(store, list);
-        return bytes <= mostBytes
-                ? info.firstSequence()
-                : info.attributes().base() + size.fits(store, list, bytes, mostBytes);
-    }
-
-    private void checkSizes(EditedDocument document, SizeDelta size) {
-        DocumentInfo info = document.evenDeleted();
-        if (info != null) {
-            checkSize(document, size, SpaceSetting.VALUE_BYTES, size.longestBytes(), "take a value of ", " bytes");
-            long count = info.nextSequence() - info.firstSequence();
-            checkSize(document, size, SpaceSetting.DOCUMENT_VALUES, count, "have ", " values");
-            if (size.space().settings().has(SpaceSetting.DOCUMENT_BYTES)) {
-                long bytes = size.bytes(store, document.list());
-                checkSize(document, size, SpaceSetting.DOCUMENT_BYTES, bytes, "have ", " bytes");
-            }
-        }
-    }
-
-    private static void checkSize(
-            EditedDocument document, SizeDelta size, SpaceSetting limit, long number, String what, String unit) {
+    private static void checkSize(SizeDelta size, SpaceSetting limit, long number, String what, String unit) {
         Space space = size.space();
         if (space.settings().exceeds(limit, number)) {
-            space.refusedSize();
+            space.rejected(Space.Counter.REJECTED_SIZES);
             throw new DocumentException(
                     Reason.TOO_LARGE,
-                    document.name(),
+                    size.name(),
                     "cannot " + what + number + unit + ": its space '" + space.prefix() + "' has " + limit.key() + " "
                             + space.settings().get(limit));
         }
-    }
-
-    private static SizeDelta size(EditedDocument document) {
-        return Objects.requireNonNull(document.size());
-    }
-
-    private static boolean grows(EditedDocument document) {
-        return size(document).everAppended() || size(document).moreDocuments(document.list()) > 0;
     }
 
     /**
      * Takes the amounts of the write from the rates of each space in one step. A write of more than one second's worth
      * therefore passes, as a single value does.
      */
-    private void takeRates(List<EditedDocument> documents, QuotaReservation charges) {
-        Map<Space, List<EditedDocument>> growing = new LinkedHashMap<>();
-        for (EditedDocument document : documents) {
-            if (grows(document)) {
-                growing.computeIfAbsent(size(document).space(), any -> new ArrayList<>(1))
-                        .add(document);
+    private void takeRates(List<SizeDelta> sizes, Reservation reserved) {
+        Map<Space, List<SizeDelta>> growing = new LinkedHashMap<>();
+        for (SizeDelta size : sizes) {
+            if (size.grows()) {
+                growing.computeIfAbsent(size.space(), any -> new ArrayList<>(1)).add(size);
             }
         }
-        growing.forEach((space, ofSpace) -> take(space, ofSpace, charges));
+        growing.forEach((space, ofSpace) -> take(space, ofSpace, reserved));
     }
 
-    private void take(Space space, List<EditedDocument> documents, QuotaReservation charges) {
-        long writes = documents.size();
-        long appendedBytes = documents.stream()
-                .mapToLong(document -> size(document).appendedBytes())
-                .sum();
-        long waitNanos = space.take(nanoTime.getAsLong(), writes, appendedBytes);
+    private void take(Space space, List<SizeDelta> sizes, Reservation reserved) {
+        long appendedBytes = sizes.stream().mapToLong(SizeDelta::appendedBytes).sum();
+        long waitNanos = space.take(nanoTime.getAsLong(), sizes.size(), appendedBytes);
         if (waitNanos > 0) {
-            space.refusedRate();
+            space.rejected(Space.Counter.REJECTED_RATES);
             long waitMillis = TimeUnit.NANOSECONDS.toMillis(waitNanos) + 1;
             throw new DocumentException(
                     Reason.RATE_LIMITED,
-                    documents.get(0).name(),
-                    "cannot take this now: its space '" + space.prefix() + "' is written to faster than it allows; try"
-                            + " again in " + waitMillis + " ms",
+                    sizes.get(0).name(),
+                    "rejects the write: its space '" + space.prefix() + "' exceeds its rate; try again in " + waitMillis
+                            + " ms",
                     waitMillis,
                     0);
         }
-        charges.took(space, writes, appendedBytes);
+        reserved.took(space, sizes.size(), appendedBytes);
+    }
+
+    /**
+     * The reservations of one write. Growth is counted immediately, so that two writes cannot both take the last free
+     * space; shrinkage is counted only when the write is accepted. Closing without acceptance undoes the reservations.
+     * Used by one thread.
+     */
+    static final class Reservation implements AutoCloseable {
+        /** The reservations of a write without documents in spaces. */
+        static final Reservation NONE = new Reservation(List.of());
+
+        /** The documents of the write that are in spaces. */
+        private final List<SizeDelta> sizes;
+        /** Refund the amounts taken from rates. */
+        private final List<Runnable> refunds = new ArrayList<>(1);
+
+        private boolean accepted;
+
+        Reservation(List<SizeDelta> sizes) {
+            this.sizes = sizes;
+        }
+
+        /**
+         * Checks that no space exceeds its quotas. Space that the write frees in one document is available to another.
+         *
+         * @throws DocumentException {@code OVER_QUOTA}
+         */
+        void checkQuotas() {
+            for (SizeDelta size : sizes) {
+                checkQuota(size, SpaceSetting.QUOTA_DOCUMENTS);
+                checkQuota(size, SpaceSetting.QUOTA_BYTES);
+            }
+        }
+
+        private void checkQuota(SizeDelta growing, SpaceSetting quota) {
+            Space space = growing.space();
+            if (growing.reserved(quota) > 0 && space.exceeds(quota, 0) && space.exceeds(quota, freed(space, quota))) {
+                space.rejected(Space.Counter.REJECTED_QUOTAS);
+                throw new DocumentException(
+                        Reason.OVER_QUOTA,
+                        growing.name(),
+                        "rejects the write: its space '" + space.prefix() + "' would exceed its " + quota.key() + " of "
+                                + space.settings().get(quota) + "; trim or delete documents of the space");
+            }
+        }
+
+        private long freed(Space space, SpaceSetting quota) {
+            return sizes.stream()
+                    .filter(size -> size.space() == space)
+                    .mapToLong(size -> Math.max(0, -size.reserved(quota)))
+                    .sum();
+        }
+
+        /** Records an amount taken from the space's rates. */
+        void took(Space space, long writes, long appendedBytes) {
+            refunds.add(() -> space.refund(writes, appendedBytes));
+        }
+
+        /** Completes the reservations, once the store has accepted the write. */
+        void accepted() {
+            // All threads share NONE: a write to it would cost more than the rest of this class.
+            if (this != NONE) {
+                accepted = true;
+                sizes.forEach(SizeDelta::accept);
+            }
+        }
+
+        @Override
+        public void close() {
+            if (!accepted) {
+                sizes.forEach(SizeDelta::undo);
+                refunds.forEach(Runnable::run);
+            }
+        }
     }
 }

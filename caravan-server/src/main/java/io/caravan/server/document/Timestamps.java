@@ -25,20 +25,12 @@ final class Timestamps {
 
     private final long[] changes;
 
-    private Timestamps(long[] changes) {
+    Timestamps(long[] changes) {
         this.changes = changes;
     }
 
-    static Timestamps decode(byte[] encoded) {
-        long[] changes = new long[encoded.length / Long.BYTES];
-        ByteBuffer.wrap(encoded).asLongBuffer().get(changes);
-        return new Timestamps(changes);
-    }
-
     byte[] encode() {
-        ByteBuffer encoded = ByteBuffer.allocate(changes.length * Long.BYTES);
-        encoded.asLongBuffer().put(changes);
-        return encoded.array();
+        return Attribute.encode("", changes);
     }
 
     boolean isNone() {

@@ -18,17 +18,7 @@ public final class Waiting {
      */
     public static <T> T to(Consumer<Outcome<T>> change) {
         CompletableFuture<T> outcome = new CompletableFuture<>();
-        change.accept(new Outcome<T>() {
-            @Override
-            public void success(T result) {
-                outcome.complete(result);
-            }
-
-            @Override
-            public void failure(RuntimeException problem) {
-                outcome.completeExceptionally(problem);
-            }
-        });
+        change.accept(Outcome.of(outcome::complete, outcome::completeExceptionally));
         try {
             return outcome.join();
         } catch (CompletionException failed) {

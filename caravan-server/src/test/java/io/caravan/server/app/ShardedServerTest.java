@@ -132,7 +132,7 @@ class ShardedServerTest {
         answers(":1", "RPUSH", one, "a");
         answers(":1", "RPUSH", other, "a");
         assertThat(client.call("DEL", one, other))
-                .startsWith("-CROSSSLOT document '" + other + "' is in another group");
+                .startsWith("-CROSSSLOT document '" + other + "' is in another shard");
         answers(":2", "EXISTS", one, other);
         answers("+OK", "MULTI");
         answers("+QUEUED", "RPUSH", one, "b");

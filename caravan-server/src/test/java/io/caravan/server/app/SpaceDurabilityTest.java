@@ -82,7 +82,8 @@ class SpaceDurabilityTest {
         tells("memory", server.http("POST", "/v1/stream/m/h?trim=" + Offset.of(1), ""));
         tells("memory", server.http("HEAD", "/v1/stream/m/h", ""));
         tells("memory", server.http("POST", "/v1/batch", """
-                {"changes": [{"path": "/v1/stream/m/h", "append": ["three"]}]}"""));
+            {"changes": [{"path": "/v1/stream/m/h", "append": ["three"]}]}\
+            """));
         tells("memory", server.http("DELETE", "/v1/stream/m/h", ""));
         assertThat(forces()).as("forces").isEqualTo(before);
         assertThat(client.call("CARAVAN.INFO", "m/a")).contains("$durability, $memory");
@@ -122,7 +123,8 @@ class SpaceDurabilityTest {
         assertThat(client.call("EXEC")).isEqualTo("[:2, :1]");
         assertThat(forces()).isEqualTo(before + 1);
         tells("process", server.http("POST", "/v1/batch", """
-                {"changes": [{"path": "/v1/stream/m/a", "append": ["2"]}, {"path": "/v1/stream/p/a", "append": ["2"]}]}"""));
+            {"changes": [{"path": "/v1/stream/m/a", "append": ["2"]}, {"path": "/v1/stream/p/a", "append": ["2"]}]}\
+            """));
     }
 
     @Test
@@ -190,10 +192,10 @@ class SpaceDurabilityTest {
     void moreThanTheServerPromisesIsRefused() throws Exception {
         start(Durability.PROCESS);
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "durability", "sync"))
-                .isEqualTo("-ERR durability cannot be sync here: the server itself promises no more than process;"
+                .isEqualTo("-ERR durability cannot be sync here: the server offers at most process;"
                         + " start it with --durability sync");
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "durability", "replicated"))
-                .isEqualTo("-ERR durability cannot be replicated here: the server is no part of a cluster");
+                .isEqualTo("-ERR durability cannot be replicated here: the server is not part of a cluster");
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "durability", "eternal"))
                 .isEqualTo("-ERR durability must be memory, process, sync, replicated, or 0 to unset it");
         assertThat(server.http("PUT", "/v1/spaces/a/", "{\"durability\": 1}").statusCode())

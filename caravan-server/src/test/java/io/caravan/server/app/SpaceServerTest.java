@@ -131,7 +131,7 @@ class SpaceServerTest {
     void whatIsTooLargeIsRefusedOverBothProtocols() throws Exception {
         client.call("CARAVAN.SPACE", "SET", "size/", "max-value-bytes", "4", "max-values", "2", "max-bytes", "6");
         String tooLarge = "-TOOLARGE document 'size/d' cannot ";
-        String value = tooLarge + "take a value of 5 bytes: its space 'size/' has max-value-bytes 4";
+        String value = tooLarge + "have a value of 5 bytes: its space 'size/' has max-value-bytes 4";
         answers(value, "RPUSH", "size/d", "12345");
         answers(":0", "EXISTS", "size/d");
         answers(":2", "RPUSH", "size/d", "1", "2");
@@ -184,7 +184,7 @@ class SpaceServerTest {
         client.call("CARAVAN.SPACE", "SET", "quota/", "quota-bytes", "2", "quota-documents", "2");
         answers(":2", "RPUSH", "quota/d", "1", "2");
         String overQuota =
-                "-QUOTA document 'quota/d' cannot take this: its space 'quota/' would be over its quota-bytes"
+                "-QUOTA document 'quota/d' rejects the write: its space 'quota/' would exceed its quota-bytes"
                         + " of 2; trim or delete documents of the space";
         answers(overQuota, "RPUSH", "quota/d", "3");
         refused(server.http("POST", "/v1/stream/quota/d", "3"), 507, "over_quota");
@@ -197,8 +197,8 @@ class SpaceServerTest {
         client.call("CARAVAN.SPACE", "SET", "rate/", "bytes-per-second", "1");
         answers(":1", "RPUSH", "rate/d", "v".repeat(90_000));
         assertThat(client.call("RPUSH", "rate/d", "v"))
-                .matches("-RATELIMITED document 'rate/d' cannot take this now: its space 'rate/' is written to faster"
-                        + " than it allows; try again in [0-9]{8} ms");
+                .matches("-RATELIMITED document 'rate/d' rejects the write: its space 'rate/' exceeds its rate;"
+                        + " try again in [0-9]{8} ms");
         HttpResponse<String> limited = server.http("POST", "/v1/stream/rate/d", "v");
         refused(limited, 429, "rate_limited");
         assertThat(limited.headers().firstValue("Retry-After").orElse("")).matches("[0-9]{5}");

@@ -148,7 +148,7 @@ class ArchivedDocumentTest {
         documents.reopen();
         List<Deletion> pending = documents.service().pendingDeletions();
         assertThat(pending).extracting(Deletion::name).containsExactly(name("a"), name("b"), name("c"));
-        assertThat(pending.get(0)).isEqualTo(new Deletion(name("a"), 77, 1, documents.nowMillis()));
+        assertThat(pending.get(0)).isEqualTo(new Deletion(77, 1, documents.nowMillis(), name("a")));
 
         documents.service().deletionArchived(pending.get(1));
         documents.reopen();
@@ -325,7 +325,7 @@ class ArchivedDocumentTest {
         restoration.append(values("x"));
         restoration.abort();
 
-        assertThatThrownBy(() -> restoration.append(values("y"))).hasMessageContaining("not being restored");
+        assertThatThrownBy(() -> restoration.append(values("y"))).hasMessageContaining("no longer being restored");
         assertThat(documents.find("a")).isNull();
         assertThat(documents.service().pendingDeletions()).isEmpty();
     }

@@ -52,8 +52,8 @@ class BackupsTest {
         backups.start("a", told);
         assertThat(told.problems)
                 .containsExactly(
-                        "the backup has failed: java.lang.OutOfMemoryError: no room",
-                        "the backup has failed: java.lang.StackOverflowError");
+                        "the backup failed: java.lang.OutOfMemoryError: no room",
+                        "the backup failed: java.lang.StackOverflowError");
         assertThat(told.made).containsExactly(REPORT);
     }
 

@@ -1,5 +1,7 @@
 package io.caravan.server.document;
 
+import static io.caravan.server.document.DocumentAttributes.CLOSED;
+import static io.caravan.server.document.DocumentAttributes.PRESENT;
 import static io.caravan.server.document.Documents.name;
 import static io.caravan.server.document.Documents.refused;
 import static io.caravan.server.document.Documents.values;
@@ -52,7 +54,7 @@ class DocumentMoveTest {
                 document -> document.trimTo(1),
                 EditedDocument::delete,
                 EditedDocument::deleteUnnoted,
-                document -> document.attributes(document.info().attributes().withClosed(null)),
+                document -> document.attributes(document.info().attributes().with(CLOSED, PRESENT)),
                 document -> document.attributes(document.info().attributes().withTtlSeconds(9)),
                 document -> DocumentImport.whole(document, DocumentAttributes.NONE, 0, List.of(), Replaced.ANYTHING),
                 document -> DocumentImport.begin(document, DocumentAttributes.NONE, 0, Replaced.ANYTHING),
@@ -218,7 +220,7 @@ class DocumentMoveTest {
         DocumentAttributes expires = DocumentAttributes.NONE.withTtlSeconds(9);
         documents.change("a", document -> DocumentImport.whole(document, expires, 3, values("x"), Replaced.NOTHING));
         long id = documents.found("a").id();
-        DocumentAttributes closed = DocumentAttributes.NONE.withClosed("p").withArchived(ArchiveMark.first(5));
+        DocumentAttributes closed = DocumentAttributes.NONE.with(CLOSED, "p").withArchived(ArchiveMark.first(5));
         assertThat(goOn(id, 4, closed, "y", "z")).isEqualTo(6);
         assertThat(documents.read("a")).containsExactly("y", "z");
         assertThat(documents.found("a").firstSequence()).isEqualTo(4);

@@ -46,7 +46,7 @@ final class RateLimit {
     }
 
     /** Refunds an amount that was taken for a write that was not made. */
-    void giveBack(long amount, long perSecond) {
+    void refund(long amount, long perSecond) {
         fullNanos.addAndGet(-nanos(amount, perSecond));
     }
 }

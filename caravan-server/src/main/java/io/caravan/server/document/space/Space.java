@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 public final class Space {
     private final Prefix prefix;
     private final SpaceSettings settings;
-    private final SpaceCounters activity;
+    private final SpaceCounters counters;
     private final Promise promise;
     /** The enclosing space: the one with the longest prefix that this space's prefix starts with. */
-    private final @Nullable Space around;
+    private final @Nullable Space enclosing;
 
     private final SpaceTable table;
     private final Counts counts;
@@ -29,8 +29,8 @@ public final class Space {
             Prefix prefix,
             SpaceSettings settings,
             Promise server,
-            SpaceCounters activity,
-            @Nullable Space around,
+            SpaceCounters counters,
+            @Nullable Space enclosing,
             SpaceTable table,
             @Nullable Space before) {
         Promise set = settings.promise();
@@ -38,10 +38,20 @@ public final class Space {
         this.promise = set != null && server.allows(set) ? set : server;
         this.prefix = prefix;
         this.settings = settings;
-        this.activity = activity;
-        this.around = around;
+        this.counters = counters;
+        this.enclosing = enclosing;
         this.table = table;
         this.counts = before == null ? new Counts(new AtomicLong(), new AtomicLong()) : before.counts;
+    }
+
+    /** A counter that starts at 0 when the server starts. */
+    public enum Counter {
+        WRITES,
+        BYTES,
+        TRIMMED_VALUES,
+        REJECTED_SIZES,
+        REJECTED_QUOTAS,
+        REJECTED_RATES
     }
 
     /** The number and total length of the documents in the space. */
@@ -71,12 +81,8 @@ public final class Space {
     }
 
     @Nullable
-    Space around() {
-        return around;
-    }
-
-    SpaceCounters activity() {
-        return activity;
+    Space enclosing() {
+        return enclosing;
     }
 
     /** Returns the number of documents, including those that have expired or are kept for their forks. */
@@ -90,7 +96,7 @@ public final class Space {
     }
 
     /** Counts a document that existed when the space was created. */
-    void found(long documentBytes) {
+    void countExisting(long documentBytes) {
         counts.documents.incrementAndGet();
         counts.bytes.addAndGet(documentBytes);
     }
@@ -125,45 +131,37 @@ public final class Space {
     public long take(long nowNanos, long writes, long appendedBytes) {
         long writesPerSecond = settings.get(SpaceSetting.WRITES_PER_SECOND);
         long bytesPerSecond = settings.get(SpaceSetting.BYTES_PER_SECOND);
-        long wait = writesPerSecond == 0 ? 0 : activity.writeRate.take(nowNanos, writes, writesPerSecond);
+        long wait = writesPerSecond == 0 ? 0 : counters.writeRate().take(nowNanos, writes, writesPerSecond);
         if (wait > 0 || bytesPerSecond == 0) {
             return wait;
         }
-        wait = activity.byteRate.take(nowNanos, appendedBytes, bytesPerSecond);
+        wait = counters.byteRate().take(nowNanos, appendedBytes, bytesPerSecond);
         if (wait > 0 && writesPerSecond != 0) {
-            activity.writeRate.giveBack(writes, writesPerSecond);
+            counters.writeRate().refund(writes, writesPerSecond);
         }
         return wait;
     }
 
     /** Refunds the amounts that {@link #take} took, because the write was not made. */
-    public void giveBack(long writes, long appendedBytes) {
+    public void refund(long writes, long appendedBytes) {
         if (settings.has(SpaceSetting.WRITES_PER_SECOND)) {
-            activity.writeRate.giveBack(writes, settings.get(SpaceSetting.WRITES_PER_SECOND));
+            counters.writeRate().refund(writes, settings.get(SpaceSetting.WRITES_PER_SECOND));
         }
         if (settings.has(SpaceSetting.BYTES_PER_SECOND)) {
-            activity.byteRate.giveBack(appendedBytes, settings.get(SpaceSetting.BYTES_PER_SECOND));
+            counters.byteRate().refund(appendedBytes, settings.get(SpaceSetting.BYTES_PER_SECOND));
         }
     }
 
     /** Records a write to a document that the store has accepted. */
     public void wrote(long appendedBytes, long retentionTrimmedValues) {
-        activity.writes.increment();
-        activity.bytes.add(appendedBytes);
-        activity.retired.add(retentionTrimmedValues);
+        counters.add(Counter.WRITES, 1);
+        counters.add(Counter.BYTES, appendedBytes);
+        counters.add(Counter.TRIMMED_VALUES, retentionTrimmedValues);
     }
 
-    /** Records a rejection because a value or a document would have been too large. */
-    public void refusedSize() {
-        activity.rejectedSizes.increment();
-    }
-
-    public void refusedQuota() {
-        activity.rejectedQuotas.increment();
-    }
-
-    public void refusedRate() {
-        activity.rejectedRates.increment();
+    /** Records a rejected write. */
+    public void rejected(Counter reason) {
+        counters.add(reason, 1);
     }
 
     /**
@@ -171,28 +169,28 @@ public final class Space {
      * counts once for each.
      */
     public long writes() {
-        return activity.writes.sum();
+        return counters.sum(Counter.WRITES);
     }
 
     /** Returns the bytes that these writes appended. */
     public long writtenBytes() {
-        return activity.bytes.sum();
+        return counters.sum(Counter.BYTES);
     }
 
     /** Returns the number of values that retention trimmed during these writes. */
     public long retentionTrimmedValues() {
-        return activity.retired.sum();
+        return counters.sum(Counter.TRIMMED_VALUES);
     }
 
     public long sizeRefusals() {
-        return activity.rejectedSizes.sum();
+        return counters.sum(Counter.REJECTED_SIZES);
     }
 
     public long quotaRefusals() {
-        return activity.rejectedQuotas.sum();
+        return counters.sum(Counter.REJECTED_QUOTAS);
     }
 
     public long rateRefusals() {
-        return activity.rejectedRates.sum();
+        return counters.sum(Counter.REJECTED_RATES);
     }
 }

@@ -72,22 +72,22 @@ final class SpaceJournal {
             entry.get(prefix);
             byte[] encoded = new byte[entry.remaining()];
             entry.get(encoded);
-            noted(sequences, settings, Prefix.of(prefix), encoded.length == 0 ? null : decode(encoded), sequence);
+            apply(sequences, settings, Prefix.of(prefix), encoded.length == 0 ? null : decode(encoded), sequence);
         } catch (BufferUnderflowException | IllegalArgumentException invalid) {
-            throw new CorruptStoreException(FILE, 0, LIST_ID, sequence, "is no space's: " + invalid.getMessage());
+            throw new CorruptStoreException(
+                    FILE, 0, LIST_ID, sequence, "is not an entry of a space: " + invalid.getMessage());
         }
     }
 
     private static SpaceSettings decode(byte[] encoded) {
-        Attributes attributes = Attributes.decode(encoded);
-        if (!SpaceSettings.knows(attributes)) {
-            // Written by a release that has added a setting, or a word of one.
+        SpaceSettings settings = SpaceSettings.decode(Attributes.decode(encoded));
+        if (settings == null) {
             throw new StoreVersionException(FILE, VERSION + 1, VERSION, VERSION);
         }
-        return SpaceSettings.decode(attributes);
+        return settings;
     }
 
-    private static void noted(
+    private static void apply(
             Map<Prefix, Long> sequences,
             Map<Prefix, SpaceSettings> settings,
             Prefix prefix,
@@ -117,7 +117,7 @@ final class SpaceJournal {
         SortedMap<Prefix, SpaceSettings> changed = new TreeMap<>(settings);
         WriteBatch batch = WriteBatch.create().append(LIST_ID, encode(prefix, now));
         long next = nextSequence;
-        noted(after, changed, prefix, now, next++);
+        apply(after, changed, prefix, now, next++);
         for (int i = 0; i < 2 && next - first(after, next) > 2L * after.size(); i++) {
             Prefix oldest = after.keySet().iterator().next();
             batch.append(LIST_ID, encode(oldest, changed.get(oldest)));

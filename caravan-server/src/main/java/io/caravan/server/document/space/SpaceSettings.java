@@ -4,6 +4,7 @@ import io.caravan.catalog.Attributes;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The settings of a space. Immutable. */
@@ -50,21 +51,19 @@ public final class SpaceSettings {
 
     /** Returns the settings that are set, by name. */
     public Map<String, Long> asMap() {
-        Map<String, Long> map = new LinkedHashMap<>();
-        for (SpaceSetting setting : SpaceSetting.values()) {
-            if (has(setting)) {
-                map.put(setting.key(), get(setting));
-            }
-        }
-        return map;
+        return asMap(this::get);
     }
 
     /** Returns the settings that are set, by name, as users see them: numbers and words. */
     public Map<String, Object> shown() {
-        Map<String, Object> map = new LinkedHashMap<>();
+        return asMap(setting -> setting.shown(get(setting)));
+    }
+
+    private <T> Map<String, T> asMap(Function<SpaceSetting, T> value) {
+        Map<String, T> map = new LinkedHashMap<>();
         for (SpaceSetting setting : SpaceSetting.values()) {
             if (has(setting)) {
-                map.put(setting.key(), setting.shown(get(setting)));
+                map.put(setting.key(), value.apply(setting));
             }
         }
         return map;
@@ -86,31 +85,25 @@ public final class SpaceSettings {
         return encoded;
     }
 
-    /** Whether this release supports all encoded settings, and their words. */
-    static boolean knows(Attributes encoded) {
-        return encoded.asMap().entrySet().stream().allMatch(each -> {
-            SpaceSetting setting = SpaceSetting.find(each.getKey());
-            byte[] value = each.getValue();
-            return setting != null
-                    && (value.length != Long.BYTES || ByteBuffer.wrap(value).getLong() <= setting.max());
-        });
-    }
-
     /**
      * Decodes settings.
      *
+     * @return null if a setting, or a word of one, is unknown: a later release has added it
      * @throws IllegalArgumentException when they are not settings of this version
      */
-    static SpaceSettings decode(Attributes encoded) {
+    static @Nullable SpaceSettings decode(Attributes encoded) {
         SpaceSettings settings = NONE;
-        for (Map.Entry<String, byte[]> setting : encoded.asMap().entrySet()) {
-            if (setting.getValue().length != Long.BYTES) {
+        for (Map.Entry<String, byte[]> each : encoded.asMap().entrySet()) {
+            SpaceSetting setting = SpaceSetting.find(each.getKey());
+            byte[] value = each.getValue();
+            if (setting != null && value.length != Long.BYTES) {
                 throw new IllegalArgumentException(
-                        setting.getKey() + " has " + setting.getValue().length + " bytes instead of " + Long.BYTES);
+                        setting.key() + " has " + value.length + " bytes instead of " + Long.BYTES);
             }
-            settings = settings.with(
-                    SpaceSetting.of(setting.getKey()),
-                    ByteBuffer.wrap(setting.getValue()).getLong());
+            if (setting == null || ByteBuffer.wrap(value).getLong() > setting.max()) {
+                return null;
+            }
+            settings = settings.with(setting, ByteBuffer.wrap(value).getLong());
         }
         return settings;
     }

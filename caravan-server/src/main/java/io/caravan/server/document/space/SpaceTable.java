@@ -35,7 +35,7 @@ final class SpaceTable {
     SpaceTable(
             SortedMap<Prefix, SpaceSettings> settings,
             Promise server,
-            Function<Prefix, SpaceCounters> activities,
+            Function<Prefix, SpaceCounters> counters,
             SpaceTable before) {
         spaces = new Space[settings.size()];
         boolean same = before.counted()
@@ -46,13 +46,13 @@ final class SpaceTable {
         for (Map.Entry<Prefix, SpaceSettings> each : settings.entrySet()) {
             Prefix prefix = each.getKey();
             while (last != null && !prefix.startsWith(last.prefix())) {
-                last = last.around();
+                last = last.enclosing();
             }
             last = new Space(
                     prefix,
                     each.getValue(),
                     server,
-                    activities.apply(prefix),
+                    counters.apply(prefix),
                     last,
                     this,
                     same ? before.spaces[count] : null);
@@ -84,7 +84,7 @@ final class SpaceTable {
         }
         Space space = from == 0 ? null : spaces[from - 1];
         while (space != null && !space.prefix().begins(name)) {
-            space = space.around();
+            space = space.enclosing();
         }
         return space;
     }

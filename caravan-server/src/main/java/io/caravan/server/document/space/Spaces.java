@@ -33,7 +33,7 @@ public final class Spaces {
     private final LongSupplier nanoTime;
     private final Promise server;
     /** The counters of each space; kept while a space of the prefix exists. */
-    private final Map<Prefix, SpaceCounters> activities = new ConcurrentHashMap<>();
+    private final Map<Prefix, SpaceCounters> counters = new ConcurrentHashMap<>();
 
     /** Held during an update; acquired before the locks of the catalog and the store. */
     private final ReentrantLock changing = new ReentrantLock();
@@ -41,7 +41,7 @@ public final class Spaces {
     private final SpaceJournal journal;
 
     /** Settings that cannot be set because they have no effect on this server, with the reasons. */
-    private final Map<SpaceSetting, String> refused = new ConcurrentHashMap<>();
+    private final Map<SpaceSetting, String> rejected = new ConcurrentHashMap<>();
 
     private volatile SpaceTable table = SpaceTable.EMPTY;
 
@@ -89,7 +89,7 @@ public final class Spaces {
     /** Rejects settings from now on, because they have no effect on this server; values that are already set stay. */
     public void refuse(String why, SpaceSetting... settings) {
         for (SpaceSetting setting : settings) {
-            refused.put(setting, why);
+            rejected.put(setting, why);
         }
     }
 
@@ -128,13 +128,13 @@ public final class Spaces {
                 throw new IllegalArgumentException("a space must have a setting; remove it to have none");
             }
             checkPromise(before.promise(), after.promise());
-            checkNotRefused(before, after);
+            checkNotRejected(before, after);
             if (!present.containsKey(prefix) && present.size() == MAX_SPACES) {
                 throw new IllegalArgumentException(
-                        "there are " + MAX_SPACES + " spaces already, which is the most; remove one first");
+                        "there are already " + MAX_SPACES + " spaces, the maximum; remove one first");
             }
-            activities.computeIfPresent(prefix, (any, activity) -> forgetDebt(activity, before, after));
-            make(prefix, after);
+            counters.computeIfPresent(prefix, (any, counted) -> forgetDebt(counted, before, after));
+            apply(prefix, after);
             return Objects.requireNonNull(get(prefix));
         } finally {
             changing.unlock();
@@ -152,7 +152,7 @@ public final class Spaces {
         try {
             boolean present = journal.settings().containsKey(prefix);
             if (present) {
-                make(prefix, null);
+                apply(prefix, null);
             }
             return present;
         } finally {
@@ -169,14 +169,14 @@ public final class Spaces {
             throw new IllegalArgumentException(problem + "every document of a cluster is replicated");
         }
         if (after == Promise.REPLICATED) {
-            throw new IllegalArgumentException(problem + "the server is no part of a cluster");
+            throw new IllegalArgumentException(problem + "the server is not part of a cluster");
         }
-        throw new IllegalArgumentException(problem + "the server itself promises no more than " + server.word()
+        throw new IllegalArgumentException(problem + "the server offers at most " + server.word()
                 + "; start it with --durability " + after.word());
     }
 
-    private void checkNotRefused(SpaceSettings before, SpaceSettings after) {
-        refused.forEach((setting, why) -> {
+    private void checkNotRejected(SpaceSettings before, SpaceSettings after) {
+        rejected.forEach((setting, why) -> {
             if (after.has(setting) && !isSame(setting, before, after)) {
                 throw new IllegalArgumentException(setting.key() + " cannot be set here: " + why);
             }
@@ -187,21 +187,22 @@ public final class Spaces {
      * Resets the rate limits whose rates change. Otherwise, an old debt would have to be repaid at the old rate,
      * perhaps for days.
      */
-    private SpaceCounters forgetDebt(SpaceCounters activity, SpaceSettings before, SpaceSettings after) {
+    private SpaceCounters forgetDebt(SpaceCounters counters, SpaceSettings before, SpaceSettings after) {
         long now = nanoTime.getAsLong();
-        return activity.with(
-                isSame(SpaceSetting.WRITES_PER_SECOND, before, after) ? activity.writeRate : new RateLimit(now),
-                isSame(SpaceSetting.BYTES_PER_SECOND, before, after) ? activity.byteRate : new RateLimit(now));
+        return new SpaceCounters(
+                isSame(SpaceSetting.WRITES_PER_SECOND, before, after) ? counters.writeRate() : new RateLimit(now),
+                isSame(SpaceSetting.BYTES_PER_SECOND, before, after) ? counters.byteRate() : new RateLimit(now),
+                counters.counts());
     }
 
     private static boolean isSame(SpaceSetting setting, SpaceSettings before, SpaceSettings after) {
         return before.get(setting) == after.get(setting);
     }
 
-    private void make(Prefix prefix, @Nullable SpaceSettings settings) {
+    private void apply(Prefix prefix, @Nullable SpaceSettings settings) {
         CompletableFuture<Long> durable = journal.write(prefix, settings);
         if (settings == null) {
-            activities.remove(prefix);
+            counters.remove(prefix);
         }
         publish();
         try {
@@ -222,7 +223,7 @@ public final class Spaces {
         SpaceTable made = new SpaceTable(
                 journal.settings(),
                 server,
-                prefix -> activities.computeIfAbsent(prefix, any -> new SpaceCounters(nanoTime.getAsLong())),
+                prefix -> counters.computeIfAbsent(prefix, any -> new SpaceCounters(nanoTime.getAsLong())),
                 table);
         table = made;
         for (int stripe = 0; stripe < Catalog.STRIPES; stripe++) {
@@ -240,7 +241,7 @@ public final class Spaces {
         Space space = made.find(document.name());
         if (space != null) {
             ListInfo list = store.accepted(document.state().id());
-            space.found(list == null ? 0 : list.bytes());
+            space.countExisting(list == null ? 0 : list.bytes());
         }
     }
 }

@@ -124,7 +124,7 @@ class ClientCommandsTest {
         CommandRun refused = run("append", "j", "no JSON").exits(1);
         assertThat(refused.err())
                 .startsWith("caravan: ")
-                .contains("takes only JSON")
+                .contains("accepts only JSON")
                 .doesNotContain("transaction");
     }
 

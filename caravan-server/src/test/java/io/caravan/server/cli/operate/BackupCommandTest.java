@@ -98,9 +98,7 @@ class BackupCommandTest {
         Files.writeString(Files.createDirectory(directory.resolve("taken")).resolve("file"), "mine");
         serve(config -> config, address -> {
             fails(run(address, "backup", "../x"), "'../x' cannot be a backup's name: it has 1 to 200 letters");
-            fails(
-                    run(address, "backup", "taken"),
-                    directory.resolve("taken") + " is there already: choose another name");
+            fails(run(address, "backup", "taken"), directory.resolve("taken") + " already exists: choose another name");
         });
         try (ServedStore served = new ServedStore()) {
             fails(

@@ -96,7 +96,7 @@ class BackupTest {
                 assertThat(client.call("CARAVAN.BACKUP", name)).as(name).contains("cannot be a backup's name");
             }
             assertThat(client.call("CARAVAN.BACKUP", "taken"))
-                    .isEqualTo("-BACKUP " + taken + " is there already: choose another name, or remove it first");
+                    .isEqualTo("-BACKUP " + taken + " already exists: choose another name, or remove it first");
             assertThat(taken.resolve("file")).hasContent("mine");
             assertThat(client.call("CARAVAN.BACKUP", "free")).contains("$files");
         });

@@ -103,7 +103,7 @@ class MigrationCommandsTest extends RespTestBase {
         refusesAttribute("the attribute 'expires' must be a number", "expires", "-1");
         refusesAttribute("the attribute 'producers' is cut off", "producers", "\0\0\0");
         refusesAttribute("the attribute 'producers' is longer than 8192 bytes", "producers", "\0".repeat(8193));
-        refusesAttribute("a content type must be of", "content-type", "a\nb");
+        refusesAttribute("a content type must have", "content-type", "a\nb");
         answers(":0", "DBSIZE");
     }
 
@@ -135,9 +135,8 @@ class MigrationCommandsTest extends RespTestBase {
     void aDocumentThatIsMovedIsFencedThenElsewhere() throws IOException {
         client.call("RPUSH", "k", "a", "b");
         answers("[$id, :1, $first, :0, $next, :2]", "CARAVAN.MOVE", "k", "FENCE", "5", "other:6380 http://other:4437");
-        String moving =
-                "MOVING document 'k' is being moved to other:6380 (http://other:4437), and takes no changes until"
-                        + " it is there: try again in a moment";
+        String moving = "MOVING document 'k' is being moved to other:6380 (http://other:4437), and rejects writes until"
+                + " the move has ended: try again in a moment";
         fails(moving, "RPUSH", "k", "c");
         for (String write : new String[] {"LPOP k", "DEL k", "LTRIM k 1 -1", "EXPIRE k 9", "CARAVAN.TRIM k TO 1"}) {
             fails("MOVING", write.split(" "));

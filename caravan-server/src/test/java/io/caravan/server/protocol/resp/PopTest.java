@@ -59,7 +59,7 @@ class PopTest extends RespTestBase {
         for (int i = 0; i < 9; i++) {
             client.call("RPUSH", "k", value);
         }
-        fails("ERR the values to answer take more than 8388608 bytes; use a smaller count", "LPOP", "k", "9");
+        fails("ERR the values of the reply take more than 8388608 bytes; use a smaller count", "LPOP", "k", "9");
         answers(":9", "LLEN", "k");
         assertThat(client.call("LPOP", "k", "7")).hasSizeGreaterThan(7 * value.length());
     }

@@ -73,9 +73,10 @@ class TransactionTest extends RespTestBase {
         client.call("RPUSH", "k", "a", "b");
         answers("+OK", "MULTI");
         queueAll("""
-                LRANGE k 0 -1, RPUSH k c, LRANGE k 1 -1, LINDEX k -1, LINDEX k 9, LPOP k, LPOP k 2, LPOP k 2, LLEN k,
-                EXISTS k other k, RPUSH k d, EXPIRE k 100, TYPE k, TTL k, EXISTS k other k, DEL k, LRANGE k 0 -1,
-                TYPE k, RPUSH k new, LRANGE k 0 -1""");
+            LRANGE k 0 -1, RPUSH k c, LRANGE k 1 -1, LINDEX k -1, LINDEX k 9, LPOP k, LPOP k 2, LPOP k 2, LLEN k,
+            EXISTS k other k, RPUSH k d, EXPIRE k 100, TYPE k, TTL k, EXISTS k other k, DEL k, LRANGE k 0 -1,
+            TYPE k, RPUSH k new, LRANGE k 0 -1\
+            """);
         answers(
                 "[[$a, $b], :3, [$b, $c], $c, null, $a, [$b, $c], nullarray, :0, :0, :1, :1, +list, :100, :2, :1, [],"
                         + " +none, :1, [$new]]",
@@ -119,7 +120,7 @@ class TransactionTest extends RespTestBase {
             queue("LRANGE", "k", reads[0], reads[1]);
             queue("LRANGE", "k", reads[0], reads[1]);
             queue("DEL", "k");
-            fails("ERR the values to answer take more than 2097152 bytes", "EXEC");
+            fails("ERR the values of the reply take more than 2097152 bytes", "EXEC");
             answers(":3", "LLEN", "k");
         }
         client.call("MULTI");
@@ -142,7 +143,7 @@ class TransactionTest extends RespTestBase {
         queue("LTRIM", "j", "0", "0");
         assertThat(client.call("EXEC"))
                 .startsWith("-ERR ")
-                .contains("takes only JSON", "(command 2 of the transaction, RPUSH; nothing has been changed)");
+                .contains("accepts only JSON", "(command 2 of the transaction, RPUSH; nothing has been changed)");
         answers(":2", "LLEN", "j");
     }
 

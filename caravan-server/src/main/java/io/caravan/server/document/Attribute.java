@@ -1,0 +1,52 @@
+package io.caravan.server.document;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.nio.ByteBuffer;
+import java.util.function.Function;
+
+/**
+ * A kind of attribute: its key in the catalog, and the encoding of its values. Numbers take 8 bytes, big-endian, and
+ * text is in UTF-8.
+ */
+record Attribute<T>(String key, Function<T, byte[]> encoding, Function<ByteBuffer, T> decoding) {
+
+    static Attribute<String> text(String key) {
+        return new Attribute<>(key, text -> text.getBytes(UTF_8), Attribute::text);
+    }
+
+    static Attribute<Long> number(String key) {
+        return new Attribute<>(key, number -> encode("", number), ByteBuffer::getLong);
+    }
+
+    /** Returns the encoding of numbers, followed by a text. */
+    static byte[] encode(String text, long... numbers) {
+        return encode(text.getBytes(UTF_8), numbers);
+    }
+
+    /** Returns the encoding of numbers, followed by bytes. */
+    static byte[] encode(byte[] end, long... numbers) {
+        ByteBuffer encoded = ByteBuffer.allocate(numbers.length * Long.BYTES + end.length);
+        encoded.asLongBuffer().put(numbers);
+        return encoded.position(numbers.length * Long.BYTES).put(end).array();
+    }
+
+    /** Decodes the remaining bytes as numbers. */
+    static long[] numbers(ByteBuffer encoded) {
+        long[] numbers = new long[encoded.remaining() / Long.BYTES];
+        encoded.asLongBuffer().get(numbers);
+        return numbers;
+    }
+
+    /** Decodes the remaining bytes as a text. */
+    static String text(ByteBuffer encoded) {
+        return UTF_8.decode(encoded).toString();
+    }
+
+    /** Returns a copy of the remaining bytes. */
+    static byte[] bytes(ByteBuffer encoded) {
+        byte[] bytes = new byte[encoded.remaining()];
+        encoded.get(bytes);
+        return bytes;
+    }
+}

@@ -1,0 +1,48 @@
+package io.caravan.server.document;
+
+import static io.caravan.server.document.Documents.name;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.catalog.DocumentName;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Actions that wait for a write by another thread: one that fails must not make the others wait forever. */
+class ReservationsTest {
+    private final List<String> ran = new ArrayList<>();
+    private final StackOverflowError broken = new StackOverflowError("first");
+
+    private void fail() {
+        ran.add("failing");
+        throw broken;
+    }
+
+    @Test
+    void allDeferredWritesRunEvenIfOneThrows() {
+        Reservations reservations = new Reservations();
+        Set<DocumentName> names = Set.of(name("a"));
+        reservations.reserve(names);
+        assertThat(reservations.defer(names, this::fail)).isTrue();
+        assertThat(reservations.defer(names, () -> ran.add("next"))).isTrue();
+
+        assertThatThrownBy(() -> reservations.release(names)).isSameAs(broken);
+        assertThat(ran).containsExactly("failing", "next");
+        assertThat(reservations.defer(names, () -> ran.add("late"))).isFalse();
+    }
+
+    @Test
+    void allTailsAreNotifiedEvenIfOneThrows() {
+        ChangeListeners listeners = new ChangeListeners();
+        listeners.add(name("a"), this::fail);
+        listeners.add(name("a"), () -> ran.add("same document"));
+        listeners.add(name("b"), () -> ran.add("other document"));
+
+        assertThatThrownBy(() -> listeners.changed(List.of(name("a"), name("b"))))
+                .isSameAs(broken);
+        assertThat(ran).containsExactlyInAnyOrder("failing", "same document", "other document");
+        assertThat(listeners.documents()).isZero();
+    }
+}
