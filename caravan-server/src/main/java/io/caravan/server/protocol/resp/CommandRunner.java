@@ -291,7 +291,7 @@ final class CommandRunner {
         Request request = waiting.remove();
         Command command = request instanceof Command known ? known : null;
         CommandSpec spec = command == null ? null : protocol.find(command);
-        return replies.open(session.protocol(), protocol.watch(session, spec, command));
+        return replies.open(protocol.reply(replies, session, spec, command));
     }
 
     private void awaitRoom() {
@@ -319,7 +319,7 @@ final class CommandRunner {
 
     /** Hands a read to a reading thread, together with the reads that directly follow. */
     private void readWith(Action first, Command of, PendingReply place, boolean looks, boolean blocks) {
-        ReadBatch reads = new ReadBatch(channel, session, protocol.readers(), replies, this::readsPaused);
+        ReadBatch reads = new ReadBatch(session, protocol.readers(), replies, this::readsPaused);
         reads.add(first, of, place, looks, blocks);
         CommandSpec next = nextRead();
         while (next != null && reads.size() < MAX_READS_TOGETHER) {

@@ -61,7 +61,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         this.protocol = protocol;
         this.session = protocol.newSession(channel);
         this.replies = new ReplyQueue(channel, channel.eventLoop(), memory, this::progress, () -> inProgress);
-        protocol.listening(session, channel, replies);
+        protocol.enableSubscriptions(session, replies);
         this.runner = new CommandRunner(channel, session, replies, protocol, this::progress);
         this.decoder = new RequestDecoder(protocol.limits(), new Intake());
         this.memory = memory;

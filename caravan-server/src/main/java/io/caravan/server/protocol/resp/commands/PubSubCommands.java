@@ -13,21 +13,19 @@ import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Glob;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subscriber;
+import io.caravan.server.protocol.resp.dispatch.Topic;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.function.BiConsumer;
-import java.util.function.BiPredicate;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The publish/subscribe commands. Channels have names like documents, and require the same permissions. */
 public final class PubSubCommands {
-    private static final Way<DocumentName> BY_NAME = new Way<>(
-            "", DocumentName::of, DocumentName::toBytes, Subscriber::add, Subscriber::remove, Subscriber::names);
-    private static final Way<Glob> BY_PATTERN =
-            new Way<>("p", Glob::new, Glob::toBytes, Subscriber::add, Subscriber::remove, Subscriber::patterns);
+    private static final Way BY_NAME = new Way("", word -> new Topic.Named(DocumentName.of(word)), Subscriber::names);
+    private static final Way BY_PATTERN =
+            new Way("p", word -> new Topic.Matching(new Glob(word)), Subscriber::patterns);
 
     private PubSubCommands() {}
 
@@ -52,31 +50,27 @@ public final class PubSubCommands {
     /**
      * A way to select channels: by name or by pattern.
      *
-     * @param <T> the type of a name or pattern
      * @param prefix the beginning of the names of the commands and replies
+     * @param of parses a word of a command
+     * @param all returns all topics of this kind to which a connection is subscribed
      */
-    private record Way<T>(
-            String prefix,
-            Function<byte[], T> of,
-            Function<T, byte[]> bytes,
-            BiPredicate<Subscriber, T> add,
-            BiConsumer<Subscriber, T> remove,
-            Function<Subscriber, Collection<T>> all) {
+    private record Way(
+            String prefix, Function<byte[], Topic> of, Function<Subscriber, Collection<Topic>> all) {
 
-        /** Subscribes to all channels or patterns of the command, or to none. */
+        /** Subscribes to all topics of the command, or to none. */
         Reply subscribe(Session session, Command command) {
             Subscriber subscriber = session.subscriptions();
             List<Reply> replies = new ArrayList<>();
-            List<T> added = new ArrayList<>();
+            List<Topic> added = new ArrayList<>();
             try {
-                for (T each : said(command)) {
-                    if (add.test(subscriber, each)) {
-                        added.add(each);
+                for (Topic topic : topics(command)) {
+                    if (subscriber.add(topic)) {
+                        added.add(topic);
                     }
-                    replies.add(confirmation("subscribe", bytes.apply(each), subscriber));
+                    replies.add(confirmation("subscribe", topic.toBytes(), subscriber));
                 }
             } catch (RuntimeException refused) {
-                added.forEach(each -> remove.accept(subscriber, each));
+                added.forEach(subscriber::remove);
                 throw refused;
             }
             return new Reply.Sequence(replies);
@@ -84,23 +78,23 @@ public final class PubSubCommands {
 
         Reply unsubscribe(Session session, Command command) {
             Subscriber subscriber = session.subscriptions();
-            Collection<T> said = command.size() == 1 ? all.apply(subscriber) : said(command);
-            if (said.isEmpty()) {
+            Collection<Topic> topics = command.size() == 1 ? all.apply(subscriber) : topics(command);
+            if (topics.isEmpty()) {
                 return confirmation("unsubscribe", null, subscriber);
             }
             List<Reply> replies = new ArrayList<>();
-            for (T each : said) {
-                remove.accept(subscriber, each);
-                replies.add(confirmation("unsubscribe", bytes.apply(each), subscriber));
+            for (Topic topic : topics) {
+                subscriber.remove(topic);
+                replies.add(confirmation("unsubscribe", topic.toBytes(), subscriber));
             }
             return new Reply.Sequence(replies);
         }
 
-        private Reply confirmation(String what, byte @Nullable [] said, Subscriber subscriber) {
-            return Reply.Push.of(prefix + what, said, subscriber.count());
+        private Reply confirmation(String what, byte @Nullable [] topic, Subscriber subscriber) {
+            return Reply.Array.push(prefix + what, topic, subscriber.count());
         }
 
-        private List<T> said(Command command) {
+        private List<Topic> topics(Command command) {
             if (command.size() - 1 > KeyCommands.MAX_NAMES) {
                 throw new CommandException("ERR " + command.shortText(0) + " takes at most " + KeyCommands.MAX_NAMES
                         + " channels at a time; name them in several commands");

@@ -7,7 +7,6 @@ import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespBytes;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.reply.Errors;
 import io.caravan.server.protocol.resp.reply.PendingReply;
@@ -63,7 +62,7 @@ public final class ValueStream implements Reading, DocumentReader {
         Format VALUES = new Format() {
             @Override
             public void begin(ByteBuf out, long count) {
-                RespBytes.putNumber(out, '*', count);
+                Reply.putNumber(out, '*', count);
             }
 
             @Override
@@ -158,11 +157,11 @@ public final class ValueStream implements Reading, DocumentReader {
         int bytes = value.remaining();
         ByteBuf out = room();
         format.beforeValue(out, sequence);
-        RespBytes.putNumber(out, '$', bytes);
+        Reply.putNumber(out, '$', bytes);
         while (value.hasRemaining()) {
             put(value);
         }
-        RespBytes.putLineEnd(room());
+        Reply.putLineEnd(room());
         next = sequence + 1;
         turnBytes += bytes + AROUND_VALUE_BYTES;
         return turnBytes < TURN_BYTES && channel.isActive();

@@ -4,6 +4,7 @@ import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
+import io.netty.channel.Channel;
 import java.net.SocketAddress;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
@@ -11,11 +12,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The state of one connection. Used on the event loop, and by the connection's reads while they run. Fields that other
- * connections read through {@link ClientRegistry} are volatile.
+ * connections read, for example for {@code CLIENT LIST}, are volatile.
  */
 public final class Session {
     private final long id;
     private final long startedNanos = System.nanoTime();
+    private final Channel channel;
     private final SocketAddress remote;
     private final SocketAddress local;
     private final Authenticator authenticator;
@@ -32,10 +34,11 @@ public final class Session {
     private @Nullable Runnable onEnding;
     private @Nullable Subscriber subscriber;
 
-    public Session(long id, SocketAddress remote, SocketAddress local, Authenticator authenticator) {
+    public Session(long id, Channel channel, Authenticator authenticator) {
         this.id = id;
-        this.remote = remote;
-        this.local = local;
+        this.channel = channel;
+        this.remote = channel.remoteAddress();
+        this.local = channel.localAddress();
         this.authenticator = authenticator;
         this.principal = unproved();
     }
@@ -47,6 +50,10 @@ public final class Session {
     /** Returns the connection's unique number. */
     public long id() {
         return id;
+    }
+
+    public Channel channel() {
+        return channel;
     }
 
     public Authenticator authenticator() {

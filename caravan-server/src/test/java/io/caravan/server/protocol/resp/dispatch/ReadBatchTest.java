@@ -26,18 +26,18 @@ class ReadBatchTest {
     private final ConnectionMemory memory = Unbounded.memory(channel, LIMIT);
     private final ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), memory, () -> {}, () -> true);
     private final Session session =
-            new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
+            new Session(1, channel, Authenticator.open());
     private final Queue<Runnable> readers = new ArrayDeque<>();
     private final AtomicInteger pauses = new AtomicInteger();
     private final AtomicInteger done = new AtomicInteger();
 
     private ReadBatch batch(Action.Read action) {
-        ReadBatch batch = new ReadBatch(channel, session, readers::add, replies, pauses::incrementAndGet);
+        ReadBatch batch = new ReadBatch(session, readers::add, replies, pauses::incrementAndGet);
         for (int i = 0; i < READS; i++) {
             batch.add(
                     action,
                     new Command("READ".getBytes(UTF_8)),
-                    replies.open(Protocol.RESP2, new PendingReply.Observer() {}),
+                    replies.open(new PendingReply(replies, Protocol.RESP2)),
                     false,
                     false);
         }

@@ -47,8 +47,8 @@ class ReplyInterleavingsTest {
         KEEP_COUNTING_WHAT_IS_WRITTEN("ReplyQueue", "            head.hold(0);\n", ""),
         ANSWER_WHAT_IS_ABANDONED(
                 "PendingReply",
-                "observer.abandoned();",
-                "observer.abandoned();\n            observer.answered(reply);");
+                "            abandoned();",
+                "            abandoned();\n            answered(reply);");
 
         private final SourceEdit edit;
 
