@@ -112,9 +112,10 @@ public final class LeaderProxy {
         this.transport = transport;
     }
 
-    /** Returns a route that forwards requests to the leader if this node cannot serve them. */
+    /** Returns a route that forwards requests to the leader if this node of a cluster cannot serve them. */
     public Route around(Route route, Readiness readiness) {
-        return route.with(exchange -> new Passage(exchange, route, readiness).begin());
+        Cluster cluster = readiness.cluster();
+        return cluster == null ? route : route.with(exchange -> new Passage(exchange, route, readiness, cluster).begin());
     }
 
     /** A request that is forwarded to the leader, several times if necessary. */
@@ -122,49 +123,41 @@ public final class LeaderProxy {
         private final HttpExchange exchange;
         private final Route route;
         private final Readiness readiness;
-        /** The requested Raft group, determined only once because the request may be long. */
-        private @Nullable GroupView group;
-
+        private final Cluster cluster;
+        private final GroupView group;
         private @Nullable Instant begun;
 
-        Passage(HttpExchange exchange, Route route, Readiness readiness) {
+        Passage(HttpExchange exchange, Route route, Readiness readiness, Cluster cluster) {
             this.exchange = exchange;
             this.route = route;
             this.readiness = readiness;
+            this.cluster = cluster;
+            this.group = RequestedGroup.of(cluster, route, exchange.request());
         }
 
         void begin() {
-            Cluster cluster = readiness.cluster();
-            GroupView requested = group(cluster);
-            boolean here = cluster == null || requested == cluster.group();
-            if (exchange.request().header(RELAYED) != null && !(here && readiness.serves())) {
+            boolean here = group == cluster.group() && readiness.serves();
+            if (exchange.request().header(RELAYED) != null && !here) {
                 // The view of the sender or of this node is outdated. The sender must determine the leader again.
                 throw Readiness.noLeader().with(RELAYED, "refused");
             }
-            if (cluster == null || requested == null || readiness.draining() || here && readiness.serves()) {
+            if (here || readiness.draining()) {
                 route.endpoint().handle(exchange);
                 return;
             }
             if (begun == null) {
                 begun = cluster.now();
             }
-            Optional<ClusterNode> leader = requested.leader();
+            Optional<ClusterNode> leader = group.leader();
             if (leader.isPresent()) {
-                passOn(cluster, requested, leader.get());
-            } else if (requested.unchangedFor().compareTo(PATIENCE) > 0
+                passOn(leader.get());
+            } else if (group.unchangedFor().compareTo(PATIENCE) > 0
                     || cluster.now().isAfter(begun.plus(PATIENCE))) {
                 throw Readiness.noLeader();
             } else {
                 // An election usually ends soon, and the request has not been sent to any node.
                 beginAgain();
             }
-        }
-
-        private @Nullable GroupView group(@Nullable Cluster cluster) {
-            if (group == null && cluster != null) {
-                group = RequestedGroup.of(cluster, route, exchange.request());
-            }
-            return group;
         }
 
         private void beginAgain() {
@@ -179,10 +172,10 @@ public final class LeaderProxy {
                             TimeUnit.MILLISECONDS);
         }
 
-        private void passOn(Cluster cluster, GroupView group, ClusterNode leader) {
+        private void passOn(ClusterNode leader) {
             EventLoop loop = (EventLoop) exchange.loop();
             Pool pool = pools.computeIfAbsent(new Way(loop, leader), way -> new Pool(loop));
-            Link link = new Link(this, cluster, group, leader, pool);
+            Link link = new Link(this, leader, pool);
             Idle open = pool.idle.pollLast();
             if (open != null) {
                 open.channel.pipeline().removeLast();
@@ -221,7 +214,7 @@ public final class LeaderProxy {
          * Handles a leader that did not respond. A read, or a request that was not sent, is retried for a limited time,
          * because a new leader does not accept requests immediately.
          */
-        void failed(Cluster cluster, boolean sent, Problem problem) {
+        void failed(boolean sent, Problem problem) {
             boolean mayHaveChanged = sent && !isRead();
             boolean early = begun != null && cluster.now().isBefore(begun.plus(PATIENCE));
             if (early && !mayHaveChanged && exchange.status() == 0) {
@@ -289,8 +282,6 @@ public final class LeaderProxy {
     private static final class Link extends SimpleChannelInboundHandler<HttpObject> {
         private final Passage passage;
         private final HttpExchange exchange;
-        private final Cluster cluster;
-        private final GroupView group;
         private final ClusterNode leader;
         private final Pool pool;
         private @Nullable ChannelHandlerContext context;
@@ -303,12 +294,10 @@ public final class LeaderProxy {
         private boolean done;
 
         /** @param pool receives the connection when the response is complete */
-        Link(Passage passage, Cluster cluster, GroupView group, ClusterNode leader, Pool pool) {
+        Link(Passage passage, ClusterNode leader, Pool pool) {
             this.pool = pool;
             this.passage = passage;
             this.exchange = passage.exchange;
-            this.cluster = cluster;
-            this.group = group;
             this.leader = leader;
         }
 
@@ -363,7 +352,7 @@ public final class LeaderProxy {
          * connection itself.
          */
         private void lookAgain() {
-            if (context != null && !group.leader().equals(Optional.of(leader))) {
+            if (context != null && !passage.group.leader().equals(Optional.of(leader))) {
                 context.close();
             }
         }
@@ -374,7 +363,7 @@ public final class LeaderProxy {
             headers.remove(HttpHeaderNames.CONNECTION);
             headers.remove(HttpHeaderNames.TRANSFER_ENCODING);
             headers.remove(HttpHeaderNames.EXPECT);
-            headers.set(RELAYED, cluster.self().id());
+            headers.set(RELAYED, passage.cluster.self().id());
             if (request.body().length > 0 || headers.contains(HttpHeaderNames.CONTENT_LENGTH)) {
                 headers.set(HttpHeaderNames.CONTENT_LENGTH, request.body().length);
             }
@@ -472,7 +461,6 @@ public final class LeaderProxy {
 
         void fail(Throwable cause) {
             passage.failed(
-                    cluster,
                     sent,
                     new Problem(
                                     503,

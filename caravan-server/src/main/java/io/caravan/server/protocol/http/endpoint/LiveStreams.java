@@ -5,7 +5,6 @@ import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
@@ -57,10 +56,9 @@ final class LiveStreams extends LiveRead {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** ChangeListeners the streams until the time limit, or until the server stops. */
+    /** Sends the values of the streams until the time limit, or until the server stops. */
     void start() {
-        exchange.start(StreamResponses.events());
-        Heartbeat.begin(exchange, endpoints.config().heartbeat());
+        startEvents(StreamResponses.events(), endpoints.config().heartbeat());
         start(going.keySet(), endpoints.config().eventStream());
     }
 
@@ -165,11 +163,7 @@ final class LiveStreams extends LiveRead {
             Values values = new Values();
             if (next < info.nextSequence()) {
                 Offset.checkRetained(next, info);
-                SequenceRange rest = new SequenceRange(next, info.nextSequence());
-                documents.read(
-                        name,
-                        now -> now.id() == info.id() && now.firstSequence() <= rest.from() ? rest : SequenceRange.EMPTY,
-                        values);
+                SliceReader.read(documents, name, info, next, values);
                 if (values.bytes.isEmpty()) {
                     throw SliceReader.changedMeanwhile(name);
                 }

@@ -51,7 +51,7 @@ public final class StreamReads {
                 longPoll ? endpoints.config().longPoll() : endpoints.config().eventStream());
     }
 
-    /** ChangeListeners the streams that the body names. */
+    /** Sends the values of the streams that the body names. */
     public void follow(HttpExchange exchange) {
         // A long body takes time to parse.
         endpoints.read(exchange, () -> {

@@ -261,9 +261,14 @@ public final class StreamWrites {
     }
 
     private static Answer deleted(DocumentName name, boolean existed) {
+        requireDeleted(name, existed);
+        return new Answer(204).uncached();
+    }
+
+    /** Throws {@link Problem} if a delete did nothing, because the document did not exist. */
+    static void requireDeleted(DocumentName name, boolean existed) {
         if (!existed) {
             throw ReadRequest.notFound(name);
         }
-        return new Answer(204).uncached();
     }
 }
