@@ -43,10 +43,7 @@ public enum Transport {
             EpollIoHandler::newFactory,
             EpollServerSocketChannel.class,
             EpollSocketChannel.class,
-            List.of(
-                    EpollChannelOption.TCP_KEEPIDLE,
-                    EpollChannelOption.TCP_KEEPINTVL,
-                    EpollChannelOption.TCP_KEEPCNT)),
+            List.of(EpollChannelOption.TCP_KEEPIDLE, EpollChannelOption.TCP_KEEPINTVL, EpollChannelOption.TCP_KEEPCNT)),
     IO_URING(
             IoUring::unavailabilityCause,
             IoUringIoHandler::newFactory,

@@ -67,6 +67,7 @@ public final class RespProtocol implements WireProtocol {
     private final AtomicLong lastSession = new AtomicLong();
     /** The sessions of all open connections, by number. */
     private final ConcurrentNavigableMap<Long, Session> sessions = new ConcurrentSkipListMap<>();
+
     private final Channels channels = new Channels();
     private final ServerMetrics metrics;
     private final SlowLog slowLog;
@@ -200,8 +201,7 @@ public final class RespProtocol implements WireProtocol {
     }
 
     /** Returns the place for the reply to a request that starts now. */
-    PendingReply reply(
-            ReplyQueue replies, Session session, @Nullable CommandSpec spec, @Nullable Command command) {
+    PendingReply reply(ReplyQueue replies, Session session, @Nullable CommandSpec spec, @Nullable Command command) {
         return new MeasuredReply(replies, metrics, slowLog, session, spec, command);
     }
 }

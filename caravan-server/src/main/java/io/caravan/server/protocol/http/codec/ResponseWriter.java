@@ -106,7 +106,7 @@ public final class ResponseWriter {
     }
 
     /** Sends {@code 100 Continue}, so that the client sends the body of its request. */
-    public void goOn() {
+    public void sendContinue() {
         channel.writeAndFlush(
                 new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
     }

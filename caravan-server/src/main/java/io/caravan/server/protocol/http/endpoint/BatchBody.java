@@ -30,7 +30,11 @@ final class BatchBody extends JsonBody<BatchBody.Change> {
     private final long maxBatchBytes;
     private long bytes;
 
-    /** One change of a batch; {@code edit} makes it as part of a write, and returns the resulting state of the stream. */
+    /**
+     * One change of a batch.
+     *
+     * @param edit makes the change as part of a write, and returns the resulting state of the stream
+     */
     record Change(DocumentName name, Function<EditedDocument, Map<String, Object>> edit) {}
 
     private BatchBody(byte[] body, long maxBatchBytes) {
@@ -88,7 +92,7 @@ final class BatchBody extends JsonBody<BatchBody.Change> {
             }
             values.add(value);
         }
-        require(!values.isEmpty(), where() + ": append must hold one value at least");
+        require(!values.isEmpty(), where() + ": append must contain at least one value");
         return values;
     }
 
@@ -120,7 +124,8 @@ final class BatchBody extends JsonBody<BatchBody.Change> {
             if (append != null) {
                 List<byte[]> values = base64 ? decoded(append) : append;
                 AppendRequest request = new AppendRequest(values, false, null, null, null, sequence());
-                return new Change(name, document -> written(request.applyTo(document).info(), name));
+                return new Change(
+                        name, document -> written(request.applyTo(document).info(), name));
             }
             if (trim != null) {
                 Offset to = Offset.parse(trim, where() + ": trim");

@@ -188,7 +188,7 @@ public final class DocumentList implements Route.Endpoint {
             } catch (NumberFormatException tooGreat) {
                 // Rejected like text that is not a cursor.
             }
-            throw Problem.badRequest("invalid_parameter", "cursor must be that of an answer");
+            throw Problem.badRequest("invalid_parameter", "cursor must be one from a response");
         }
 
         /**

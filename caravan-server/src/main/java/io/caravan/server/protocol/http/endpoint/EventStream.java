@@ -49,10 +49,10 @@ final class EventStream extends LiveRead {
 
     @Override
     void check(List<DocumentName> names) {
-        request.run(() -> look(names.isEmpty()));
+        request.run(() -> readAndSend(names.isEmpty()));
     }
 
-    private void look(boolean last) {
+    private void readAndSend(boolean last) {
         boolean first = documentId == 0;
         DocumentInfo info = first ? request.use() : findAgain(documentId);
         if (info == null) {

@@ -73,9 +73,7 @@ final class SliceReader implements DocumentReader {
             DocumentService documents, DocumentName name, DocumentInfo info, long from, DocumentReader reader) {
         SequenceRange rest = new SequenceRange(from, info.nextSequence());
         documents.read(
-                name,
-                now -> now.id() == info.id() && now.firstSequence() <= from ? rest : SequenceRange.EMPTY,
-                reader);
+                name, now -> now.id() == info.id() && now.firstSequence() <= from ? rest : SequenceRange.EMPTY, reader);
     }
 
     static DocumentException changedMeanwhile(DocumentName name) {

@@ -45,7 +45,7 @@ public final class StreamBatches {
                     edits -> apply(changes, edits),
                     Endpoints.answering(
                             exchange,
-                            results -> StreamResponses.promising(
+                            results -> StreamResponses.withDurability(
                                     documents, names, Answer.json(200, Map.of("changes", results)))));
         });
     }

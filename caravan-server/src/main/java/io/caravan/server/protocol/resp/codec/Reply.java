@@ -285,8 +285,7 @@ public sealed interface Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
             int size = entries.size();
-            putNumber(
-                    out, protocol == Protocol.RESP2 ? '*' : '%', protocol == Protocol.RESP2 ? 2 * size : size);
+            putNumber(out, protocol == Protocol.RESP2 ? '*' : '%', protocol == Protocol.RESP2 ? 2 * size : size);
             entries.forEach((name, value) -> {
                 Bulk.of(name).encode(out, protocol);
                 value.encode(out, protocol);

@@ -34,6 +34,7 @@ public final class ClientCommands {
 
     /** The sessions of all open connections, oldest first. */
     private final Collection<Session> clients;
+
     private final Subcommands subcommands = new Subcommands("CLIENT")
             .add("ID", "", 0, 0, (session, command) -> new Reply.Number(session.id()))
             .add("GETNAME", "", 0, 0, ClientCommands::getName)

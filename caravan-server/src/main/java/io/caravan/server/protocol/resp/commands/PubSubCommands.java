@@ -31,17 +31,17 @@ public final class PubSubCommands {
 
     public static List<CommandSpec> all(Channels channels) {
         return List.of(
-                pubsub("SUBSCRIBE", -2, "Listens to channels.")
+                pubsub("SUBSCRIBE", -2, "Subscribes to channels.")
                         .access(Access.READ)
                         .immediate(BY_NAME::subscribe),
-                pubsub("UNSUBSCRIBE", -1, "Listens to channels no more, or to none.")
+                pubsub("UNSUBSCRIBE", -1, "Unsubscribes from channels, or from all of them.")
                         .immediate(BY_NAME::unsubscribe),
-                pubsub("PSUBSCRIBE", -2, "Listens to all channels of patterns.")
+                pubsub("PSUBSCRIBE", -2, "Subscribes to all channels that match patterns.")
                         .access(Access.READ)
                         .immediate(BY_PATTERN::subscribe),
-                pubsub("PUNSUBSCRIBE", -1, "Listens to channels of patterns no more, or of none.")
+                pubsub("PUNSUBSCRIBE", -1, "Unsubscribes from patterns, or from all of them.")
                         .immediate(BY_PATTERN::unsubscribe),
-                pubsub("PUBLISH", 3, "Sends a message to those who listen to a channel.")
+                pubsub("PUBLISH", 3, "Sends a message to the subscribers of a channel.")
                         .access(Access.WRITE)
                         // Matching the channel against all patterns would delay the clients of an event loop.
                         .waiting((session, command) -> publish(channels, session, command)));
@@ -54,8 +54,7 @@ public final class PubSubCommands {
      * @param of parses a word of a command
      * @param all returns all topics of this kind to which a connection is subscribed
      */
-    private record Way(
-            String prefix, Function<byte[], Topic> of, Function<Subscriber, Collection<Topic>> all) {
+    private record Way(String prefix, Function<byte[], Topic> of, Function<Subscriber, Collection<Topic>> all) {
 
         /** Subscribes to all topics of the command, or to none. */
         Reply subscribe(Session session, Command command) {
@@ -96,8 +95,8 @@ public final class PubSubCommands {
 
         private List<Topic> topics(Command command) {
             if (command.size() - 1 > KeyCommands.MAX_NAMES) {
-                throw new CommandException("ERR " + command.shortText(0) + " takes at most " + KeyCommands.MAX_NAMES
-                        + " channels at a time; name them in several commands");
+                throw new CommandException("ERR " + command.shortText(0) + " accepts at most " + KeyCommands.MAX_NAMES
+                        + " channels at a time; use several commands");
             }
             return command.wordsFrom(1).stream().map(of).toList();
         }

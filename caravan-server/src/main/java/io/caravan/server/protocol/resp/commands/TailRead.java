@@ -113,12 +113,11 @@ final class TailRead implements Reading {
 
     private void check(long first, long next) {
         if (from < first) {
-            throw new CommandException(
-                    "TRIMMED sequence " + from + " has been dropped, the first retained one is " + first);
+            throw new CommandException("TRIMMED sequence " + from + " was trimmed; the first retained one is " + first);
         }
         if (from > next) {
-            throw new CommandException("OUTOFRANGE sequence " + from + " is past the next one, " + next
-                    + "; the document was deleted since you read it, or you ask for the wrong one");
+            throw new CommandException("OUTOFRANGE sequence " + from + " is after the next one, " + next
+                    + "; the document was deleted after you read it, or this is another document");
         }
     }
 
@@ -187,7 +186,7 @@ final class TailRead implements Reading {
             check(count > 0, "COUNT must be 1 or more");
             check(
                     blockMillis <= MAX_BLOCK_MILLIS,
-                    "BLOCK must be at most " + MAX_BLOCK_MILLIS + " ms; ask again after that");
+                    "BLOCK must be at most " + MAX_BLOCK_MILLIS + " ms; repeat the command after that");
             return new Options(from, count, blockMillis);
         }
 

@@ -135,7 +135,7 @@ public final class ValueStream implements Reading, DocumentReader {
         return new DocumentException(
                 DocumentException.Reason.CHANGED,
                 name,
-                "was trimmed or deleted before the client had taken sequence " + next + " of it");
+                "was trimmed or deleted before the client received sequence " + next);
     }
 
     @Override
@@ -228,7 +228,7 @@ public final class ValueStream implements Reading, DocumentReader {
         }
         Reply.Error error = Errors.reply(problem);
         if (sent) {
-            LOG.warn("closing {}: its answer cannot be finished: {}", channel.remoteAddress(), error.text());
+            LOG.warn("closing {}: its reply cannot be completed: {}", channel.remoteAddress(), error.text());
             channel.close();
         } else {
             context.place().complete(error);

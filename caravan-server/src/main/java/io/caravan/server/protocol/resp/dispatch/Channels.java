@@ -61,8 +61,8 @@ public final class Channels {
     private static void count(AtomicInteger counted, int more, int most, String what) {
         if (counted.addAndGet(more) > most) {
             counted.addAndGet(-more);
-            throw new CommandException("ERR all clients together listen to " + most + " " + what
-                    + ", which is the limit; leave some by UNSUBSCRIBE or PUNSUBSCRIBE");
+            throw new CommandException("ERR all clients together have subscribed to " + most + " " + what
+                    + ", which is the limit; remove some with UNSUBSCRIBE or PUNSUBSCRIBE");
         }
     }
 

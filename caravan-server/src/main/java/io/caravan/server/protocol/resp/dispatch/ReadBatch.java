@@ -99,7 +99,7 @@ public final class ReadBatch implements Runnable {
     /** Starts or continues the batch on a reading thread. Callable on any thread. */
     public void start() {
         try {
-            readers.execute(this);
+            readers.execute(session.untilClosed(this));
         } catch (RejectedExecutionException stopping) {
             channel.close();
         }
@@ -152,8 +152,7 @@ public final class ReadBatch implements Runnable {
 
     private boolean proceed(Action.Stream action, Step step) {
         if (reading == null) {
-            reading = action.start(
-                    session, step.command(), new Reading.Context(session, step.place(), this::start));
+            reading = action.start(session, step.command(), new Reading.Context(session, step.place(), this::start));
         }
         if (step.blocks()) {
             waitingSince = System.nanoTime() | 1;

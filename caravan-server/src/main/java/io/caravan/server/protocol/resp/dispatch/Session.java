@@ -1,6 +1,7 @@
 package io.caravan.server.protocol.resp.dispatch;
 
 import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.net.WaitingTasks;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
@@ -32,6 +33,7 @@ public final class Session {
     private volatile boolean ending;
     private volatile boolean clientDone;
     private @Nullable Runnable onEnding;
+    private final WaitingTasks waiting = new WaitingTasks();
     private @Nullable Subscriber subscriber;
 
     public Session(long id, Channel channel, Authenticator authenticator) {
@@ -182,6 +184,19 @@ public final class Session {
 
     public void quit() {
         quitting = true;
+    }
+
+    /**
+     * Wraps work that waits for a shared resource, such as a reading thread. The wrapper runs the work at most once, and
+     * drops it when the connection closes. Callable on any thread.
+     */
+    public Runnable untilClosed(Runnable work) {
+        return waiting.add(work);
+    }
+
+    /** Drops the work that waits for shared resources, because the connection is closed. */
+    public void closed() {
+        waiting.close();
     }
 
     /** Whether requests may no longer wait, because the client will send no more data or the server is stopping. */

@@ -31,6 +31,7 @@ public final class Subscriber {
     static final int MAX_PATTERNS = 128;
     /** Maximum total length of a connection's patterns, which is a fraction of the maximum for all connections. */
     static final int MAX_PATTERNS_BYTES = Channels.MAX_PATTERN_BYTES / 4;
+
     private final Channels channels;
     private final Channel channel;
     private final Session session;
@@ -60,14 +61,14 @@ public final class Subscriber {
         if (topic instanceof Topic.Matching) {
             checkPatterns(topic.patternBytes());
         }
-        if (!memory().takeWait(topic.heldBytes())) {
-            throw new CommandException("ERR this connection, or all of them, listen to as much as the server has memory"
-                    + " for; leave some by UNSUBSCRIBE or PUNSUBSCRIBE");
+        if (!memory().reserveWait(topic.heldBytes())) {
+            throw new CommandException("ERR the memory for subscriptions is used up, by this connection or by all"
+                    + " connections; remove some with UNSUBSCRIBE or PUNSUBSCRIBE");
         }
         try {
             channels.add(topic, this);
         } catch (CommandException refused) {
-            memory().giveWait(topic.heldBytes());
+            memory().releaseWait(topic.heldBytes());
             throw refused;
         }
         return topics(topic).add(topic);
@@ -79,12 +80,12 @@ public final class Subscriber {
 
     private void checkPatterns(int addedBytes) {
         if (patterns.size() >= MAX_PATTERNS) {
-            throw new CommandException(
-                    "ERR a connection listens to at most " + MAX_PATTERNS + " patterns; leave some by PUNSUBSCRIBE");
+            throw new CommandException("ERR a connection subscribes to at most " + MAX_PATTERNS
+                    + " patterns; remove some with PUNSUBSCRIBE");
         }
         if (addedBytes + patterns.stream().mapToInt(Topic::patternBytes).sum() > MAX_PATTERNS_BYTES) {
-            throw new CommandException("ERR the patterns that a connection listens to have at most "
-                    + MAX_PATTERNS_BYTES + " bytes together; leave some by PUNSUBSCRIBE");
+            throw new CommandException("ERR the patterns of a connection have at most " + MAX_PATTERNS_BYTES
+                    + " bytes together; remove some with PUNSUBSCRIBE");
         }
     }
 
@@ -94,7 +95,7 @@ public final class Subscriber {
 
     public void remove(Topic topic) {
         if (topics(topic).remove(topic)) {
-            memory().giveWait(topic.heldBytes());
+            memory().releaseWait(topic.heldBytes());
             channels.remove(topic, this);
         }
     }
@@ -128,7 +129,7 @@ public final class Subscriber {
      */
     boolean send(Topic topic, DocumentName name, Reply message) {
         long bytes = message.heldBytes();
-        if (memory().replyBytes() + bytes > MAX_BEHIND_BYTES || !memory().mayAnswer(bytes)) {
+        if (memory().replyBytes() + bytes > MAX_BEHIND_BYTES || !memory().mayReply(bytes)) {
             return false;
         }
         memory().holdPush(bytes);
@@ -160,7 +161,7 @@ public final class Subscriber {
             return false;
         }
         LOG.warn(
-                "closing {}: it has not taken {} bytes of messages, or too much of all answers together",
+                "closing {}: its client has not received {} bytes of messages, or all replies together are at their limit",
                 channel.remoteAddress(),
                 memory().replyBytes());
         channel.close();

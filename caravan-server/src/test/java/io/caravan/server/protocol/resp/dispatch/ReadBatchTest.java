@@ -25,8 +25,7 @@ class ReadBatchTest {
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final ConnectionMemory memory = Unbounded.memory(channel, LIMIT);
     private final ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), memory, () -> {}, () -> true);
-    private final Session session =
-            new Session(1, channel, Authenticator.open());
+    private final Session session = new Session(1, channel, Authenticator.open());
     private final Queue<Runnable> readers = new ArrayDeque<>();
     private final AtomicInteger pauses = new AtomicInteger();
     private final AtomicInteger done = new AtomicInteger();
@@ -86,6 +85,18 @@ class ReadBatchTest {
         for (int turns = 1; turns <= READS; turns++) {
             assertThat(turn(batch)).isEqualTo(turns);
         }
+    }
+
+    /** Otherwise, the queue for the reading threads would retain the requests of clients that are gone. */
+    @Test
+    void readsOfAClosedConnectionAreDropped() {
+        ReadBatch batch = batch((session, command) -> new Reply.Number(done.incrementAndGet()));
+        batch.start();
+        session.closed();
+        readers.remove().run();
+        channel.runPendingTasks();
+        assertThat(done).hasValue(0);
+        assertThat(pauses).hasValue(0);
     }
 
     /** Other replies may have taken the memory before the turn of an admitted batch. */
