@@ -4,7 +4,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.security.Permission;
 
-/** What a connection subscribes to: a channel, or all channels that match a pattern. */
+/** The target of a subscription: a channel, or all channels that match a pattern. */
 public sealed interface Topic {
     byte[] toBytes();
 
