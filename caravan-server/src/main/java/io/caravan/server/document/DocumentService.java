@@ -235,11 +235,11 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
 
     /** Whether a document of this name was deleted, durably or not, and its deletion may not be archived yet. */
     public boolean deletionPending(DocumentName name) {
-        return deletions.get(catalog.groupOf(name)).isPending(name);
+        return deletions.get(catalog.shardOf(name)).isPending(name);
     }
 
     public void deletionArchived(Deletion deletion) {
-        deletions.get(catalog.groupOf(deletion.name())).archived(deletion);
+        deletions.get(catalog.shardOf(deletion.name())).archived(deletion);
     }
 
     /** Returns the spaces of the documents, whose settings apply to the writes of clients. */

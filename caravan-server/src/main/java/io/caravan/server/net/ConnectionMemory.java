@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * the client has received them, and waits of the client. This handler counts the bytes that are read and written; the
  * protocol reports the additional memory that it uses.
  *
- * <p>The protocol reports when a request has arrived completely ({@link #requestCame}), and when all requests have
+ * <p>The protocol reports when a request has arrived completely ({@link #requestArrived}), and when all requests have
  * replies ({@link #settle}). The protocol continues to read only if {@link #mayRead} allows it, so a client at a limit
  * receives its replies before the server reads more. The protocol creates a reply that may be large only when there is
  * {@linkplain #room space}.
@@ -206,7 +206,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /** Records that a request has arrived completely. */
-    public void requestCame() {
+    public void requestArrived() {
         cameWhole = true;
         // The bytes that follow belong to another request.
         onlyUnfinished = false;
@@ -299,7 +299,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
      * Whether a reply or message of this size may be created: there is space for replies, or the replies of the
      * connection remain smaller than {@link #LITTLE_REPLY_BYTES}.
      */
-    public boolean mayAnswer(long bytes) {
+    public boolean mayReply(long bytes) {
         return replyBytes() + bytes < LITTLE_REPLY_BYTES || room();
     }
 
@@ -318,9 +318,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
      * Reserves memory for a registration of a waiting client, such as a subscription. Returns false if the limit of the
      * connection, of its address, or of all connections would be exceeded.
      */
-    public synchronized boolean takeWait(long bytes) {
+    public synchronized boolean reserveWait(long bytes) {
         if (!closed) {
-            if (!budget.takeWait(peer, waitBytes, bytes)) {
+            if (!budget.reserveWait(peer, waitBytes, bytes)) {
                 return false;
             }
             waitBytes += bytes;
@@ -328,10 +328,10 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         return true;
     }
 
-    public synchronized void giveWait(long bytes) {
+    public synchronized void releaseWait(long bytes) {
         if (!closed) {
             waitBytes -= bytes;
-            budget.giveWait(peer, bytes);
+            budget.releaseWait(peer, bytes);
         }
     }
 
@@ -370,8 +370,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         long left = LINES.next();
         if (left >= 0) {
             LOG.warn(
-                    "closing {}: it holds {} bytes of requests, has neither sent {} bytes nor taken an answer for {}, and"
-                            + " the requests of all connections are at their limit ({} more since the last line)",
+                    "closing {}: its requests hold {} bytes, its client has neither sent {} bytes nor received a reply"
+                            + " for {}, and the requests of all connections are at their limit ({} more since the last"
+                            + " line)",
                     channel.remoteAddress(),
                     requestBytes,
                     PROGRESS_BYTES,
@@ -393,8 +394,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
      */
     void closeStalled() {
         LOG.warn(
-                "closing {}: it has taken nothing of {} bytes of answers for {}, and the answers of all connections are at"
-                        + " their limit",
+                "closing {}: its client has received none of {} bytes of replies for {}, and the replies of all"
+                        + " connections are at their limit",
                 channel.remoteAddress(),
                 replyBytes(),
                 MemoryBudget.REPLY_PATIENCE);
@@ -430,7 +431,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
             closed = true;
             budget.addReplies(-replyBytes);
             replyBytes = 0;
-            budget.giveWait(peer, waitBytes);
+            budget.releaseWait(peer, waitBytes);
         }
         addRequests(-requestBytes);
         budget.closed(this);

@@ -14,15 +14,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Closes connections whose request does not arrive in time, whose client receives nothing of a reply, or which are idle
- * for too long. One task of each event loop checks all its connections, {@value #LOOKS} times within the shortest
+ * for too long. One task of each event loop checks all its connections, {@value #CHECKS} times within the shortest
  * timeout, so a timeout may be detected late by up to a quarter of the shortest timeout.
  */
 final class Deadlines {
     private static final Logger LOG = LoggerFactory.getLogger(Deadlines.class);
-    private static final int LOOKS = 8;
+    private static final int CHECKS = 8;
 
     private final NetworkLimits limits;
-    private final long lookNanos;
+    private final long checkNanos;
     private final Map<EventLoop, Set<Watch>> watches = new ConcurrentHashMap<>();
 
     Deadlines(NetworkLimits limits) {
@@ -32,7 +32,7 @@ final class Deadlines {
                 .mapToLong(Duration::toNanos)
                 .min()
                 .orElseThrow();
-        this.lookNanos = Math.max(1, shortest / LOOKS);
+        this.checkNanos = Math.max(1, shortest / CHECKS);
     }
 
     /** Watches a connection until it has closed; {@code idle} is its maximum idle time, or zero for no limit. */
@@ -49,13 +49,13 @@ final class Deadlines {
     private Set<Watch> begin(EventLoop loop) {
         Set<Watch> all = ConcurrentHashMap.newKeySet();
         // With a fixed delay, a pause of the entire process does not cause several checks in a row.
-        loop.scheduleWithFixedDelay(() -> all.forEach(Watch::look), lookNanos, lookNanos, TimeUnit.NANOSECONDS);
+        loop.scheduleWithFixedDelay(() -> all.forEach(Watch::check), checkNanos, checkNanos, TimeUnit.NANOSECONDS);
         return all;
     }
 
     private record Watch(
             Channel channel, ConnectionMemory memory, Connection connection, Clock request, Clock stall, Clock idle) {
-        void look() {
+        void check() {
             try {
                 closeIfLate();
             } catch (Throwable broken) {
@@ -70,11 +70,14 @@ final class Deadlines {
             boolean unsent = output != null && output.totalPendingWriteBytes() > 0;
             // The time in which the server does not read from the connection does not count.
             if (request.over(unfinished, unfinished != 0, channel.config().isAutoRead())) {
-                LOG.debug("closing {}: no whole request came in time", channel.remoteAddress());
+                LOG.debug("closing {}: no complete request arrived in time", channel.remoteAddress());
                 connection.requestTimedOut();
             }
             if (stall.over(unsent ? progress(output) : 0, unsent, true)) {
-                LOG.warn("closing {}: it has taken nothing of an answer for {}", channel.remoteAddress(), stall.limit);
+                LOG.warn(
+                        "closing {}: its client has received nothing of a reply for {}",
+                        channel.remoteAddress(),
+                        stall.limit);
                 channel.close();
             }
             if (idle.over(memory.transfers(), connection.idle(), true)) {
@@ -106,7 +109,7 @@ final class Deadlines {
                 nanos = 0;
                 state = applies ? now : Long.MIN_VALUE;
             } else if (counts) {
-                nanos += lookNanos;
+                nanos += checkNanos;
             }
             boolean over = nanos >= limit.toNanos();
             if (over) {

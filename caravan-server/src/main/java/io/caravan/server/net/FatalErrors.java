@@ -58,7 +58,7 @@ public final class FatalErrors {
         try {
             if (fatal) {
                 LOG.error(
-                        "the process ends with status {}, because it cannot go on: {} failed",
+                        "the process ends with status {}, because it cannot continue: {} failed",
                         EXIT_STATUS,
                         thread.getName(),
                         problem);

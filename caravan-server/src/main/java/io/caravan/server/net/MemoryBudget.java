@@ -232,7 +232,7 @@ final class MemoryBudget {
      * Reserves memory for waits of a connection that already holds {@code connectionBytes} for waits. Returns false if
      * a limit would be exceeded.
      */
-    boolean takeWait(@Nullable ClientSubnet peer, long connectionBytes, long bytes) {
+    boolean reserveWait(@Nullable ClientSubnet peer, long connectionBytes, long bytes) {
         if (connectionBytes + bytes > waitLimitBytes / CONNECTION_PART) {
             return false;
         }
@@ -241,11 +241,11 @@ final class MemoryBudget {
         if (all <= waitLimitBytes && ofAddress <= waitLimitBytes / ADDRESS_PART) {
             return true;
         }
-        giveWait(peer, bytes);
+        releaseWait(peer, bytes);
         return false;
     }
 
-    void giveWait(@Nullable ClientSubnet peer, long bytes) {
+    void releaseWait(@Nullable ClientSubnet peer, long bytes) {
         waitBytes.addAndGet(-bytes);
         if (peer != null) {
             waitsByAddress.computeIfPresent(peer, (same, held) -> held == bytes ? null : held - bytes);
@@ -255,12 +255,12 @@ final class MemoryBudget {
     private void watch() {
         if (watching.compareAndSet(false, true)) {
             long nanos = Math.min(limits.patience().toNanos(), REPLY_PATIENCE.toNanos());
-            timer.schedule(this::look, nanos, TimeUnit.NANOSECONDS);
+            timer.schedule(this::closeInactive, nanos, TimeUnit.NANOSECONDS);
         }
     }
 
     /** Closes connections whose clients make no progress, until an eighth of the exhausted memory is free. */
-    private void look() {
+    private void closeInactive() {
         watching.set(false);
         long now = nanoTime();
         long requests = requestBytes.get();

@@ -204,7 +204,7 @@ public final class Network implements AutoCloseable {
                 channel.close();
                 return;
             }
-            LOG.debug("refusing {}: there is no place for it", channel.remoteAddress());
+            LOG.debug("rejecting {}: the limit of connections is reached", channel.remoteAddress());
             channel.writeAndFlush(protocol.tooManyConnections())
                     .addListener(told -> LingeringClose.start(channel, REFUSAL_PATIENCE));
         }

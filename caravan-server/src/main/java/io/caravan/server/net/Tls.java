@@ -101,7 +101,9 @@ public final class Tls implements FileWatch.Reloadable {
                     LOG.info(
                             "closing {}: {} ({} more since the last line)",
                             context.channel().remoteAddress(),
-                            cause instanceof NotSslRecordException ? "it does not speak TLS" : "TLS failed: " + cause,
+                            cause instanceof NotSslRecordException
+                                    ? "the client does not use TLS"
+                                    : "TLS failed: " + cause,
                             left);
                 }
                 context.close();

@@ -24,6 +24,7 @@ import java.io.UncheckedIOException;
 import java.net.SocketOption;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
@@ -36,25 +37,22 @@ public enum Transport {
             NioIoHandler::newFactory,
             NioServerSocketChannel.class,
             NioSocketChannel.class,
-            nio("TCP_KEEPIDLE"),
-            nio("TCP_KEEPINTERVAL"),
-            nio("TCP_KEEPCOUNT")),
+            nioKeepaliveOptions()),
     EPOLL(
             Epoll::unavailabilityCause,
             EpollIoHandler::newFactory,
             EpollServerSocketChannel.class,
             EpollSocketChannel.class,
-            EpollChannelOption.TCP_KEEPIDLE,
-            EpollChannelOption.TCP_KEEPINTVL,
-            EpollChannelOption.TCP_KEEPCNT),
+            List.of(EpollChannelOption.TCP_KEEPIDLE, EpollChannelOption.TCP_KEEPINTVL, EpollChannelOption.TCP_KEEPCNT)),
     IO_URING(
             IoUring::unavailabilityCause,
             IoUringIoHandler::newFactory,
             IoUringServerSocketChannel.class,
             IoUringSocketChannel.class,
-            IoUringChannelOption.TCP_KEEPIDLE,
-            IoUringChannelOption.TCP_KEEPINTVL,
-            IoUringChannelOption.TCP_KEEPCNT);
+            List.of(
+                    IoUringChannelOption.TCP_KEEPIDLE,
+                    IoUringChannelOption.TCP_KEEPINTVL,
+                    IoUringChannelOption.TCP_KEEPCNT));
 
     /** The time from the last received byte until the system detects that a client's machine or network is down. */
     public static final Duration KEEPALIVE = Duration.ofSeconds(300);
@@ -67,25 +65,20 @@ public enum Transport {
     private final Supplier<IoHandlerFactory> handlers;
     private final Class<? extends ServerChannel> listenerType;
     private final Class<? extends Channel> clientType;
-    private final @Nullable ChannelOption<Integer> keepaliveIdle;
-    private final @Nullable ChannelOption<Integer> keepaliveInterval;
-    private final @Nullable ChannelOption<Integer> keepaliveProbes;
+    /** The options for the idle time, the interval of probes, and their number; empty if the JDK lacks them. */
+    final List<ChannelOption<Integer>> keepaliveOptions;
 
     Transport(
             Supplier<@Nullable Throwable> unavailable,
             Supplier<IoHandlerFactory> handlers,
             Class<? extends ServerChannel> listenerType,
             Class<? extends Channel> clientType,
-            @Nullable ChannelOption<Integer> keepaliveIdle,
-            @Nullable ChannelOption<Integer> keepaliveInterval,
-            @Nullable ChannelOption<Integer> keepaliveProbes) {
+            List<ChannelOption<Integer>> keepaliveOptions) {
         this.unavailable = unavailable;
         this.handlers = handlers;
         this.listenerType = listenerType;
         this.clientType = clientType;
-        this.keepaliveIdle = keepaliveIdle;
-        this.keepaliveInterval = keepaliveInterval;
-        this.keepaliveProbes = keepaliveProbes;
+        this.keepaliveOptions = keepaliveOptions;
     }
 
     /** Returns epoll if this machine supports it, and NIO otherwise. */
@@ -114,33 +107,29 @@ public enum Transport {
     /** Enables TCP keep-alive; without it, the connection of a client whose machine is down would stay open forever. */
     void keepAlive(ServerBootstrap listener) {
         listener.childOption(ChannelOption.SO_KEEPALIVE, true);
-        if (keepaliveIdle != null && keepaliveInterval != null && keepaliveProbes != null) {
-            listener.childOption(keepaliveIdle, KEEPALIVE_IDLE_SECONDS)
-                    .childOption(keepaliveInterval, KEEPALIVE_INTERVAL_SECONDS)
-                    .childOption(keepaliveProbes, KEEPALIVE_PROBES);
+        if (!keepaliveOptions.isEmpty()) {
+            listener.childOption(keepaliveOptions.get(0), KEEPALIVE_IDLE_SECONDS)
+                    .childOption(keepaliveOptions.get(1), KEEPALIVE_INTERVAL_SECONDS)
+                    .childOption(keepaliveOptions.get(2), KEEPALIVE_PROBES);
         }
     }
 
-    /** Returns the JDK's socket option with this name. Returns null if the JDK has no such option. */
+    /** Returns the JDK's options for keep-alive, or none if the JDK lacks one of them. */
     @SuppressWarnings("unchecked") // The values of all these options are numbers.
-    private static @Nullable ChannelOption<Integer> nio(String name) {
+    private static List<ChannelOption<Integer>> nioKeepaliveOptions() {
+        List<ChannelOption<Integer>> found = new ArrayList<>();
         try (SocketChannel any = SocketChannel.open()) {
-            for (SocketOption<?> option : any.supportedOptions()) {
-                if (option.name().equals(name)) {
-                    return NioChannelOption.of((SocketOption<Integer>) option);
+            for (String name : List.of("TCP_KEEPIDLE", "TCP_KEEPINTERVAL", "TCP_KEEPCOUNT")) {
+                for (SocketOption<?> option : any.supportedOptions()) {
+                    if (option.name().equals(name)) {
+                        found.add(NioChannelOption.of((SocketOption<Integer>) option));
+                    }
                 }
             }
-            return null;
         } catch (IOException broken) {
             throw new UncheckedIOException(broken);
         }
-    }
-
-    /** Returns the keep-alive options. Used by tests. */
-    List<ChannelOption<Integer>> keepaliveOptions() {
-        return keepaliveIdle == null || keepaliveInterval == null || keepaliveProbes == null
-                ? List.of()
-                : List.of(keepaliveIdle, keepaliveInterval, keepaliveProbes);
+        return found.size() == 3 ? List.copyOf(found) : List.of();
     }
 
     /** Returns the name that settings and logs use. */

@@ -31,7 +31,7 @@ class BrokenProcessTest {
         ChildJvm process = start(problem);
         assertThat(process.awaitExit()).isEqualTo(FatalErrors.EXIT_STATUS);
         assertThat(process.output())
-                .contains("the process ends with status 3, because it cannot go on: a-thread failed")
+                .contains("the process ends with status 3, because it cannot continue: a-thread failed")
                 .contains("OutOfMemoryError: as a test has it")
                 .doesNotContain("goes on");
     }

@@ -175,7 +175,7 @@ class ClusterMembershipTest {
         ClusterNode leader = cluster.awaitLeader();
         ClusterNode follower = cluster.follower();
         assertThat(cluster.call(follower, "CARAVAN.HOSTS", "REMOVE", "a"))
-                .startsWith("-ERR this host follows: ask host " + leader.id());
+                .startsWith("-ERR this node is a follower: send the command to the leader, node " + leader.id());
         assertThat(cluster.call(leader, "CARAVAN.HOSTS", "MOVE", "a")).startsWith("-ERR say ADD");
         assertThat(cluster.call(leader, "CARAVAN.HOSTS", "REMOVE", "z")).startsWith("-ERR the group has no host z");
         assertThat(cluster.call(leader, "CARAVAN.HOSTS", "REMOVE", leader.id())).contains("leads: hand leadership");

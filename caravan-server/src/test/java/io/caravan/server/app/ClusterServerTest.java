@@ -58,11 +58,13 @@ class ClusterServerTest {
         int slot = Slots.of("k".getBytes(UTF_8));
         assertThat(cluster.call(follower, "RPUSH", "k", "v")).isEqualTo("-MOVED " + slot + " " + leader.resp());
         assertThat(cluster.call(follower, "LRANGE", "k", "0", "-1")).isEqualTo("-MOVED " + slot + " " + leader.resp());
-        assertThat(cluster.call(follower, "SCAN", "0")).startsWith("-ERR this host follows: ask host " + leader.id());
-        assertThat(cluster.call(follower, "SAVE")).startsWith("-ERR this host follows");
+        assertThat(cluster.call(follower, "SCAN", "0"))
+                .startsWith("-ERR this node is a follower: send the command to the leader, node " + leader.id());
+        assertThat(cluster.call(follower, "SAVE")).startsWith("-ERR this node is a follower");
         assertThat(cluster.call(follower, "PING")).isEqualTo("+PONG");
         assertThat(cluster.call(follower, "READONLY")).isEqualTo("+OK");
-        assertThat(cluster.call(follower, "CLUSTER", "COUNTKEYSINSLOT", "0")).startsWith("-ERR this host follows");
+        assertThat(cluster.call(follower, "CLUSTER", "COUNTKEYSINSLOT", "0"))
+                .startsWith("-ERR this node is a follower");
         try (RespClient client = cluster.connect(follower)) {
             assertThat(client.call("MULTI")).isEqualTo("+OK");
             assertThat(client.call("RPUSH", "k", "v")).startsWith("-MOVED");
@@ -303,7 +305,7 @@ class ClusterServerTest {
                 "the host that is left knows no leader",
                 () -> cluster.view(left.id()).leader().isEmpty());
         awaitFollows(left);
-        assertThat(cluster.call(left, "RPUSH", "k", "v")).startsWith("-CLUSTERDOWN No node leads");
+        assertThat(cluster.call(left, "RPUSH", "k", "v")).startsWith("-CLUSTERDOWN The cluster has no leader");
         assertThat(cluster.call(left, "CLUSTER", "INFO")).contains("cluster_state:fail");
         assertThat(get(left, "/readyz").statusCode()).isEqualTo(503);
         assertThat(get(left, "/v1/documents").body()).contains("no_leader");

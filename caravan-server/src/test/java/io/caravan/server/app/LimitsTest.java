@@ -131,24 +131,48 @@ class LimitsTest {
 
     /** A write that waits for room in the store must not retain its connection. */
     @Test
+    void aCommandThatWaitsGoesWithItsConnection() throws Exception {
+        start(10, 16 * MIB, 64 * MIB);
+        fixture.store.takeRoom();
+        WeakReference<Channel> ended;
+        try (Socket resp = new Socket("127.0.0.1", fixture.server.respAddress().getPort())) {
+            resp.getOutputStream().write("RPUSH k v\r\n".getBytes(UTF_8));
+            fixture.store.awaitWaiter();
+            ended = onlyConnection();
+            resp.setSoLinger(true, 0);
+        }
+        awaitGone(ended);
+    }
+
+    private WeakReference<Channel> onlyConnection() {
+        return new WeakReference<>(
+                fixture.server.network().connections().iterator().next());
+    }
+
+    private void awaitGone(WeakReference<Channel> ended) {
+        Eventually.await(
+                "it has ended", () -> fixture.server.network().connections().isEmpty());
+        Eventually.await("it is gone", () -> {
+            System.gc();
+            return ended.refersTo(null);
+        });
+    }
+
+    /** The same over HTTP. */
+    @Test
     void aRequestThatWaitsGoesWithItsConnection() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
         fixture.store.takeRoom();
-        ChannelGroup connections = fixture.server.network().connections();
         WeakReference<Channel> ended;
         try (Socket http = new Socket("127.0.0.1", fixture.server.httpAddress().getPort())) {
             http.getOutputStream()
                     .write("PUT /v1/stream/k HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1\r\n\r\n1"
                             .getBytes(UTF_8));
             fixture.store.awaitWaiter();
-            ended = new WeakReference<>(connections.iterator().next());
+            ended = onlyConnection();
             http.setSoLinger(true, 0);
         }
-        Eventually.await("it has ended", connections::isEmpty);
-        Eventually.await("it is gone", () -> {
-            System.gc();
-            return ended.refersTo(null);
-        });
+        awaitGone(ended);
     }
 
     @Test

@@ -118,7 +118,7 @@ class NetworkTest {
             Eventually.await("it is there", () -> each.connections().size() == 1);
             assertThat(protocol.channel.config().getOption(ChannelOption.SO_KEEPALIVE))
                     .isTrue();
-            List<Integer> options = transport.keepaliveOptions().stream()
+            List<Integer> options = transport.keepaliveOptions.stream()
                     .map(option -> protocol.channel.config().getOption(option))
                     .toList();
             assertThat(options).containsExactly(200, 33, 3);

@@ -91,8 +91,8 @@ class ReplyMemoryTest {
     void readsWaitWhileAllIsSpentAndGoOnWhenAnEighthIsFree() {
         first.write(LIMIT);
         assertThat(second.memory.room()).isFalse();
-        assertThat(second.memory.mayAnswer(0)).isTrue();
-        assertThat(first.memory.mayAnswer(0)).isFalse();
+        assertThat(second.memory.mayReply(0)).isTrue();
+        assertThat(first.memory.mayReply(0)).isFalse();
         assertThat(second.woken()).isZero();
         first.read();
         assertThat(second.memory.room()).isTrue();
@@ -112,10 +112,10 @@ class ReplyMemoryTest {
     /** A message may go to many subscribers, none of which holds a reply yet. */
     @Test
     void whatIsSentUnaskedIsSmallWhileThereIsNoRoom() {
-        assertThat(second.memory.mayAnswer(LIMIT)).isTrue();
+        assertThat(second.memory.mayReply(LIMIT)).isTrue();
         first.memory.holdReply(LIMIT);
-        assertThat(second.memory.mayAnswer(LIMIT)).isFalse();
-        assertThat(second.memory.mayAnswer(10)).isTrue();
+        assertThat(second.memory.mayReply(LIMIT)).isFalse();
+        assertThat(second.memory.mayReply(10)).isTrue();
     }
 
     @Test

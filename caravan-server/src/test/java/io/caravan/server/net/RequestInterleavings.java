@@ -170,7 +170,7 @@ final class RequestInterleavings {
                 granted = false;
                 next++;
                 pending++;
-                memory.requestCame();
+                memory.requestArrived();
                 threads.daemon(name + "'s answer", () -> channel.eventLoop().execute(this::answer));
             }
             return next > before;

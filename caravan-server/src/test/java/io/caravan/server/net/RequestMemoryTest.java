@@ -31,10 +31,10 @@ class RequestMemoryTest {
         }
 
         /** Sends bytes. The last {@code unfinished} bytes are part of a request. */
-        void send(int bytes, boolean requestCame, int unfinished) {
+        void send(int bytes, boolean requestArrived, int unfinished) {
             channel.writeOneInbound(Unpooled.wrappedBuffer(new byte[bytes]));
-            if (requestCame) {
-                memory.requestCame();
+            if (requestArrived) {
+                memory.requestArrived();
             }
             memory.settle(unfinished, true);
             reads = memory.mayRead();
@@ -241,7 +241,7 @@ class RequestMemoryTest {
         new Client().memory.hold(LIMIT);
         blocks.begin(1);
         assertThat(blocks.reads()).isTrue();
-        blocks.memory.requestCame();
+        blocks.memory.requestArrived();
         blocks.memory.mayRead();
         blocks.memory.waitingFor(PATIENCE::toNanos);
         next.begin(10);
@@ -255,7 +255,7 @@ class RequestMemoryTest {
     void whatWaitsForTheServerIsNotClosed() {
         Client waits = new Client();
         waits.channel.writeOneInbound(Unpooled.wrappedBuffer(new byte[LIMIT]));
-        waits.memory.requestCame();
+        waits.memory.requestArrived();
         waits.memory.mayRead();
         pass(PATIENCE);
         pass(PATIENCE);

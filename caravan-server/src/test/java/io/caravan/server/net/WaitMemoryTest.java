@@ -28,28 +28,28 @@ class WaitMemoryTest {
         ConnectionMemory one = share("192.0.2.1");
         ConnectionMemory two = share("192.0.2.1");
         ConnectionMemory three = share("192.0.2.1");
-        assertThat(one.takeWait(LIMIT / 4)).isTrue();
-        assertThat(one.takeWait(1)).isFalse();
-        assertThat(two.takeWait(LIMIT / 4)).isTrue();
-        assertThat(three.takeWait(1)).isFalse();
-        assertThat(share("192.0.2.2").takeWait(LIMIT / 4)).isTrue();
-        two.giveWait(5);
-        assertThat(three.takeWait(5)).isTrue();
+        assertThat(one.reserveWait(LIMIT / 4)).isTrue();
+        assertThat(one.reserveWait(1)).isFalse();
+        assertThat(two.reserveWait(LIMIT / 4)).isTrue();
+        assertThat(three.reserveWait(1)).isFalse();
+        assertThat(share("192.0.2.2").reserveWait(LIMIT / 4)).isTrue();
+        two.releaseWait(5);
+        assertThat(three.reserveWait(5)).isTrue();
         assertThat(budget.waitBytes.get()).isEqualTo(LIMIT * 3 / 4);
         one.close();
         two.close();
         three.close();
-        one.giveWait(LIMIT / 4);
+        one.releaseWait(LIMIT / 4);
         assertThat(budget.waitBytes.get()).isEqualTo(LIMIT / 4);
     }
 
     @Test
     void connectionsOfThisMachineTakeAllTogetherAndNoMore() {
         for (int i = 0; i < 4; i++) {
-            assertThat(share("127.0.0.1").takeWait(LIMIT / 4)).isTrue();
+            assertThat(share("127.0.0.1").reserveWait(LIMIT / 4)).isTrue();
         }
-        assertThat(share("127.0.0.1").takeWait(1)).isFalse();
-        assertThat(share("192.0.2.1").takeWait(1)).isFalse();
+        assertThat(share("127.0.0.1").reserveWait(1)).isFalse();
+        assertThat(share("192.0.2.1").reserveWait(1)).isFalse();
         assertThat(budget.waitBytes.get()).isEqualTo(LIMIT);
     }
 }

@@ -58,7 +58,7 @@ final class CommandRunner {
     /** Whether the reads have released their thread. */
     private boolean batchPaused;
 
-    private boolean awaitingRoom;
+    private boolean awaitingSpace;
     /** The reply of the last write that had to wait for a document from the archive or for another write. */
     private @Nullable PendingReply undecided;
 
@@ -106,7 +106,7 @@ final class CommandRunner {
     }
 
     private boolean mayRun() {
-        return !awaitingRoom && !awaitingDocument() && replies.size() < limits.maxPending() && answersAreTaken();
+        return !awaitingSpace && !awaitingDocument() && replies.size() < limits.maxPending() && repliesAreReceived();
     }
 
     /** Whether every request so far has run and every reply has been written. */
@@ -136,6 +136,7 @@ final class CommandRunner {
     /** Drops waiting requests, because the connection is closed. */
     void close() {
         session.quit();
+        session.closed();
         waiting.clear();
     }
 
@@ -143,9 +144,9 @@ final class CommandRunner {
     void run() {
         ReadBatch reads = batch;
         if (reads != null && batchPaused) {
-            goOnReading(reads);
+            resumeReading(reads);
         }
-        while (batch == null && mayRun() && !waiting.isEmpty() && answerHasRoom() && inTurn()) {
+        while (batch == null && mayRun() && !waiting.isEmpty() && replyHasSpace() && inTurn()) {
             runNext();
         }
     }
@@ -159,25 +160,25 @@ final class CommandRunner {
         return !turnOver;
     }
 
-    private void goOnReading(ReadBatch paused) {
+    private void resumeReading(ReadBatch paused) {
         if (paused.finished()) {
             batch = null;
-        } else if (answersAreTaken() && memory.room()) {
+        } else if (repliesAreReceived() && memory.room()) {
             batchPaused = false;
             paused.start();
         }
     }
 
     /** Whether the client reads its replies, and there is memory for small replies. */
-    private boolean answersAreTaken() {
-        return channel.isWritable() && !memory.full() && memory.mayAnswer(0);
+    private boolean repliesAreReceived() {
+        return channel.isWritable() && !memory.full() && memory.mayReply(0);
     }
 
     /**
      * Whether there is memory for the next reply. Reads wait for memory, because their replies may be large. Writes do
      * not, so that slow readers cannot stop them.
      */
-    private boolean answerHasRoom() {
+    private boolean replyHasSpace() {
         return memory.room() || nextRead() == null;
     }
 
@@ -185,7 +186,7 @@ final class CommandRunner {
         Request next = waiting.element();
         if (next instanceof Request.Refused refused) {
             if (refused.last()) {
-                answerLast(refused.error());
+                rejectLast(refused.error());
             } else {
                 refuse(new Reply.Error(refused.error()));
             }
@@ -207,8 +208,8 @@ final class CommandRunner {
         }
     }
 
-    private void answerLast(String error) {
-        takePlace().complete(new Reply.Error(error));
+    private void rejectLast(String error) {
+        openReply().complete(new Reply.Error(error));
         refusedLast = true;
         session.quit();
         waiting.clear();
@@ -219,20 +220,20 @@ final class CommandRunner {
         if (transaction != null) {
             transaction.spoil();
         }
-        takePlace().complete(Objects.requireNonNull(refusal));
+        openReply().complete(Objects.requireNonNull(refusal));
     }
 
     private void queue(Transaction transaction, CommandSpec spec, Command command) {
         try {
             Reply queued = transaction.queue(session, spec, command);
-            takePlace().complete(queued);
+            openReply().complete(queued);
         } catch (RuntimeException refused) {
             refuse(Errors.reply(refused));
         }
     }
 
     private void answer(Action.Immediate action, Command command) {
-        PendingReply place = takePlace();
+        PendingReply place = openReply();
         try {
             place.complete(action.run(session, command));
         } catch (RuntimeException problem) {
@@ -248,15 +249,15 @@ final class CommandRunner {
         PendingReply place = null;
         try {
             if (!documents.writable()) {
-                awaitRoom();
+                awaitSpace();
                 return;
             }
-            place = takePlace();
+            place = openReply();
             Change change = action.prepare(session, command);
             documents.willWrite(channel.eventLoop(), change.names());
             write(change, command, place);
         } catch (RuntimeException refused) {
-            (place == null ? takePlace() : place).complete(Errors.reply(refused));
+            (place == null ? openReply() : place).complete(Errors.reply(refused));
         }
     }
 
@@ -277,7 +278,7 @@ final class CommandRunner {
     private boolean finishWrite(Change change, Prefetch preparation, Reading.Context context) {
         context.checkStillKnown();
         if (!documents.writable()) {
-            documents.onWritable(context.wake());
+            documents.onWritable(session.untilClosed(context.wake()));
             return false;
         }
         documents.prepare(preparation);
@@ -287,16 +288,16 @@ final class CommandRunner {
         return true;
     }
 
-    private PendingReply takePlace() {
+    private PendingReply openReply() {
         Request request = waiting.remove();
         Command command = request instanceof Command known ? known : null;
         CommandSpec spec = command == null ? null : protocol.find(command);
-        return replies.open(session.protocol(), protocol.watch(session, spec, command));
+        return replies.open(protocol.reply(replies, session, spec, command));
     }
 
-    private void awaitRoom() {
-        documents.onWritable(() -> channel.eventLoop().execute(this::roomFound));
-        awaitingRoom = true;
+    private void awaitSpace() {
+        documents.onWritable(session.untilClosed(() -> channel.eventLoop().execute(this::spaceFound)));
+        awaitingSpace = true;
     }
 
     /**
@@ -306,25 +307,25 @@ final class CommandRunner {
         return undecided != null && !undecided.done();
     }
 
-    private void roomFound() {
-        awaitingRoom = false;
+    private void spaceFound() {
+        awaitingSpace = false;
         progress.run();
     }
 
     private void read() {
         Command command = (Command) waiting.element();
         CommandSpec spec = Objects.requireNonNull(nextRead());
-        readWith(spec.action(), command, takePlace(), spec.looks(), spec.blocks());
+        readWith(spec.action(), command, openReply(), spec.looks(), spec.blocks());
     }
 
     /** Hands a read to a reading thread, together with the reads that directly follow. */
     private void readWith(Action first, Command of, PendingReply place, boolean looks, boolean blocks) {
-        ReadBatch reads = new ReadBatch(channel, session, protocol.readers(), replies, this::readsPaused);
+        ReadBatch reads = new ReadBatch(session, protocol.readers(), replies, this::readsPaused);
         reads.add(first, of, place, looks, blocks);
         CommandSpec next = nextRead();
         while (next != null && reads.size() < MAX_READS_TOGETHER) {
             Command command = (Command) waiting.element();
-            reads.add(next.action(), command, takePlace(), next.looks(), next.blocks());
+            reads.add(next.action(), command, openReply(), next.looks(), next.blocks());
             next = nextRead();
         }
         batch = reads;

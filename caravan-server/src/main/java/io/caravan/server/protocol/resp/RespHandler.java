@@ -61,7 +61,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         this.protocol = protocol;
         this.session = protocol.newSession(channel);
         this.replies = new ReplyQueue(channel, channel.eventLoop(), memory, this::progress, () -> inProgress);
-        protocol.listening(session, channel, replies);
+        protocol.enableSubscriptions(session, replies);
         this.runner = new CommandRunner(channel, session, replies, protocol, this::progress);
         this.decoder = new RequestDecoder(protocol.limits(), new Intake());
         this.memory = memory;
@@ -95,7 +95,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     @Override
     protected void channelRead0(ChannelHandlerContext context, Request request) {
         requests++;
-        memory.requestCame();
+        memory.requestArrived();
         runner.offer(stopping && !protocol.redirects() ? new Request.Refused("ERR the server is stopping") : request);
     }
 
@@ -139,8 +139,8 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     public void requestTimedOut() {
         runner.offer(new Request.Refused(
                 owesAuthentication()
-                        ? "NOAUTH Authentication required: none came in time"
-                        : "ERR Protocol error: the request did not come whole in time"));
+                        ? "NOAUTH Authentication required: the client did not authenticate in time"
+                        : "ERR Protocol error: the request did not arrive completely in time"));
         progress();
     }
 

@@ -32,18 +32,17 @@ import io.caravan.server.protocol.resp.commands.SlowLog;
 import io.caravan.server.protocol.resp.commands.SpaceCommands;
 import io.caravan.server.protocol.resp.commands.TransactionCommands;
 import io.caravan.server.protocol.resp.dispatch.Channels;
-import io.caravan.server.protocol.resp.dispatch.ClientRegistry;
 import io.caravan.server.protocol.resp.dispatch.ClusterRouting;
 import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subscriber;
+import io.caravan.server.protocol.resp.reply.PendingReply;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -51,7 +50,10 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -62,7 +64,10 @@ public final class RespProtocol implements WireProtocol {
     private final Executor readers;
     private final Authenticator authenticator;
     private final Map<String, CommandSpec> table = new LinkedHashMap<>();
-    private final ClientRegistry clients = new ClientRegistry();
+    private final AtomicLong lastSession = new AtomicLong();
+    /** The sessions of all open connections, by number. */
+    private final ConcurrentNavigableMap<Long, Session> sessions = new ConcurrentSkipListMap<>();
+
     private final Channels channels = new Channels();
     private final ServerMetrics metrics;
     private final SlowLog slowLog;
@@ -96,7 +101,7 @@ public final class RespProtocol implements WireProtocol {
         this.placement = new ClusterRouting(status.cluster());
         InstantSource clock = InstantSource.system();
         this.slowLog = new SlowLog(clock);
-        metrics.connections("resp", () -> clients.all().size());
+        metrics.connections("resp", sessions::size);
         PopCommands pops = new PopCommands(documents, readers, limits.maxRequestBytes());
         metrics.waitingPops(pops::waiting);
         metrics.subscriptions(channels::subscriptions, channels::closed);
@@ -115,7 +120,7 @@ public final class RespProtocol implements WireProtocol {
                         new TransactionCommands(limits).all(),
                         new PersistenceCommands(documents, status, readers, clock).all(),
                         new ServerCommands(status, table).all(),
-                        new ClientCommands(clients).all(),
+                        new ClientCommands(sessions.values()).all(),
                         slowLog.all(),
                         ClusterCommands.all(status.cluster(), documents),
                         new ConnectionCommands(status).all())
@@ -176,28 +181,27 @@ public final class RespProtocol implements WireProtocol {
 
     /** Returns a session for a new connection. Other clients can see the session until {@link #forget}. */
     Session newSession(Channel channel) {
-        SocketAddress remote = channel.remoteAddress();
-        Session session = new Session(clients.newId(), remote, channel.localAddress(), authenticator);
-        clients.add(session, channel::close);
+        Session session = new Session(lastSession.incrementAndGet(), channel, authenticator);
+        sessions.put(session.id(), session);
         return session;
     }
 
     /** Returns the open connections, oldest first. */
     public Stream<ClientInfo> clients() {
-        return clients.all().stream().map(ClientCommands::info);
+        return sessions.values().stream().map(ClientCommands::info);
     }
 
     void forget(Session session) {
-        clients.remove(session);
+        sessions.remove(session.id());
     }
 
     /** Enables a connection to subscribe to channels. */
-    void listening(Session session, Channel channel, ReplyQueue replies) {
-        session.subscriber(new Subscriber(channels, channel, session, replies));
+    void enableSubscriptions(Session session, ReplyQueue replies) {
+        session.subscriber(new Subscriber(channels, session, replies));
     }
 
-    /** Starts to measure a request. */
-    RequestWatch watch(Session session, @Nullable CommandSpec spec, @Nullable Command command) {
-        return new RequestWatch(metrics, slowLog, session, spec, command);
+    /** Returns the place for the reply to a request that starts now. */
+    PendingReply reply(ReplyQueue replies, Session session, @Nullable CommandSpec spec, @Nullable Command command) {
+        return new MeasuredReply(replies, metrics, slowLog, session, spec, command);
     }
 }

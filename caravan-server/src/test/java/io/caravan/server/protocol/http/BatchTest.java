@@ -161,7 +161,7 @@ class BatchTest {
                 "7")) {
             refuses(400, "invalid_batch", "", good, wrong);
         }
-        refuses(400, "invalid_batch", "changes must hold one at least");
+        refuses(400, "invalid_batch", "changes must contain at least one change");
         refuses(400, "invalid_offset", "change 2: ifOffset", good, append("b", "x", ",\"ifOffset\":\"1\""));
         refuses(501, "reserved", "", good, append("__ds/x", "x"));
         refuses(400, "invalid_batch", "names of at most 128", good, "{\"" + "n".repeat(1_000) + "\": 1}");

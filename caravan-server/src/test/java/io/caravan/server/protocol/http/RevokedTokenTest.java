@@ -50,7 +50,7 @@ class RevokedTokenTest {
             assertThat(write("POST", "hidden")).isEqualTo(204);
             RawClient.Response response = poll.read();
             assertThat(response.status()).isEqualTo(401);
-            assertThat(response.body()).contains("withdrawn").doesNotContain("hidden");
+            assertThat(response.body()).contains("revoked").doesNotContain("hidden");
         }
     }
 
@@ -72,7 +72,7 @@ class RevokedTokenTest {
             raw.send("x");
             RawClient.Response response = raw.read();
             assertThat(response.status()).isEqualTo(401);
-            assertThat(response.body()).contains("withdrawn");
+            assertThat(response.body()).contains("revoked");
         }
         assertThat(server.documents.find(DocumentName.of("b"))).isNull();
         assertThat(Objects.requireNonNull(server.documents.find(DocumentName.of("a")))

@@ -132,7 +132,7 @@ class BlockingPopTest extends RespTestBase {
     void aClientThatHasClosedItsSideTakesNothing() throws IOException {
         try (RespClient finished = waitFor("k")) {
             finished.finishSending();
-            assertThat(finished.read()).startsWith("-UNBLOCKED the wait ends");
+            assertThat(finished.read()).startsWith("-UNBLOCKED the client has closed");
         }
         awaitWaiting(0);
         client.call("RPUSH", "k", "a");
@@ -144,10 +144,10 @@ class BlockingPopTest extends RespTestBase {
         try (RespClient finished = waitFor("k");
                 RespClient stopped = waitFor("k")) {
             finished.finishSending();
-            assertThat(finished.read()).startsWith("-UNBLOCKED the wait ends, as the client has closed its side");
+            assertThat(finished.read()).startsWith("-UNBLOCKED the client has closed its side");
             assertThat(finished.atEnd()).isTrue();
             fixture.network.drain(Duration.ofSeconds(20));
-            assertThat(stopped.read()).startsWith("-UNBLOCKED the connection ends, as the server stops");
+            assertThat(stopped.read()).startsWith("-UNBLOCKED the server is stopping");
             assertThat(stopped.atEnd()).isTrue();
         }
     }
@@ -249,10 +249,10 @@ class BlockingPopTest extends RespTestBase {
         String[] more = Arrays.copyOf(names, 1_025);
         more[1_024] = "more";
         sendPop(client, "0", more);
-        assertThat(client.read()).isEqualTo("-ERR BLPOP takes at most 1024 names, not 1025");
+        assertThat(client.read()).isEqualTo("-ERR BLPOP accepts at most 1024 names, not 1025");
         Arrays.fill(more, "same");
         sendPop(client, "0", more);
-        assertThat(client.read()).isEqualTo("-ERR BLPOP takes at most 1024 names, not 1025");
+        assertThat(client.read()).isEqualTo("-ERR BLPOP accepts at most 1024 names, not 1025");
         List<RespClient> waiters = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             waiters.add(waitFor(names));

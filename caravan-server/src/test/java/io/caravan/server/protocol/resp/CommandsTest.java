@@ -36,7 +36,7 @@ class CommandsTest extends RespTestBase {
         answers("+OK", "LTRIM", "k", "1", "-1");
         answers("+OK", "LTRIM", "k", "-2", "7");
         answers("[$c, $d]", "LRANGE", "k", "0", "-1");
-        fails("ERR LTRIM can only drop elements from the head", "LTRIM", "k", "0", "0");
+        fails("ERR LTRIM can only trim values from the head", "LTRIM", "k", "0", "0");
         answers("+OK", "LTRIM", "k", "0", "-1");
         answers("+OK", "LTRIM", "absent", "5", "6");
         answers(":3", "RPUSH", "k", "e");

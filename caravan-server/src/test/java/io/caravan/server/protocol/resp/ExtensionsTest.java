@@ -33,9 +33,9 @@ class ExtensionsTest extends RespTestBase {
         answers("[:4, [], :0, :1]", "CARAVAN.READ", "k", "FROM", "4");
         answers("[:4, [], :0, :1]", "CARAVAN.READ", "k", "FROM", "$");
         answers("[:0, [], :0, null]", "CARAVAN.READ", "absent", "FROM", "0");
-        answers("-TRIMMED sequence 1 has been dropped, the first retained one is 2", "CARAVAN.READ", "k", "FROM", "1");
-        fails("OUTOFRANGE sequence 5 is past the next one, 4", "CARAVAN.READ", "k", "FROM", "5");
-        fails("OUTOFRANGE sequence 5 is past the next one, 0", "CARAVAN.READ", "absent", "FROM", "5");
+        answers("-TRIMMED sequence 1 was trimmed; the first retained one is 2", "CARAVAN.READ", "k", "FROM", "1");
+        fails("OUTOFRANGE sequence 5 is after the next one, 4", "CARAVAN.READ", "k", "FROM", "5");
+        fails("OUTOFRANGE sequence 5 is after the next one, 0", "CARAVAN.READ", "absent", "FROM", "5");
         fails("ERR syntax error", "CARAVAN.READ", "k", "TO", "5");
         fails("ERR syntax error", "CARAVAN.READ", "k", "FROM", "4", "COUNT");
         fails("ERR syntax error", "CARAVAN.READ", "k", "FROM", "4", "NONSENSE", "1");

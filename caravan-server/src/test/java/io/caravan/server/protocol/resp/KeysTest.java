@@ -39,7 +39,7 @@ class KeysTest extends RespTestBase {
     void oneCommandNamesOnlySoManyDocuments() throws IOException {
         for (String command : new String[] {"DEL", "UNLINK", "EXISTS"}) {
             answers(":0", words(16_385, "k", command));
-            fails("ERR " + command + " takes at most 16384 documents at a time", words(16_386, "k", command));
+            fails("ERR " + command + " accepts at most 16384 documents at a time", words(16_386, "k", command));
         }
     }
 
@@ -125,7 +125,7 @@ class KeysTest extends RespTestBase {
         fails("ERR syntax error", "SCAN", "0", "MATCH");
         fails("ERR syntax error", "SCAN", "0", "COUNT", "0");
         fails("ERR syntax error", "SCAN", "0", "NONSENSE", "1");
-        fails("ERR a pattern must be of at most", "KEYS", "*".repeat(5_000));
+        fails("ERR a pattern has at most", "KEYS", "*".repeat(5_000));
         for (int i = 0; i < 10_001; i++) {
             client.send("RPUSH", "k" + i, "v");
         }

@@ -99,13 +99,13 @@ class PubSubTest extends RespTestBase {
     @Test
     void patternsAreLimitedAndARefusedCommandAddsNone() throws IOException {
         fails("ERR wrong number of arguments for 'psubscribe'", "PSUBSCRIBE");
-        fails("ERR a pattern must be of at most 4096 bytes", "PSUBSCRIBE", "a*", "*".repeat(4097));
+        fails("ERR a pattern has at most 4096 bytes", "PSUBSCRIBE", "a*", "*".repeat(4097));
         String[] words = new String[128 + 2];
         words[0] = "PSUBSCRIBE";
         for (int i = 1; i < words.length; i++) {
             words[i] = "*" + i;
         }
-        fails("ERR a connection listens to at most 128 patterns; leave some by PUNSUBSCRIBE", words);
+        fails("ERR a connection subscribes to at most 128 patterns; remove some with PUNSUBSCRIBE", words);
         answers(":0", "PUBLISH", "a1", "nobody");
         awaitFigure("caravan_subscriptions 0.0");
         client.call("MULTI");
@@ -122,10 +122,10 @@ class PubSubTest extends RespTestBase {
                 all.add(one);
                 assertThat(one.call("PSUBSCRIBE", first + rest)).startsWith("[$psubscribe");
                 assertThat(one.call("PSUBSCRIBE", "*"))
-                        .startsWith("-ERR the patterns that a connection listens to have at most 4096 bytes together");
+                        .startsWith("-ERR the patterns of a connection have at most 4096 bytes together");
             }
             fails(
-                    "ERR all clients together listen to 16384 bytes of different patterns, which is the limit",
+                    "ERR all clients together have subscribed to 16384 bytes of different patterns, which is the limit",
                     "PSUBSCRIBE",
                     "*");
             assertThat(other.call("PSUBSCRIBE", "0" + rest)).as("the same").endsWith(":1]");
@@ -214,7 +214,7 @@ class PubSubTest extends RespTestBase {
         Arrays.fill(words, "a");
         for (String command : List.of("SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE")) {
             words[0] = command;
-            fails("ERR " + command + " takes at most 16384 channels at a time", words);
+            fails("ERR " + command + " accepts at most 16384 channels at a time", words);
         }
     }
 

@@ -128,7 +128,7 @@ class ServerCommandsTest extends RespTestBase {
         InstantSource clock = () -> Instant.ofEpochSecond(1_000);
         SlowLog log = new SlowLog(clock);
         EmbeddedChannel channel = new EmbeddedChannel();
-        Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
+        Session session = new Session(1, channel, Authenticator.open());
         CommandSpec spec =
                 CommandSpec.list("RPUSH", -3, CommandSpec.Keys.NONE, "", "").immediate((s, c) -> Reply.OK);
         byte[][] words = new byte[40][];

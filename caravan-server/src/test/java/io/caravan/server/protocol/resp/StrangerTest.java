@@ -55,7 +55,8 @@ class StrangerTest extends RespTestBase {
     void itIsToldToAuthenticateOrGo() throws IOException {
         try (RespClient known = fixture.connect()) {
             assertThat(known.call("AUTH", "secret")).isEqualTo("+OK");
-            assertThat(client.read()).isEqualTo("-NOAUTH Authentication required: none came in time");
+            assertThat(client.read())
+                    .isEqualTo("-NOAUTH Authentication required: the client did not authenticate in time");
             assertThat(client.atEnd()).isTrue();
             assertThat(known.call("PING")).isEqualTo("+PONG");
         }

@@ -77,7 +77,7 @@ class TailTest extends RespTestBase {
             tail.send("CARAVAN.READ", "d", "FROM", "1", "BLOCK", LONG);
             awaitTails(1);
             client.call("DEL", "d");
-            assertThat(tail.read()).startsWith("-OUTOFRANGE sequence 1 is past the next one, 0");
+            assertThat(tail.read()).startsWith("-OUTOFRANGE sequence 1 is after the next one, 0");
         }
     }
 

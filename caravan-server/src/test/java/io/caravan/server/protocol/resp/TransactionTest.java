@@ -214,7 +214,7 @@ class TransactionTest extends RespTestBase {
         client.call("MULTI");
         client.call("RPUSH", "other", "1");
         client.call("LTRIM", "k", "0", "0");
-        fails("ERR LTRIM can only drop elements from the head", "EXEC");
+        fails("ERR LTRIM can only trim values from the head", "EXEC");
         answers(":0", "EXISTS", "other");
         answers("-ERR EXEC without MULTI", "EXEC");
     }
@@ -233,7 +233,7 @@ class TransactionTest extends RespTestBase {
         }
         answers(":0", "LLEN", "k");
         client.call("MULTI");
-        fails("ERR SCAN cannot be in MULTI: a transaction holds commands that write documents", "SCAN", "0");
+        fails("ERR SCAN cannot be in MULTI: a transaction contains commands that write documents", "SCAN", "0");
         answers("+OK", "DISCARD");
         answers("-ERR DISCARD without MULTI", "DISCARD");
         answers(":0", "LLEN", "k");

@@ -85,7 +85,7 @@ public record HttpConfig(
         for (String host : hosts) {
             if (!Origins.validHost(host)) {
                 throw new IllegalArgumentException("'" + host
-                        + "' is not a host's name, such as caravan.example, in lower case and without a port, nor *");
+                        + "' is not a host name, such as caravan.example, in lower case and without a port, nor *");
             }
         }
         return new HttpConfig(

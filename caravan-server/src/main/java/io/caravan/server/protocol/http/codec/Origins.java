@@ -99,7 +99,7 @@ public final class Origins {
             throw new Problem(
                     403,
                     "foreign_host",
-                    "this server asks for no token, so the Host header must name it by its address; --allow-host allows"
+                    "this server requires no token, so the Host header must contain its address; --allow-host allows"
                             + " other names");
         }
         String origin = headers.get(HttpHeaderNames.ORIGIN);

@@ -47,7 +47,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         }
         HttpVersion version = head.protocolVersion();
         if (version.majorVersion() != 1 || version.minorVersion() > 1) {
-            throw new Problem(505, "unsupported_version", "this server speaks HTTP/1.1");
+            throw new Problem(505, "unsupported_version", "this server supports HTTP/1.1");
         }
         int hosts = head.headers().getAll(HttpHeaderNames.HOST).size();
         if (hosts > 1 || hosts == 0 && version.isKeepAliveDefault()) {

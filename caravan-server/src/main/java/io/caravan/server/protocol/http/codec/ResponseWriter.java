@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.DefaultHttpResponse;
@@ -22,6 +23,7 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.EventExecutor;
 import java.net.SocketAddress;
+import java.util.Date;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -35,6 +37,17 @@ public final class ResponseWriter {
      * server.
      */
     static final String POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
+    private static final long MILLIS_PER_SECOND = 1_000;
+
+    /** The {@code Date} header of a second; formatting it takes longer than the rest of a small response. */
+    private record FormattedDate(long second, String text) {
+        static FormattedDate of(long second) {
+            return new FormattedDate(second, DateFormatter.format(new Date(second * MILLIS_PER_SECOND)));
+        }
+    }
+
+    private static volatile FormattedDate lastDate = FormattedDate.of(0);
 
     private final Channel channel;
     private final ConnectionMemory memory;
@@ -93,7 +106,7 @@ public final class ResponseWriter {
     }
 
     /** Sends {@code 100 Continue}, so that the client sends the body of its request. */
-    public void goOn() {
+    public void sendContinue() {
         channel.writeAndFlush(
                 new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
     }
@@ -141,7 +154,7 @@ public final class ResponseWriter {
         HttpHeaders headers = response.headers();
         origins.addTo(headers, request);
         if (!headers.contains(HttpHeaderNames.DATE)) {
-            headers.set(HttpHeaderNames.DATE, HttpDate.at(System.currentTimeMillis()));
+            headers.set(HttpHeaderNames.DATE, date(System.currentTimeMillis()));
         }
         if (headers.contains(HttpHeaderNames.CONTENT_TYPE)
                 && !headers.contains(HttpHeaderNames.CONTENT_SECURITY_POLICY)) {
@@ -152,6 +165,17 @@ public final class ResponseWriter {
         } else if (oldVersion) {
             headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE);
         }
+    }
+
+    /** Returns the {@code Date} header for a time in milliseconds since 1970. */
+    static String date(long millis) {
+        long second = Math.floorDiv(millis, MILLIS_PER_SECOND);
+        FormattedDate date = lastDate;
+        if (date.second() != second) {
+            date = FormattedDate.of(second);
+            lastDate = date;
+        }
+        return date.text();
     }
 
     public void piece(ByteBuf bytes) {

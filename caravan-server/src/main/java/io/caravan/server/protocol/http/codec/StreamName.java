@@ -64,7 +64,7 @@ public final class StreamName {
             throw Problem.badRequest(
                     "malformed_url",
                     WHAT
-                            + " is malformed: write # as %23 and \\ as %5C, which clients and proxies take for something else");
+                            + " is malformed: write # as %23 and \\ as %5C, because clients and proxies interpret them differently");
         }
         if (DOT_SEGMENT.matcher(rest).find()) {
             throw Problem.badRequest(

@@ -58,7 +58,7 @@ public final class Gate {
      */
     public static void checkStillKnown(Principal principal) {
         if (principal.revoked()) {
-            throw unauthorized("the token has been withdrawn");
+            throw unauthorized("the token was revoked");
         }
     }
 

@@ -97,11 +97,11 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     private void nextTurn() {
         parts = 0;
         if (exchange == null && !closing) {
-            goOn();
+            resume();
         }
     }
 
-    private void goOn() {
+    private void resume() {
         decoder.resume();
         readMore();
         if (inputEnded && exchange == null && !decoder.holding()) {
@@ -129,7 +129,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         try {
             incoming = service.admit(head, channel.remoteAddress());
             if (incoming.expectsContinue()) {
-                response.goOn();
+                response.sendContinue();
             }
         } catch (Problem refused) {
             refuse(response, refused);
@@ -162,7 +162,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         }
         if (content instanceof LastHttpContent) {
             incoming = null;
-            memory.requestCame();
+            memory.requestArrived();
             HttpExchange whole =
                     new HttpExchange(response, begun.route(), begun.principal(), begun.complete(), this::answered);
             exchange = whole;
@@ -187,11 +187,11 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
 
     /** Continues with the next request, if the current request is over and there is space for another response. */
     private void next() {
-        if (exchange == null || !exchange.over() || closing || !channel.isWritable() || !memory.mayAnswer(0)) {
+        if (exchange == null || !exchange.over() || closing || !channel.isWritable() || !memory.mayReply(0)) {
             return;
         }
         exchange = null;
-        goOn();
+        resume();
     }
 
     @Override
@@ -221,7 +221,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     @Override
     public void requestTimedOut() {
         if (unfinished()) {
-            Problem problem = new Problem(408, "request_timeout", "the rest of the request did not come");
+            Problem problem = new Problem(408, "request_timeout", "the rest of the request did not arrive in time");
             refuse(writer(NO_HEAD), problem);
         } else {
             end(false);

@@ -3,6 +3,7 @@ package io.caravan.server.protocol.http.connection;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.MovedException;
 import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.net.WaitingTasks;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Request;
@@ -14,7 +15,6 @@ import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,8 +37,7 @@ public final class HttpExchange {
     private final List<Runnable> endActions = new ArrayList<>(1);
     private String operation;
     private int status;
-    /** Work that waits for shared resources. Guarded by its own monitor, like changes of {@link #over}. */
-    private final List<Parked> parked = new ArrayList<>(0);
+    private final WaitingTasks waiting = new WaitingTasks();
 
     private volatile boolean over;
     private boolean finished;
@@ -146,7 +145,7 @@ public final class HttpExchange {
             if (!over && status == 0) {
                 answer(response.answer());
             } else if (!over) {
-                LOG.warn("closing {}: its answer cannot be finished: {}", writer.peer(), response.detail());
+                LOG.warn("closing {}: its response cannot be completed: {}", writer.peer(), response.detail());
                 writer.abort();
             }
         });
@@ -169,37 +168,7 @@ public final class HttpExchange {
      * work at most once, and drops the work when the exchange ends. Callable on any thread.
      */
     public Runnable untilEnd(Runnable work) {
-        Parked waits = new Parked(work, parked);
-        synchronized (parked) {
-            if (over) {
-                waits.set(null);
-            } else {
-                parked.add(waits);
-            }
-        }
-        return waits;
-    }
-
-    private static final class Parked extends AtomicReference<@Nullable Runnable> implements Runnable {
-        private static final long serialVersionUID = 1L;
-
-        private final transient List<Parked> all;
-
-        Parked(Runnable work, List<Parked> all) {
-            super(work);
-            this.all = all;
-        }
-
-        @Override
-        public void run() {
-            Runnable work = getAndSet(null);
-            if (work != null) {
-                synchronized (all) {
-                    all.remove(this);
-                }
-                work.run();
-            }
-        }
+        return waiting.add(work);
     }
 
     /** Runs the action on the event loop, immediately if called there. */
@@ -308,11 +277,8 @@ public final class HttpExchange {
     /** Called when the connection is closed. */
     void gone() {
         if (!over) {
-            synchronized (parked) {
-                over = true;
-                parked.forEach(waits -> waits.set(null));
-                parked.clear();
-            }
+            over = true;
+            waiting.close();
             endActions.forEach(Runnable::run);
         }
     }

@@ -13,11 +13,9 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpUtil;
 import java.net.SocketAddress;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** The state that all HTTP connections share: the routes, their access rules, and the request metrics. */
 public final class HttpService {
@@ -81,27 +79,34 @@ public final class HttpService {
     }
 
     private Route route(HttpMethod method, String path) {
-        List<Route> ofPath =
-                routes.stream().filter(route -> route.matches(path)).toList();
-        if (ofPath.isEmpty()) {
-            throw new Problem(404, "unknown_path", "nothing is served at this path; /openapi.json lists what is");
+        Route ofGet = null;
+        for (Route route : routes) {
+            if (route.matches(path)) {
+                if (route.method().equals(method)) {
+                    return route;
+                }
+                ofGet = route.method().equals(HttpMethod.GET) ? route : ofGet;
+            }
         }
-        return find(method, ofPath)
-                .or(() -> method.equals(HttpMethod.HEAD) ? find(HttpMethod.GET, ofPath) : Optional.empty())
-                .orElseThrow(() -> notAllowed(method, ofPath));
+        if (ofGet != null && method.equals(HttpMethod.HEAD)) {
+            return ofGet;
+        }
+        throw noRoute(method, path);
     }
 
-    private static Optional<Route> find(HttpMethod method, List<Route> ofPath) {
-        return ofPath.stream().filter(route -> route.method().equals(method)).findFirst();
-    }
-
-    private static Problem notAllowed(HttpMethod method, List<Route> ofPath) {
-        String allowed = Stream.concat(
-                        ofPath.stream().map(route -> route.method().name()), Stream.of("OPTIONS"))
-                .distinct()
-                .collect(Collectors.joining(", "));
-        return new Problem(405, "method_not_allowed", "this path takes " + allowed + ", not " + method.name())
-                .with("Allow", allowed);
+    private Problem noRoute(HttpMethod method, String path) {
+        Set<String> allowed = new LinkedHashSet<>();
+        routes.stream()
+                .filter(route -> route.matches(path))
+                .forEach(route -> allowed.add(route.method().name()));
+        if (allowed.isEmpty()) {
+            return new Problem(
+                    404, "unknown_path", "there is no endpoint at this path; /openapi.json lists all endpoints");
+        }
+        allowed.add("OPTIONS");
+        String methods = String.join(", ", allowed);
+        return new Problem(405, "method_not_allowed", "this path supports " + methods + ", not " + method.name())
+                .with("Allow", methods);
     }
 
     /** Counts an exchange that is over. */

@@ -75,7 +75,7 @@ public final class Readiness {
 
     private Problem notServing() {
         return draining
-                ? unavailable("draining", "the server stops")
+                ? unavailable("draining", "the server is stopping")
                 : unavailable("recovering", "the store is being opened");
     }
 
@@ -106,7 +106,7 @@ public final class Readiness {
     public static Problem noLeader() {
         return unavailable(
                 "no_leader",
-                "no host of the cluster leads: an election is under way, or the majority of the hosts cannot be"
+                "the cluster has no leader: an election is in progress, or the majority of the nodes cannot be"
                         + " reached. Nothing was changed; try again");
     }
 

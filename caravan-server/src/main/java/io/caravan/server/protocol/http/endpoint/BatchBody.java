@@ -2,8 +2,12 @@ package io.caravan.server.protocol.http.endpoint;
 
 import com.fasterxml.jackson.core.JsonToken;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.AppendRequest;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.EditedDocument;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.StreamName;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
@@ -11,17 +15,27 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The body of a batch: <code>{"changes": [{"path": ..., "append": [...]}, ...]}</code>. */
-final class BatchBody extends JsonBody<StreamChange> {
+final class BatchBody extends JsonBody<BatchBody.Change> {
     /** Maximum number of changes in a batch, because each of them locks a name. */
     static final int MAX_CHANGES = 1_000;
 
     private final long maxBatchBytes;
     private long bytes;
+
+    /**
+     * One change of a batch.
+     *
+     * @param edit makes the change as part of a write, and returns the resulting state of the stream
+     */
+    record Change(DocumentName name, Function<EditedDocument, Map<String, Object>> edit) {}
 
     private BatchBody(byte[] body, long maxBatchBytes) {
         super(parser(body), "changes", "change", "invalid_batch");
@@ -34,7 +48,7 @@ final class BatchBody extends JsonBody<StreamChange> {
      * @param maxBatchBytes maximum size of all values in the log, including an overhead for each value
      * @throws Problem if the body is malformed, or exceeds a limit
      */
-    static List<StreamChange> parse(byte[] body, long maxBatchBytes) {
+    static List<Change> parse(byte[] body, long maxBatchBytes) {
         return new BatchBody(body, maxBatchBytes)
                 .read(
                         MAX_CHANGES,
@@ -45,7 +59,7 @@ final class BatchBody extends JsonBody<StreamChange> {
     }
 
     @Override
-    StreamChange element() throws IOException {
+    Change element() throws IOException {
         Fields fields = new Fields();
         for (String field = json.nextFieldName(); field != null; field = json.nextFieldName()) {
             json.nextToken();
@@ -78,7 +92,7 @@ final class BatchBody extends JsonBody<StreamChange> {
             }
             values.add(value);
         }
-        require(!values.isEmpty(), where() + ": append must hold one value at least");
+        require(!values.isEmpty(), where() + ": append must contain at least one value");
         return values;
     }
 
@@ -102,17 +116,38 @@ final class BatchBody extends JsonBody<StreamChange> {
         private @Nullable String trim;
         private boolean delete;
 
-        StreamChange change() {
+        Change change() {
             int kinds = (append == null ? 0 : 1) + (trim == null ? 0 : 1) + (delete ? 1 : 0);
             require(kinds == 1, where() + " must have one of append, trim and delete");
             require(append != null || ifOffset == null && !base64, where() + ": ifOffset and base64 are for append");
             DocumentName name = name(path);
             if (append != null) {
-                return new StreamChange.Append(name, base64 ? decoded(append) : append, sequence());
+                List<byte[]> values = base64 ? decoded(append) : append;
+                AppendRequest request = new AppendRequest(values, false, null, null, null, sequence());
+                return new Change(
+                        name, document -> written(request.applyTo(document).info(), name));
             }
-            return trim == null
-                    ? new StreamChange.Delete(name)
-                    : new StreamChange.Trim(name, Offset.parse(trim, where() + ": trim"));
+            if (trim != null) {
+                Offset to = Offset.parse(trim, where() + ": trim");
+                return new Change(name, document -> written(StreamWrites.trim(document, to), name));
+            }
+            return new Change(name, document -> {
+                StreamWrites.requireDeleted(name, document.delete());
+                return result(name, "deleted", true);
+            });
+        }
+
+        private static Map<String, Object> written(DocumentInfo info, DocumentName name) {
+            Map<String, Object> result = result(name, "firstOffset", Offset.of(info.firstSequence()));
+            result.put("nextOffset", Offset.of(info.nextSequence()));
+            return result;
+        }
+
+        private static Map<String, Object> result(DocumentName name, String field, Object value) {
+            Map<String, Object> result = new LinkedHashMap<>();
+            result.put(PATH, StreamName.path(name));
+            result.put(field, value);
+            return result;
         }
 
         private OptionalLong sequence() {

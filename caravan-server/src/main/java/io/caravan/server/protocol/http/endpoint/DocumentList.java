@@ -1,6 +1,8 @@
 package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.Slots;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
@@ -21,6 +23,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +49,7 @@ public final class DocumentList implements Route.Endpoint {
     @Override
     public void handle(HttpExchange exchange) {
         Query query = exchange.request().query();
-        ListCursor cursor = ListCursor.of(query);
+        Cursor cursor = Cursor.of(query);
         int limit = (int) Math.min(MAX_LIMIT, number(query, "limit", DEFAULT_LIMIT));
         if (limit < 1) {
             throw Problem.badRequest("invalid_parameter", "limit must be 1 or more");
@@ -131,7 +134,7 @@ public final class DocumentList implements Route.Endpoint {
         }
         answer.put("run", documents.run());
         answer.put("incomplete", documents.incomplete());
-        answer.put("cursor", ListCursor.text(endpoints.readiness().cluster(), page.next()));
+        answer.put("cursor", Cursor.text(endpoints.readiness().cluster(), page.next()));
         return answer;
     }
 
@@ -153,5 +156,55 @@ public final class DocumentList implements Route.Endpoint {
         attributes.ttlSeconds().ifPresent(seconds -> entry.put("ttlSeconds", seconds));
         attributes.expiresAtMillis().ifPresent(millis -> entry.put("expiresAt", StreamResponses.rfc3339(millis)));
         return entry;
+    }
+
+    /**
+     * The position at which a list of documents continues. In a cluster of several Raft groups, a list contains one group
+     * after another.
+     *
+     * @param slot a slot of the group in which the list continues
+     * @param position the position in the group; 0 for the beginning
+     */
+    record Cursor(int slot, long position) {
+        private static final Pattern TEXT = Pattern.compile("(?:([0-9]{1,5})-)?([0-9]{1,19})");
+
+        /**
+         * Returns the cursor of a request, or the beginning of the list if there is none. Throws {@link Problem} if the
+         * cursor is invalid.
+         */
+        static Cursor of(Query query) {
+            String text = query.get("cursor");
+            if (text == null) {
+                return new Cursor(0, 0);
+            }
+            Matcher matcher = TEXT.matcher(text);
+            try {
+                if (matcher.matches()) {
+                    int slot = matcher.group(1) == null ? 0 : Integer.parseInt(matcher.group(1));
+                    if (slot < Slots.COUNT) {
+                        return new Cursor(slot, Long.parseLong(matcher.group(2)));
+                    }
+                }
+            } catch (NumberFormatException tooGreat) {
+                // Rejected like text that is not a cursor.
+            }
+            throw Problem.badRequest("invalid_parameter", "cursor must be one from a response");
+        }
+
+        /**
+         * Returns the cursor that a client sends to continue, or null at the end of the list.
+         *
+         * @param cluster the cluster of this node, whose group was listed; null without a cluster
+         * @param next the position at which the list of this group continues; 0 if it is complete
+         */
+        static @Nullable String text(@Nullable Cluster cluster, long next) {
+            if (cluster == null || cluster.groups().size() == 1) {
+                return next == 0 ? null : Long.toString(next);
+            }
+            int slot = next == 0
+                    ? cluster.group().slots().last() + 1
+                    : cluster.group().slots().first();
+            return slot == Slots.COUNT ? null : slot + "-" + next;
+        }
     }
 }

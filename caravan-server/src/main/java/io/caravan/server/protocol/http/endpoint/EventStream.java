@@ -10,6 +10,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -48,10 +49,10 @@ final class EventStream extends LiveRead {
 
     @Override
     void check(List<DocumentName> names) {
-        request.run(() -> look(names.isEmpty()));
+        request.run(() -> readAndSend(names.isEmpty()));
     }
 
-    private void look(boolean last) {
+    private void readAndSend(boolean last) {
         boolean first = documentId == 0;
         DocumentInfo info = first ? request.use() : findAgain(documentId);
         if (info == null) {
@@ -62,14 +63,10 @@ final class EventStream extends LiveRead {
             next = request.offset().in(info);
             documentId = info.id();
             Answer head = head(info);
-            exchange.loop().execute(() -> begin(head));
+            Duration heartbeat = request.endpoints().config().heartbeat();
+            exchange.loop().execute(() -> startEvents(head, heartbeat));
         }
         send(info, first, last);
-    }
-
-    private void begin(Answer head) {
-        exchange.start(head);
-        Heartbeat.begin(exchange, request.endpoints().config().heartbeat());
     }
 
     /**

@@ -113,7 +113,7 @@ abstract class JsonBody<T> {
         }
         require(json.nextToken() == JsonToken.END_OBJECT, "the body must have one field, " + array);
         require(json.nextToken() == null, "there must be nothing after the object");
-        require(!elements.isEmpty(), array + " must hold one at least");
+        require(!elements.isEmpty(), array + " must contain at least one " + element);
         return elements;
     }
 

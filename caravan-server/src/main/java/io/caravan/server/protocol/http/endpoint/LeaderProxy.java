@@ -60,7 +60,7 @@ import org.jspecify.annotations.Nullable;
 public final class LeaderProxy {
     private static final String RELAYED = "Caravan-Relayed";
     private static final int CONNECT_MILLIS = 2_000;
-    private static final long LOOK_SECONDS = 1;
+    private static final long CHECK_SECONDS = 1;
     /**
      * A request is rejected when it has waited for this time, or there has been no leader for this time. The time is
      * enough for two elections at the default timeout.
@@ -84,9 +84,9 @@ public final class LeaderProxy {
             HttpHeaderNames.VARY.toString());
 
     private final Transport transport;
-    private final Map<Way, Pool> pools = new ConcurrentHashMap<>();
+    private final Map<Target, Pool> pools = new ConcurrentHashMap<>();
 
-    private record Way(EventLoop loop, ClusterNode leader) {}
+    private record Target(EventLoop loop, ClusterNode leader) {}
 
     /** The connections of one event loop to a node. One task checks all of them. */
     private static final class Pool {
@@ -95,11 +95,11 @@ public final class LeaderProxy {
         private final Deque<Idle> idle = new ArrayDeque<>();
 
         Pool(EventLoop loop) {
-            loop.scheduleWithFixedDelay(this::look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
+            loop.scheduleWithFixedDelay(this::check, CHECK_SECONDS, CHECK_SECONDS, TimeUnit.SECONDS);
         }
 
-        private void look() {
-            List.copyOf(busy).forEach(Link::lookAgain);
+        private void check() {
+            List.copyOf(busy).forEach(Link::closeIfLeaderChanged);
             long before = System.nanoTime() - IDLE.toNanos();
             while (!idle.isEmpty() && idle.element().sinceNanos - before <= 0) {
                 idle.element().end();
@@ -112,62 +112,57 @@ public final class LeaderProxy {
         this.transport = transport;
     }
 
-    /** Returns a route that forwards requests to the leader if this node cannot serve them. */
+    /** Returns a route that forwards requests to the leader if this node of a cluster cannot serve them. */
     public Route around(Route route, Readiness readiness) {
-        return route.with(exchange -> new Passage(exchange, route, readiness).begin());
+        Cluster cluster = readiness.cluster();
+        return cluster == null
+                ? route
+                : route.with(exchange -> new Forwarding(exchange, route, readiness, cluster).begin());
     }
 
     /** A request that is forwarded to the leader, several times if necessary. */
-    private final class Passage {
+    private final class Forwarding {
         private final HttpExchange exchange;
         private final Route route;
         private final Readiness readiness;
-        /** The requested Raft group, determined only once because the request may be long. */
-        private @Nullable GroupView group;
-
+        private final Cluster cluster;
+        private final GroupView group;
         private @Nullable Instant begun;
 
-        Passage(HttpExchange exchange, Route route, Readiness readiness) {
+        Forwarding(HttpExchange exchange, Route route, Readiness readiness, Cluster cluster) {
             this.exchange = exchange;
             this.route = route;
             this.readiness = readiness;
+            this.cluster = cluster;
+            this.group = RequestedGroup.of(cluster, route, exchange.request());
         }
 
         void begin() {
-            Cluster cluster = readiness.cluster();
-            GroupView requested = group(cluster);
-            boolean here = cluster == null || requested == cluster.group();
-            if (exchange.request().header(RELAYED) != null && !(here && readiness.serves())) {
+            boolean here = group == cluster.group() && readiness.serves();
+            if (exchange.request().header(RELAYED) != null && !here) {
                 // The view of the sender or of this node is outdated. The sender must determine the leader again.
                 throw Readiness.noLeader().with(RELAYED, "refused");
             }
-            if (cluster == null || requested == null || readiness.draining() || here && readiness.serves()) {
+            if (here || readiness.draining()) {
                 route.endpoint().handle(exchange);
                 return;
             }
             if (begun == null) {
                 begun = cluster.now();
             }
-            Optional<ClusterNode> leader = requested.leader();
+            Optional<ClusterNode> leader = group.leader();
             if (leader.isPresent()) {
-                passOn(cluster, requested, leader.get());
-            } else if (requested.unchangedFor().compareTo(PATIENCE) > 0
+                forward(leader.get());
+            } else if (group.unchangedFor().compareTo(PATIENCE) > 0
                     || cluster.now().isAfter(begun.plus(PATIENCE))) {
                 throw Readiness.noLeader();
             } else {
                 // An election usually ends soon, and the request has not been sent to any node.
-                beginAgain();
+                retryLater();
             }
         }
 
-        private @Nullable GroupView group(@Nullable Cluster cluster) {
-            if (group == null && cluster != null) {
-                group = RequestedGroup.of(cluster, route, exchange.request());
-            }
-            return group;
-        }
-
-        private void beginAgain() {
+        private void retryLater() {
             exchange.loop()
                     .schedule(
                             () -> {
@@ -179,10 +174,10 @@ public final class LeaderProxy {
                             TimeUnit.MILLISECONDS);
         }
 
-        private void passOn(Cluster cluster, GroupView group, ClusterNode leader) {
+        private void forward(ClusterNode leader) {
             EventLoop loop = (EventLoop) exchange.loop();
-            Pool pool = pools.computeIfAbsent(new Way(loop, leader), way -> new Pool(loop));
-            Link link = new Link(this, cluster, group, leader, pool);
+            Pool pool = pools.computeIfAbsent(new Target(loop, leader), target -> new Pool(loop));
+            Link link = new Link(this, leader, pool);
             Idle open = pool.idle.pollLast();
             if (open != null) {
                 open.channel.pipeline().removeLast();
@@ -221,11 +216,11 @@ public final class LeaderProxy {
          * Handles a leader that did not respond. A read, or a request that was not sent, is retried for a limited time,
          * because a new leader does not accept requests immediately.
          */
-        void failed(Cluster cluster, boolean sent, Problem problem) {
+        void failed(boolean sent, Problem problem) {
             boolean mayHaveChanged = sent && !isRead();
             boolean early = begun != null && cluster.now().isBefore(begun.plus(PATIENCE));
             if (early && !mayHaveChanged && exchange.status() == 0) {
-                beginAgain();
+                retryLater();
             } else {
                 exchange.fail(problem);
             }
@@ -287,10 +282,8 @@ public final class LeaderProxy {
 
     /** One request on a connection to the leader. */
     private static final class Link extends SimpleChannelInboundHandler<HttpObject> {
-        private final Passage passage;
+        private final Forwarding forwarding;
         private final HttpExchange exchange;
-        private final Cluster cluster;
-        private final GroupView group;
         private final ClusterNode leader;
         private final Pool pool;
         private @Nullable ChannelHandlerContext context;
@@ -303,12 +296,10 @@ public final class LeaderProxy {
         private boolean done;
 
         /** @param pool receives the connection when the response is complete */
-        Link(Passage passage, Cluster cluster, GroupView group, ClusterNode leader, Pool pool) {
+        Link(Forwarding forwarding, ClusterNode leader, Pool pool) {
             this.pool = pool;
-            this.passage = passage;
-            this.exchange = passage.exchange;
-            this.cluster = cluster;
-            this.group = group;
+            this.forwarding = forwarding;
+            this.exchange = forwarding.exchange;
             this.leader = leader;
         }
 
@@ -330,7 +321,7 @@ public final class LeaderProxy {
                     context.close();
                 }
             });
-            if (passage.isLive()) {
+            if (forwarding.isLive()) {
                 exchange.onDrain(() -> endLive(context));
             }
             this.context = context;
@@ -342,7 +333,8 @@ public final class LeaderProxy {
 
         /** Reads more of the response. If the request is a read, first waits for memory, like the leader. */
         private void readOn(ChannelHandlerContext context) {
-            if ((passage.isRead() || passage.isLive()) && !exchange.memory().room()) {
+            if ((forwarding.isRead() || forwarding.isLive())
+                    && !exchange.memory().room()) {
                 exchange.memory().whenRoom(exchange.untilEnd(() -> readOn(context)));
             } else {
                 context.read();
@@ -362,8 +354,8 @@ public final class LeaderProxy {
          * Closes the connection if the leader has changed. A leader whose machine has failed does not close the
          * connection itself.
          */
-        private void lookAgain() {
-            if (context != null && !group.leader().equals(Optional.of(leader))) {
+        private void closeIfLeaderChanged() {
+            if (context != null && !forwarding.group.leader().equals(Optional.of(leader))) {
                 context.close();
             }
         }
@@ -374,7 +366,7 @@ public final class LeaderProxy {
             headers.remove(HttpHeaderNames.CONNECTION);
             headers.remove(HttpHeaderNames.TRANSFER_ENCODING);
             headers.remove(HttpHeaderNames.EXPECT);
-            headers.set(RELAYED, cluster.self().id());
+            headers.set(RELAYED, forwarding.cluster.self().id());
             if (request.body().length > 0 || headers.contains(HttpHeaderNames.CONTENT_LENGTH)) {
                 headers.set(HttpHeaderNames.CONTENT_LENGTH, request.body().length);
             }
@@ -396,12 +388,12 @@ public final class LeaderProxy {
             if (message instanceof HttpResponse head) {
                 if (head.headers().contains(RELAYED)) {
                     sent = false;
-                    exceptionCaught(context, new ConnectException("it does not lead"));
+                    exceptionCaught(context, new ConnectException("it is not the leader"));
                     return;
                 }
                 interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
                 if (!interim) {
-                    reusable = HttpUtil.isKeepAlive(head) && !passage.isLive();
+                    reusable = HttpUtil.isKeepAlive(head) && !forwarding.isLive();
                     begin(head);
                 }
             }
@@ -471,15 +463,14 @@ public final class LeaderProxy {
         }
 
         void fail(Throwable cause) {
-            passage.failed(
-                    cluster,
+            forwarding.failed(
                     sent,
                     new Problem(
                                     503,
                                     "leader_lost",
-                                    "host " + leader.id() + ", which leads, did not answer: " + cause.getMessage()
-                                            + (sent && !passage.isRead()
-                                                    ? "; the change may have been made: look before you send it again"
+                                    "the leader, node " + leader.id() + ", did not respond: " + cause.getMessage()
+                                            + (sent && !forwarding.isRead()
+                                                    ? "; the change may have been made: check before you send it again"
                                                     : ""))
                             .with("Retry-After", "1"));
         }

@@ -35,7 +35,7 @@ final class LiveBody extends JsonBody<LiveBody.Start> {
                         new Problem(
                                 413,
                                 "too_many_streams",
-                                "a connection follows at most " + MAX_STREAMS + " streams; follow more over another"));
+                                "a connection tails at most " + MAX_STREAMS + " streams; use another one for more"));
     }
 
     @Override
@@ -54,8 +54,8 @@ final class LiveBody extends JsonBody<LiveBody.Start> {
     }
 
     private Start start(DocumentName name, @Nullable String offset) {
-        require(offset != null, where() + " must have an offset: one from an answer, or -1, or now");
-        require(names.add(name), where() + " is there twice");
+        require(offset != null, where() + " must have an offset: one from a response, or -1, or now");
+        require(names.add(name), where() + " is listed twice");
         return new Start(name, Offset.parse(offset, where() + ": offset"));
     }
 }

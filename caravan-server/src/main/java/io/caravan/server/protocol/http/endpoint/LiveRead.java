@@ -3,13 +3,27 @@ package io.caravan.server.protocol.http.endpoint;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.ChangeWait;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.connection.HttpExchange;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 /** A read that waits for new values. */
 abstract class LiveRead {
+    /**
+     * A comment between events, because most proxies close a response that is idle for a minute. Clients ignore
+     * comments. Other writes consist of complete events, so a comment never splits an event.
+     */
+    private static final ByteBuf COMMENT = Unpooled.unreleasableBuffer(
+                    Unpooled.copiedBuffer(":\n\n", StandardCharsets.US_ASCII))
+            .asReadOnly();
+
     final HttpExchange exchange;
     final ChangeWait wait;
 
@@ -21,6 +35,18 @@ abstract class LiveRead {
     LiveRead(HttpExchange exchange, DocumentService documents, int most) {
         this.exchange = exchange;
         this.wait = new ChangeWait(exchange.loop(), most, documents::onChange, this::check, () -> {});
+    }
+
+    /** Starts a response with events, and sends comments at this interval until the exchange ends. */
+    final void startEvents(Answer head, Duration heartbeat) {
+        exchange.start(head);
+        if (heartbeat.isZero() || exchange.over()) {
+            return;
+        }
+        long nanos = heartbeat.toNanos();
+        Future<?> timer = exchange.loop()
+                .scheduleAtFixedRate(() -> exchange.write(COMMENT.duplicate()), nanos, nanos, TimeUnit.NANOSECONDS);
+        exchange.atEnd(() -> timer.cancel(false));
     }
 
     /** Begins a check of these documents. The last check has no documents, and must finish the response. */

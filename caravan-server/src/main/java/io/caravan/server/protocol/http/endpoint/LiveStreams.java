@@ -5,7 +5,6 @@ import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
@@ -32,10 +31,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class LiveStreams extends LiveRead {
     /** The size of events at which a check ends. */
-    private static final int LOOK_BYTES = 64 * 1024;
+    private static final int CHECK_BYTES = 64 * 1024;
 
     /** The maximum number of streams in a check. */
-    private static final int LOOK_STREAMS = 64;
+    private static final int CHECK_STREAMS = 64;
 
     private static final byte[] DATA = ascii("event: data\ndata: ");
     private static final byte[] PROBLEM = ascii("event: problem\ndata: ");
@@ -44,24 +43,23 @@ final class LiveStreams extends LiveRead {
     private final Endpoints endpoints;
     private final DocumentService documents;
     /** The streams that are still tailed. */
-    private final Map<DocumentName, Followed> going = new LinkedHashMap<>();
+    private final Map<DocumentName, Tailed> tailed = new LinkedHashMap<>();
 
     LiveStreams(HttpExchange exchange, Endpoints endpoints, List<LiveBody.Start> starts) {
-        super(exchange, endpoints.readiness().documents(), LOOK_STREAMS);
+        super(exchange, endpoints.readiness().documents(), CHECK_STREAMS);
         this.endpoints = endpoints;
         this.documents = endpoints.readiness().documents();
-        starts.forEach(start -> going.put(start.name(), new Followed(start)));
+        starts.forEach(start -> tailed.put(start.name(), new Tailed(start)));
     }
 
     private static byte[] ascii(String text) {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** ChangeListeners the streams until the time limit, or until the server stops. */
+    /** Sends the values of the streams until the time limit, or until the server stops. */
     void start() {
-        exchange.start(StreamResponses.events());
-        Heartbeat.begin(exchange, endpoints.config().heartbeat());
-        start(going.keySet(), endpoints.config().eventStream());
+        startEvents(StreamResponses.events(), endpoints.config().heartbeat());
+        start(tailed.keySet(), endpoints.config().eventStream());
     }
 
     @Override
@@ -69,33 +67,33 @@ final class LiveStreams extends LiveRead {
         if (names.isEmpty()) {
             exchange.finish();
         } else {
-            List<Followed> some = names.stream().map(going::get).toList();
-            endpoints.read(exchange, () -> look(some));
+            List<Tailed> some = names.stream().map(tailed::get).toList();
+            endpoints.read(exchange, () -> readSome(some));
         }
     }
 
-    private void look(List<Followed> some) {
+    private void readSome(List<Tailed> some) {
         ByteBuf events = ByteBufAllocator.DEFAULT.ioBuffer();
         try {
-            int looked = 0;
-            while (looked < some.size() && events.readableBytes() < LOOK_BYTES) {
-                some.get(looked++).putEvents(events);
+            int checked = 0;
+            while (checked < some.size() && events.readableBytes() < CHECK_BYTES) {
+                some.get(checked++).putEvents(events);
             }
-            int done = looked;
-            exchange.onLoop(events, () -> tell(events, some.subList(0, done), some.subList(done, some.size())));
+            int done = checked;
+            exchange.onLoop(events, () -> send(events, some.subList(0, done), some.subList(done, some.size())));
         } catch (Throwable broken) {
             events.release();
             throw broken;
         }
     }
 
-    private void tell(ByteBuf events, List<Followed> looked, List<Followed> later) {
+    private void send(ByteBuf events, List<Tailed> checked, List<Tailed> later) {
         List<DocumentName> again = new ArrayList<>();
         later.forEach(stream -> again.add(stream.name));
-        for (Followed stream : looked) {
+        for (Tailed stream : checked) {
             if (stream.over) {
                 wait.forget(stream.name);
-                going.remove(stream.name);
+                tailed.remove(stream.name);
             } else if (stream.behind) {
                 again.add(stream.name);
             }
@@ -106,7 +104,7 @@ final class LiveStreams extends LiveRead {
             events.release();
         }
         exchange.whenWritable(() -> {
-            if (going.isEmpty()) {
+            if (tailed.isEmpty()) {
                 exchange.finish();
             } else {
                 wait.checked(again);
@@ -115,7 +113,7 @@ final class LiveStreams extends LiveRead {
     }
 
     /** A tailed stream. Checks and the event loop use its fields in turn. */
-    private final class Followed {
+    private final class Tailed {
         private final DocumentName name;
         private final Offset offset;
         /** The id of the document at the first check; 0 before that check. */
@@ -125,7 +123,7 @@ final class LiveStreams extends LiveRead {
         private boolean behind;
         private boolean over;
 
-        Followed(LiveBody.Start start) {
+        Tailed(LiveBody.Start start) {
             this.name = start.name();
             this.offset = start.offset();
         }
@@ -165,11 +163,7 @@ final class LiveStreams extends LiveRead {
             Values values = new Values();
             if (next < info.nextSequence()) {
                 Offset.checkRetained(next, info);
-                SequenceRange rest = new SequenceRange(next, info.nextSequence());
-                documents.read(
-                        name,
-                        now -> now.id() == info.id() && now.firstSequence() <= rest.from() ? rest : SequenceRange.EMPTY,
-                        values);
+                SliceReader.read(documents, name, info, next, values);
                 if (values.bytes.isEmpty()) {
                     throw SliceReader.changedMeanwhile(name);
                 }
@@ -229,7 +223,7 @@ final class LiveStreams extends LiveRead {
             value.get(copy);
             bytes.add(copy);
             length += Math.max(1, copy.length);
-            return length < LOOK_BYTES;
+            return length < CHECK_BYTES;
         }
     }
 }

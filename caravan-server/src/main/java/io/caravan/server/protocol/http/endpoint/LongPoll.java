@@ -22,10 +22,10 @@ final class LongPoll extends LiveRead {
 
     @Override
     void check(List<DocumentName> names) {
-        request.run(() -> look(names.isEmpty()));
+        request.run(() -> readOrWait(names.isEmpty()));
     }
 
-    private void look(boolean last) {
+    private void readOrWait(boolean last) {
         DocumentInfo info = document();
         boolean closed = info.attributes().closed();
         if (info.nextSequence() > from) {

@@ -28,7 +28,7 @@ final class RequestedGroup {
         }
         return switch (route.operation()) {
             case DocumentList.OPERATION ->
-                cluster.group(ListCursor.of(request.query()).slot());
+                cluster.group(DocumentList.Cursor.of(request.query()).slot());
             case StreamBatches.OPERATION, StreamReads.FOLLOW -> of(cluster, JsonBody.firstName(request.body()));
             default -> cluster.group();
         };

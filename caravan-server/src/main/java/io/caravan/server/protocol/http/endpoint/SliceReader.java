@@ -4,6 +4,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
+import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -16,6 +17,14 @@ import java.nio.ByteBuffer;
 final class SliceReader implements DocumentReader {
     /** The maximum size of a slice of text in which no value ends with a complete character. */
     private static final int MOST_BYTES = 4 * 1024 * 1024;
+
+    private static final int MAX_CHARACTER_BYTES = 4;
+    private static final int CONTINUATION_MASK = 0xC0;
+    private static final int CONTINUATION = 0x80;
+    private static final int LEAD_OF_2 = 0xC2;
+    private static final int LEAD_OF_3 = 0xE0;
+    private static final int LEAD_OF_4 = 0xF0;
+    private static final int BEYOND_LEADS = 0xF5;
 
     private final DocumentInfo info;
     private final int enoughBytes;
@@ -51,22 +60,26 @@ final class SliceReader implements DocumentReader {
 
     /** Reads values. Returns false if there were none, because they were trimmed or the document was deleted. */
     boolean read(ReadRequest request) {
-        SequenceRange rest = new SequenceRange(next, info.nextSequence());
-        request.documents()
-                .read(
-                        request.name(),
-                        now -> now.id() == info.id() && now.firstSequence() <= rest.from() ? rest : SequenceRange.EMPTY,
-                        this);
-        return next > rest.from();
+        long before = next;
+        read(request.documents(), request.name(), info, next, this);
+        return next > before;
+    }
+
+    /**
+     * Reads the values from a sequence to the end of {@code info}. Reads none if they were trimmed or the document was
+     * deleted.
+     */
+    static void read(
+            DocumentService documents, DocumentName name, DocumentInfo info, long from, DocumentReader reader) {
+        SequenceRange rest = new SequenceRange(from, info.nextSequence());
+        documents.read(
+                name, now -> now.id() == info.id() && now.firstSequence() <= from ? rest : SequenceRange.EMPTY, reader);
     }
 
     static DocumentException changedMeanwhile(DocumentName name) {
         return new DocumentException(
                 DocumentException.Reason.CHANGED, name, "was trimmed or deleted while it was being read");
     }
-
-    @Override
-    public void begin(long count) {}
 
     @Override
     public boolean next(long sequence, ByteBuffer value) {
@@ -76,7 +89,7 @@ final class SliceReader implements DocumentReader {
         first = false;
         bytes.writeBytes(value);
         next = sequence + 1;
-        if (Utf8.endsWhole(bytes)) {
+        if (endsWithWholeCharacter(bytes)) {
             wholeBytes = bytes.readableBytes();
             wholeNext = next;
         }
@@ -113,5 +126,28 @@ final class SliceReader implements DocumentReader {
     /** Returns the collected bytes; the caller releases them. */
     ByteBuf bytes() {
         return bytes;
+    }
+
+    /** Whether the text ends with a complete UTF-8 character. Bytes that are not UTF-8 count as complete. */
+    static boolean endsWithWholeCharacter(ByteBuf text) {
+        int end = text.writerIndex();
+        int from = Math.max(text.readerIndex(), end - MAX_CHARACTER_BYTES + 1);
+        for (int at = end - 1; at >= from; at--) {
+            int b = text.getUnsignedByte(at);
+            if ((b & CONTINUATION_MASK) != CONTINUATION) {
+                return end - at >= characterBytes(b);
+            }
+        }
+        return true;
+    }
+
+    private static int characterBytes(int lead) {
+        if (lead < LEAD_OF_2 || lead >= BEYOND_LEADS) {
+            return 1;
+        }
+        if (lead < LEAD_OF_3) {
+            return 2;
+        }
+        return lead < LEAD_OF_4 ? 3 : 4;
     }
 }

@@ -34,7 +34,7 @@ public final class StreamBatches {
     public void change(HttpExchange exchange) {
         // Parsing and the validation of JSON may take long.
         endpoints.writeApart(exchange, documents -> {
-            List<StreamChange> changes = BatchBody.parse(
+            List<BatchBody.Change> changes = BatchBody.parse(
                     exchange.request().body(), endpoints.config().maxBatchBytes());
             Set<DocumentName> names = new LinkedHashSet<>();
             changes.forEach(change -> names.add(change.name()));
@@ -45,7 +45,7 @@ public final class StreamBatches {
                     edits -> apply(changes, edits),
                     Endpoints.answering(
                             exchange,
-                            results -> StreamResponses.promising(
+                            results -> StreamResponses.withDurability(
                                     documents, names, Answer.json(200, Map.of("changes", results)))));
         });
     }
@@ -63,11 +63,11 @@ public final class StreamBatches {
         }
     }
 
-    private static List<Map<String, Object>> apply(List<StreamChange> changes, DocumentEdits edits) {
+    private static List<Map<String, Object>> apply(List<BatchBody.Change> changes, DocumentEdits edits) {
         List<Map<String, Object>> results = new ArrayList<>(changes.size());
-        for (StreamChange change : changes) {
+        for (BatchBody.Change change : changes) {
             try {
-                results.add(change.applyTo(edits.document(change.name())));
+                results.add(change.edit().apply(edits.document(change.name())));
             } catch (DocumentException | Problem refused) {
                 int number = results.size() + 1;
                 throw Problem.of(refused).about("nothing was changed, because of change " + number + ": ");

@@ -20,7 +20,7 @@ public final class StreamReads {
     public static final String FOLLOW = "followStreams";
 
     /** Approximate memory of a tailed stream in addition to its name. */
-    private static final int FOLLOWED_BYTES = 512;
+    private static final int TAILED_BYTES = 512;
 
     private final Endpoints endpoints;
 
@@ -51,7 +51,7 @@ public final class StreamReads {
                 longPoll ? endpoints.config().longPoll() : endpoints.config().eventStream());
     }
 
-    /** ChangeListeners the streams that the body names. */
+    /** Sends the values of the streams that the body names. */
     public void follow(HttpExchange exchange) {
         // A long body takes time to parse.
         endpoints.read(exchange, () -> {
@@ -71,19 +71,19 @@ public final class StreamReads {
     private static void take(HttpExchange exchange, List<LiveBody.Start> starts) {
         long bytes = 0;
         for (LiveBody.Start start : starts) {
-            bytes += FOLLOWED_BYTES + start.name().toBytes().length;
+            bytes += TAILED_BYTES + start.name().toBytes().length;
         }
         long taken = bytes;
         ConnectionMemory memory = exchange.memory();
-        if (!memory.takeWait(taken)) {
+        if (!memory.reserveWait(taken)) {
             throw Readiness.unavailable(
                             "too_many_streams",
-                            "this connection, or all of them, follow as many streams as the server has memory for;"
-                                    + " follow fewer")
+                            "the memory for tailed streams is used up, by this connection or by all connections;"
+                                    + " tail fewer streams")
                     .with("Retry-After", "1");
         }
         exchange.onLoop(() -> {
-            exchange.atEnd(() -> memory.giveWait(taken));
+            exchange.atEnd(() -> memory.releaseWait(taken));
             exchange.releaseBody();
         });
     }
@@ -116,7 +116,7 @@ public final class StreamReads {
         DocumentService documents = endpoints.readiness().documents();
         endpoints.read(
                 exchange,
-                () -> exchange.answer(StreamResponses.promising(
+                () -> exchange.answer(StreamResponses.withDurability(
                         documents, Set.of(name), StreamResponses.metadata(ReadRequest.find(documents, name)))));
     }
 }

@@ -30,7 +30,7 @@ final class StreamResponses {
     }
 
     /** Adds the durability of a write to these streams, if it differs from the durability of the server. */
-    static Answer promising(DocumentService documents, Collection<DocumentName> names, Answer answer) {
+    static Answer withDurability(DocumentService documents, Collection<DocumentName> names, Answer answer) {
         Spaces spaces = documents.spaces();
         Promise strongest = spaces.server();
         if (!spaces.isEmpty()) {

@@ -72,7 +72,7 @@ public final class StreamWrites {
             documents.create(
                     name,
                     new CreateRequest(contentType, ttl, expiresAt, closed, values, fork),
-                    promising(exchange, documents, created -> created(exchange, created)));
+                    withDurability(exchange, documents, created -> created(exchange, created)));
         });
     }
 
@@ -157,12 +157,12 @@ public final class StreamWrites {
         Consumer<DocumentService> append = documents -> {
             List<byte[]> values = values(name, contentType, request.body());
             if (values.isEmpty() && !empty) {
-                throw Problem.badRequest("empty_array", "the array holds no messages to append");
+                throw Problem.badRequest("empty_array", "the array contains no messages to append");
             }
             documents.append(
                     name,
                     new AppendRequest(values, close, empty ? null : contentType, seq, producer, sequence),
-                    promising(exchange, documents, added -> appended(added, empty)));
+                    withDurability(exchange, documents, added -> appended(added, empty)));
         };
         if (request.body().length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {
             endpoints.writeApart(exchange, append);
@@ -229,7 +229,7 @@ public final class StreamWrites {
                 documents -> documents.write(
                         name,
                         document -> trim(document, offset),
-                        promising(
+                        withDurability(
                                 exchange,
                                 documents,
                                 info -> StreamResponses.written(204, info)
@@ -250,20 +250,26 @@ public final class StreamWrites {
                 documents -> documents.write(
                         name,
                         EditedDocument::delete,
-                        promising(exchange, documents, existed -> deleted(name, existed))));
+                        withDurability(exchange, documents, existed -> deleted(name, existed))));
     }
 
-    private static <T> Outcome<T> promising(
+    private static <T> Outcome<T> withDurability(
             HttpExchange exchange, DocumentService documents, Function<T, Answer> answer) {
         return Endpoints.answering(
                 exchange,
-                result -> StreamResponses.promising(documents, Set.of(exchange.documentName()), answer.apply(result)));
+                result -> StreamResponses.withDurability(
+                        documents, Set.of(exchange.documentName()), answer.apply(result)));
     }
 
     private static Answer deleted(DocumentName name, boolean existed) {
+        requireDeleted(name, existed);
+        return new Answer(204).uncached();
+    }
+
+    /** Throws {@link Problem} if a delete did nothing, because the document did not exist. */
+    static void requireDeleted(DocumentName name, boolean existed) {
         if (!existed) {
             throw ReadRequest.notFound(name);
         }
-        return new Answer(204).uncached();
     }
 }

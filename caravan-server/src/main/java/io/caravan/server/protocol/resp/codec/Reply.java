@@ -52,12 +52,48 @@ public sealed interface Reply {
         return bytes;
     }
 
+    private static void putBulk(ByteBuf out, byte[] value) {
+        putNumber(out, '$', value.length);
+        out.writeBytes(value);
+        putLineEnd(out);
+    }
+
+    /** Writes a text, which must not contain a line end, and a line end. */
+    private static void putLine(ByteBuf out, String text) {
+        ByteBufUtil.writeUtf8(out, text);
+        putLineEnd(out);
+    }
+
+    static void putLineEnd(ByteBuf out) {
+        out.writeShort('\r' << Byte.SIZE | '\n');
+    }
+
+    /** Writes a type and a number as a line. Uses a single write, because most replies are such lines. */
+    static void putNumber(ByteBuf out, char type, long number) {
+        // Type, sign, digits, and line end of the longest number.
+        byte[] line = new byte[1 + 1 + 19 + 2];
+        int at = line.length;
+        line[--at] = '\n';
+        line[--at] = '\r';
+        // Every number has a negative counterpart, but Long.MIN_VALUE has no positive one.
+        long rest = number < 0 ? number : -number;
+        do {
+            line[--at] = (byte) ('0' - rest % 10);
+            rest /= 10;
+        } while (rest != 0);
+        if (number < 0) {
+            line[--at] = '-';
+        }
+        line[--at] = (byte) type;
+        out.writeBytes(line, at, line.length - at);
+    }
+
     /** A short text without line ends. */
     record Simple(String text) implements Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
             out.writeByte('+');
-            RespBytes.putLine(out, text);
+            putLine(out, text);
         }
 
         @Override
@@ -75,7 +111,7 @@ public sealed interface Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
             out.writeByte('-');
-            RespBytes.putLine(out, text.replace('\r', ' ').replace('\n', ' '));
+            putLine(out, text.replace('\r', ' ').replace('\n', ' '));
         }
 
         @Override
@@ -88,7 +124,7 @@ public sealed interface Reply {
     record Number(long value) implements Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
-            RespBytes.putNumber(out, ':', value);
+            putNumber(out, ':', value);
         }
     }
 
@@ -97,7 +133,7 @@ public sealed interface Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
             if (protocol == Protocol.RESP2) {
-                RespBytes.putNumber(out, ':', value ? 1 : 0);
+                putNumber(out, ':', value ? 1 : 0);
             } else {
                 ByteBufUtil.writeAscii(out, value ? "#t\r\n" : "#f\r\n");
             }
@@ -112,7 +148,7 @@ public sealed interface Reply {
 
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
-            RespBytes.putBulk(out, value);
+            putBulk(out, value);
         }
 
         @Override
@@ -132,9 +168,9 @@ public sealed interface Reply {
                 return;
             }
             byte[] bytes = (FORMAT + text).getBytes(StandardCharsets.UTF_8);
-            RespBytes.putNumber(out, '=', bytes.length);
+            putNumber(out, '=', bytes.length);
             out.writeBytes(bytes);
-            RespBytes.putLineEnd(out);
+            putLineEnd(out);
         }
 
         @Override
@@ -160,18 +196,37 @@ public sealed interface Reply {
         }
     }
 
-    /** An array of replies. */
-    record Array(List<? extends Reply> elements) implements Reply {
+    /**
+     * Several replies; an array in RESP 2.
+     *
+     * @param type the type in RESP 3: an array, a set, or a push message, which is not a reply to a request
+     */
+    record Array(char type, List<? extends Reply> elements) implements Reply {
         public static final Array EMPTY = new Array(List.of());
+
+        private static final char ARRAY = '*';
+
+        public Array(List<? extends Reply> elements) {
+            this(ARRAY, elements);
+        }
 
         /** Creates an array of values, converted by {@link Reply#of}. */
         public static Array of(@Nullable Object... values) {
             return new Array(Arrays.stream(values).map(Reply::of).toList());
         }
 
+        /** Creates a push message of values, converted by {@link Reply#of}. */
+        public static Array push(@Nullable Object... values) {
+            return new Array('>', of(values).elements);
+        }
+
+        public static Array set(List<? extends Reply> elements) {
+            return new Array('~', elements);
+        }
+
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
-            RespBytes.putNumber(out, '*', elements.size());
+            putNumber(out, protocol == Protocol.RESP2 ? ARRAY : type, elements.size());
             elements.forEach(element -> element.encode(out, protocol));
         }
 
@@ -185,8 +240,8 @@ public sealed interface Reply {
     record Values(List<byte[]> values) implements Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
-            RespBytes.putNumber(out, '*', values.size());
-            values.forEach(value -> RespBytes.putBulk(out, value));
+            putNumber(out, '*', values.size());
+            values.forEach(value -> putBulk(out, value));
         }
 
         @Override
@@ -196,25 +251,6 @@ public sealed interface Reply {
                 bytes += OBJECT_BYTES + value.length;
             }
             return bytes;
-        }
-    }
-
-    /** A message that is not a reply to a request; an array in RESP 2. */
-    record Push(List<? extends Reply> elements) implements Reply {
-        /** Creates a push message of values, converted by {@link Reply#of}. */
-        public static Push of(@Nullable Object... values) {
-            return new Push(Array.of(values).elements());
-        }
-
-        @Override
-        public void encode(ByteBuf out, Protocol protocol) {
-            RespBytes.putNumber(out, protocol == Protocol.RESP2 ? '*' : '>', elements.size());
-            elements.forEach(element -> element.encode(out, protocol));
-        }
-
-        @Override
-        public long heldBytes() {
-            return Reply.heldBytes(elements);
         }
     }
 
@@ -228,20 +264,6 @@ public sealed interface Reply {
         @Override
         public long heldBytes() {
             return Reply.heldBytes(replies);
-        }
-    }
-
-    /** An unordered collection of replies; an array in RESP 2. */
-    record Set(List<? extends Reply> elements) implements Reply {
-        @Override
-        public void encode(ByteBuf out, Protocol protocol) {
-            RespBytes.putNumber(out, protocol == Protocol.RESP2 ? '*' : '~', elements.size());
-            elements.forEach(element -> element.encode(out, protocol));
-        }
-
-        @Override
-        public long heldBytes() {
-            return Reply.heldBytes(elements);
         }
     }
 
@@ -263,8 +285,7 @@ public sealed interface Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
             int size = entries.size();
-            RespBytes.putNumber(
-                    out, protocol == Protocol.RESP2 ? '*' : '%', protocol == Protocol.RESP2 ? 2 * size : size);
+            putNumber(out, protocol == Protocol.RESP2 ? '*' : '%', protocol == Protocol.RESP2 ? 2 * size : size);
             entries.forEach((name, value) -> {
                 Bulk.of(name).encode(out, protocol);
                 value.encode(out, protocol);

@@ -340,12 +340,12 @@ public final class RequestDecoder extends ByteToMessageDecoder {
                 long left = LINES.next();
                 if (left >= 0) {
                     LOG.warn(
-                            "SECURITY: closing {}: it speaks HTTP on the port for RESP, as a web page does that has a"
+                            "SECURITY: closing {}: it sent HTTP to the RESP port, as a web page does that makes a"
                                     + " browser attack this server ({} more since the last line)",
                             channel.remoteAddress(),
                             left);
                 }
-                throw new Violation("this port speaks RESP, not HTTP");
+                throw new Violation("this port is for RESP, not HTTP");
             }
         }
     }

@@ -43,10 +43,10 @@ final class BlockingPop implements Reading {
     static final int MAX_NAMES = 1_024;
     /** The reply if the server stops or no longer leads, as opposed to a timeout. */
     private static final Reply UNBLOCKED =
-            new Reply.Error("UNBLOCKED the connection ends, as the server stops or leads no longer; nothing was taken");
+            new Reply.Error("UNBLOCKED the server is stopping, or is no longer the leader; no value was removed");
     /** The reply to a client that has closed its side of the connection, but may still read replies. */
-    private static final Reply CLIENT_DONE = new Reply.Error(
-            "UNBLOCKED the wait ends, as the client has closed its side of the connection; nothing was taken");
+    private static final Reply CLIENT_DONE =
+            new Reply.Error("UNBLOCKED the client has closed its side of the connection; no value was removed");
     /** Format of a timeout in seconds, up to about 30 years. */
     private static final Pattern TIMEOUT = Pattern.compile("-?(?=[.]?[0-9])[0-9]{0,9}([.][0-9]{0,20})?");
 
@@ -100,7 +100,7 @@ final class BlockingPop implements Reading {
     static List<DocumentName> names(Command command) {
         int words = command.size() - 2;
         if (words > MAX_NAMES) {
-            throw new CommandException("ERR BLPOP takes at most " + MAX_NAMES + " names, not " + words);
+            throw new CommandException("ERR BLPOP accepts at most " + MAX_NAMES + " names, not " + words);
         }
         LinkedHashSet<DocumentName> names = new LinkedHashSet<>();
         KEYS.of(command).forEach(name -> names.add(DocumentName.of(name)));
@@ -137,15 +137,15 @@ final class BlockingPop implements Reading {
         for (DocumentName name : names) {
             bytes += PLACE_BYTES + name.toBytes().length;
         }
-        if (!session.memory().takeWait(bytes)) {
-            throw new CommandException("ERR this connection, or all of them, wait for as many names as the server has"
-                    + " memory for; try again later, or ask for fewer");
+        if (!session.memory().reserveWait(bytes)) {
+            throw new CommandException("ERR the memory for waiting clients is used up, by this connection or by all"
+                    + " connections; try again later, or with fewer names");
         }
         placesBytes = bytes;
         try {
             queues.join(names, waiter);
         } catch (CommandException refused) {
-            session.memory().giveWait(bytes);
+            session.memory().releaseWait(bytes);
             throw refused;
         }
     }
@@ -163,7 +163,7 @@ final class BlockingPop implements Reading {
     private boolean turn() {
         boolean ends = true;
         try {
-            ends = looked();
+            ends = check();
             return ends;
         } finally {
             loop.execute(ends ? wait::close : this::rest);
@@ -187,7 +187,7 @@ final class BlockingPop implements Reading {
         return queues.first(names, waiter);
     }
 
-    private boolean looked() {
+    private boolean check() {
         context.checkStillKnown();
         throwRefusal();
         Reply end = context.channel().isActive() ? over : UNBLOCKED;
@@ -201,7 +201,7 @@ final class BlockingPop implements Reading {
             return false;
         }
         if (!documents.writable()) {
-            documents.onWritable(this::wake);
+            documents.onWritable(session.untilClosed(this::wake));
             return false;
         }
         Attempt attempt = new Attempt(mine);
@@ -234,14 +234,14 @@ final class BlockingPop implements Reading {
 
     private void startTurn() {
         try {
-            readers.execute(this::goOn);
+            readers.execute(session.untilClosed(this::runTurn));
         } catch (RejectedExecutionException stopping) {
             context.channel().close();
         }
     }
 
     /** Checks the documents again, and replies if the wait is over. */
-    private void goOn() {
+    private void runTurn() {
         try {
             if (!turn()) {
                 // Another thread may be taking the next turn already.
@@ -266,7 +266,7 @@ final class BlockingPop implements Reading {
     /** Leaves the queues, so that the next waiters get their turn. Called on the event loop. */
     private void leave() {
         session.onEnding(null);
-        session.memory().giveWait(placesBytes);
+        session.memory().releaseWait(placesBytes);
         queues.leave(names, waiter);
     }
 

@@ -6,7 +6,6 @@ import io.caravan.server.net.ClientInfo;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.ClientRegistry;
 import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.Session;
@@ -15,6 +14,7 @@ import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -32,7 +32,9 @@ public final class ClientCommands {
     private static final String KILL_USAGE =
             "addr:port | [ID id] [ADDR addr] [LADDR addr] [USER name] [TYPE NORMAL] [SKIPME yes|no]";
 
-    private final ClientRegistry clients;
+    /** The sessions of all open connections, oldest first. */
+    private final Collection<Session> clients;
+
     private final Subcommands subcommands = new Subcommands("CLIENT")
             .add("ID", "", 0, 0, (session, command) -> new Reply.Number(session.id()))
             .add("GETNAME", "", 0, 0, ClientCommands::getName)
@@ -44,7 +46,7 @@ public final class ClientCommands {
             .add("NO-EVICT", "ON|OFF", 1, 1, ClientCommands::onOrOff)
             .add("NO-TOUCH", "ON|OFF", 1, 1, ClientCommands::onOrOff);
 
-    public ClientCommands(ClientRegistry clients) {
+    public ClientCommands(Collection<Session> clients) {
         this.clients = clients;
     }
 
@@ -162,12 +164,12 @@ public final class ClientCommands {
     }
 
     private long close(Session own, Predicate<Session> chosen) {
-        List<Session> found = clients.all().stream().filter(chosen).toList();
+        List<Session> found = clients.stream().filter(chosen).toList();
         for (Session each : found) {
             if (each == own) {
                 own.quit();
             } else {
-                clients.close(each);
+                each.channel().close();
             }
         }
         return found.size();
@@ -175,10 +177,10 @@ public final class ClientCommands {
 
     private Stream<Session> chosen(Command command) {
         if (command.size() == 2) {
-            return clients.all().stream();
+            return clients.stream();
         }
         if (command.is(2, "TYPE") && command.size() == 4) {
-            return command.is(3, "NORMAL") ? clients.all().stream() : Stream.empty();
+            return command.is(3, "NORMAL") ? clients.stream() : Stream.empty();
         }
         if (!command.is(2, "ID") || command.size() == 3) {
             throw CommandException.syntax();
@@ -187,7 +189,7 @@ public final class ClientCommands {
         for (int i = 3; i < command.size(); i++) {
             ids.add(command.number(i));
         }
-        return clients.all().stream().filter(session -> ids.contains(session.id()));
+        return clients.stream().filter(session -> ids.contains(session.id()));
     }
 
     private static String describe(Session session) {

@@ -29,13 +29,13 @@ public final class ConnectionCommands {
                 connection("AUTH", -2, "Authenticates the connection.")
                         .access(Access.FREE)
                         .immediate(ConnectionCommands::auth),
-                connection("HELLO", -1, "Chooses the version of the protocol, and tells what the server is.")
+                connection("HELLO", -1, "Sets the version of the protocol, and describes the server.")
                         .access(Access.FREE)
                         .immediate(this::hello),
-                connection("PING", -1, "Answers PONG, or the message.")
+                connection("PING", -1, "Returns PONG, or the message.")
                         .access(Access.FREE)
                         .immediate(ConnectionCommands::ping),
-                connection("ECHO", 2, "Answers the message.")
+                connection("ECHO", 2, "Returns the message.")
                         .immediate((session, command) -> new Reply.Bulk(command.word(1))),
                 connection("SELECT", 2, "Selects the database; there is only 0.")
                         .immediate(ConnectionCommands::select),
@@ -68,8 +68,8 @@ public final class ConnectionCommands {
         if (command.number(1) != 0) {
             session.quit();
             throw new CommandException(
-                    "ERR DB index is out of range: there is only database 0, and the connection ends;"
-                            + " configure the client for database 0, and tell applications apart by a prefix of their names");
+                    "ERR DB index is out of range: there is only database 0, and the connection closes;"
+                            + " configure the client for database 0, and separate applications by prefixes of document names");
         }
         return Reply.OK;
     }

@@ -38,7 +38,7 @@ public final class ExtensionCommands {
                         .write(this::append),
                 list("CARAVAN.READ", -4, FIRST, "blocking", "Returns the values from a sequence on, or waits for them.")
                         .stream((session, command, context) -> new TailRead(documents, session, command, context)),
-                list("CARAVAN.TRIM", 4, FIRST, "fast", "Drops the values before a sequence.")
+                list("CARAVAN.TRIM", 4, FIRST, "fast", "Trims the values before a sequence.")
                         .write(this::trim),
                 list("CARAVAN.INFO", 2, FIRST, "fast", "Describes a document.").read(this::info));
     }

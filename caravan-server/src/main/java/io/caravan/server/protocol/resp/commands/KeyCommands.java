@@ -47,11 +47,11 @@ public final class KeyCommands {
                 generic("DEL", -2, ALL, "", "Deletes documents, all or none.").write(this::delete),
                 generic("UNLINK", -2, ALL, "fast", "Deletes documents, as DEL does.")
                         .write(this::delete),
-                generic("EXISTS", -2, ALL, "fast", "Counts the documents that hold values.")
+                generic("EXISTS", -2, ALL, "fast", "Counts the documents that have values.")
                         .inTransaction(this::existsInTransaction)
                         .stream((session, command, context) -> new Counting(documents, names(command), context)),
                 generic("TYPE", 2, FIRST, "fast", "Returns list, or none.").lookup(documents, KeyCommands::type),
-                server("MEMORY", -2, SECOND, "", "Returns the bytes that a document takes.")
+                server("MEMORY", -2, SECOND, "", "Returns the bytes that a document uses.")
                         .read(memory::run),
                 generic("OBJECT", -2, SECOND, "", "Returns how a document is stored.")
                         .read(object::run));
@@ -125,8 +125,8 @@ public final class KeyCommands {
 
     private static List<DocumentName> names(Command command) {
         if (command.size() - 1 > MAX_NAMES) {
-            throw new CommandException("ERR " + command.shortText(0) + " takes at most " + MAX_NAMES
-                    + " documents at a time; name them in several commands");
+            throw new CommandException("ERR " + command.shortText(0) + " accepts at most " + MAX_NAMES
+                    + " documents at a time; use several commands");
         }
         return command.wordsFrom(1).stream().map(DocumentName::of).toList();
     }

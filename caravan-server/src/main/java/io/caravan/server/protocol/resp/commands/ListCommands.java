@@ -31,9 +31,9 @@ public final class ListCommands {
         return List.of(
                 list("RPUSH", -3, FIRST, "denyoom fast", "Appends values to a document, all or none.")
                         .write((session, command) -> append(command, document -> true)),
-                list("RPUSHX", -3, FIRST, "denyoom fast", "Appends values to a document that holds some.")
+                list("RPUSHX", -3, FIRST, "denyoom fast", "Appends values to a document that has values.")
                         .write((session, command) -> append(command, document -> KeyExistence.of(document) != null)),
-                list("LTRIM", 4, FIRST, "", "Drops the values before a range.").write(this::trim),
+                list("LTRIM", 4, FIRST, "", "Trims the values before a range.").write(this::trim),
                 list("LRANGE", 4, FIRST, "", "Returns the values of a range.")
                         .inTransaction(this::rangeInTransaction)
                         .stream(this::range),
@@ -157,8 +157,8 @@ public final class ListCommands {
             }
             if (last < length - 1) {
                 throw new CommandException(
-                        "ERR LTRIM can only drop elements from the head: the range must end with the last"
-                                + " element, as in LTRIM key " + start + " -1");
+                        "ERR LTRIM can only trim values from the head: the range must end with the last"
+                                + " value, as in LTRIM key " + start + " -1");
             }
             return first;
         }

@@ -29,8 +29,8 @@ final class PopQueues {
      */
     synchronized void join(Collection<DocumentName> names, Runnable waiter) {
         if (places + names.size() > MAX_PLACES) {
-            throw new CommandException("ERR clients wait for " + places + " names already, and may for " + MAX_PLACES
-                    + "; try again later, or ask for fewer");
+            throw new CommandException("ERR clients wait for " + places + " names, and the limit is " + MAX_PLACES
+                    + "; try again later, or with fewer names");
         }
         places += names.size();
         names.forEach(name ->

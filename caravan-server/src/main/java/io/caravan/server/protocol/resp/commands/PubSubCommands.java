@@ -13,37 +13,35 @@ import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Glob;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subscriber;
+import io.caravan.server.protocol.resp.dispatch.Topic;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.function.BiConsumer;
-import java.util.function.BiPredicate;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The publish/subscribe commands. Channels have names like documents, and require the same permissions. */
 public final class PubSubCommands {
-    private static final Way<DocumentName> BY_NAME = new Way<>(
-            "", DocumentName::of, DocumentName::toBytes, Subscriber::add, Subscriber::remove, Subscriber::names);
-    private static final Way<Glob> BY_PATTERN =
-            new Way<>("p", Glob::new, Glob::toBytes, Subscriber::add, Subscriber::remove, Subscriber::patterns);
+    private static final Way BY_NAME = new Way("", word -> new Topic.Named(DocumentName.of(word)), Subscriber::names);
+    private static final Way BY_PATTERN =
+            new Way("p", word -> new Topic.Matching(new Glob(word)), Subscriber::patterns);
 
     private PubSubCommands() {}
 
     public static List<CommandSpec> all(Channels channels) {
         return List.of(
-                pubsub("SUBSCRIBE", -2, "Listens to channels.")
+                pubsub("SUBSCRIBE", -2, "Subscribes to channels.")
                         .access(Access.READ)
                         .immediate(BY_NAME::subscribe),
-                pubsub("UNSUBSCRIBE", -1, "Listens to channels no more, or to none.")
+                pubsub("UNSUBSCRIBE", -1, "Unsubscribes from channels, or from all of them.")
                         .immediate(BY_NAME::unsubscribe),
-                pubsub("PSUBSCRIBE", -2, "Listens to all channels of patterns.")
+                pubsub("PSUBSCRIBE", -2, "Subscribes to all channels that match patterns.")
                         .access(Access.READ)
                         .immediate(BY_PATTERN::subscribe),
-                pubsub("PUNSUBSCRIBE", -1, "Listens to channels of patterns no more, or of none.")
+                pubsub("PUNSUBSCRIBE", -1, "Unsubscribes from patterns, or from all of them.")
                         .immediate(BY_PATTERN::unsubscribe),
-                pubsub("PUBLISH", 3, "Sends a message to those who listen to a channel.")
+                pubsub("PUBLISH", 3, "Sends a message to the subscribers of a channel.")
                         .access(Access.WRITE)
                         // Matching the channel against all patterns would delay the clients of an event loop.
                         .waiting((session, command) -> publish(channels, session, command)));
@@ -52,31 +50,26 @@ public final class PubSubCommands {
     /**
      * A way to select channels: by name or by pattern.
      *
-     * @param <T> the type of a name or pattern
      * @param prefix the beginning of the names of the commands and replies
+     * @param of parses a word of a command
+     * @param all returns all topics of this kind to which a connection is subscribed
      */
-    private record Way<T>(
-            String prefix,
-            Function<byte[], T> of,
-            Function<T, byte[]> bytes,
-            BiPredicate<Subscriber, T> add,
-            BiConsumer<Subscriber, T> remove,
-            Function<Subscriber, Collection<T>> all) {
+    private record Way(String prefix, Function<byte[], Topic> of, Function<Subscriber, Collection<Topic>> all) {
 
-        /** Subscribes to all channels or patterns of the command, or to none. */
+        /** Subscribes to all topics of the command, or to none. */
         Reply subscribe(Session session, Command command) {
             Subscriber subscriber = session.subscriptions();
             List<Reply> replies = new ArrayList<>();
-            List<T> added = new ArrayList<>();
+            List<Topic> added = new ArrayList<>();
             try {
-                for (T each : said(command)) {
-                    if (add.test(subscriber, each)) {
-                        added.add(each);
+                for (Topic topic : topics(command)) {
+                    if (subscriber.add(topic)) {
+                        added.add(topic);
                     }
-                    replies.add(confirmation("subscribe", bytes.apply(each), subscriber));
+                    replies.add(confirmation("subscribe", topic.toBytes(), subscriber));
                 }
             } catch (RuntimeException refused) {
-                added.forEach(each -> remove.accept(subscriber, each));
+                added.forEach(subscriber::remove);
                 throw refused;
             }
             return new Reply.Sequence(replies);
@@ -84,26 +77,26 @@ public final class PubSubCommands {
 
         Reply unsubscribe(Session session, Command command) {
             Subscriber subscriber = session.subscriptions();
-            Collection<T> said = command.size() == 1 ? all.apply(subscriber) : said(command);
-            if (said.isEmpty()) {
+            Collection<Topic> topics = command.size() == 1 ? all.apply(subscriber) : topics(command);
+            if (topics.isEmpty()) {
                 return confirmation("unsubscribe", null, subscriber);
             }
             List<Reply> replies = new ArrayList<>();
-            for (T each : said) {
-                remove.accept(subscriber, each);
-                replies.add(confirmation("unsubscribe", bytes.apply(each), subscriber));
+            for (Topic topic : topics) {
+                subscriber.remove(topic);
+                replies.add(confirmation("unsubscribe", topic.toBytes(), subscriber));
             }
             return new Reply.Sequence(replies);
         }
 
-        private Reply confirmation(String what, byte @Nullable [] said, Subscriber subscriber) {
-            return Reply.Push.of(prefix + what, said, subscriber.count());
+        private Reply confirmation(String what, byte @Nullable [] topic, Subscriber subscriber) {
+            return Reply.Array.push(prefix + what, topic, subscriber.count());
         }
 
-        private List<T> said(Command command) {
+        private List<Topic> topics(Command command) {
             if (command.size() - 1 > KeyCommands.MAX_NAMES) {
-                throw new CommandException("ERR " + command.shortText(0) + " takes at most " + KeyCommands.MAX_NAMES
-                        + " channels at a time; name them in several commands");
+                throw new CommandException("ERR " + command.shortText(0) + " accepts at most " + KeyCommands.MAX_NAMES
+                        + " channels at a time; use several commands");
             }
             return command.wordsFrom(1).stream().map(of).toList();
         }

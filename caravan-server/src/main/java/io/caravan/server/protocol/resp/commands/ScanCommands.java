@@ -14,13 +14,12 @@ import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Glob;
 import io.caravan.server.protocol.resp.dispatch.Reading;
-import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.protocol.resp.dispatch.Reading.Context;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /** The commands that list the documents that the user may read, and {@code DBSIZE}, which counts all documents. */
 public final class ScanCommands {
@@ -37,12 +36,10 @@ public final class ScanCommands {
         return List.of(
                 generic("SCAN", -2, NONE, "readonly", "Returns a page of document names and the next cursor.")
                         .access(Access.READ)
-                        .waitingInTurns(
-                                (session, command, context) -> new ScanReading(documents, session, command, context)),
+                        .waitingInTurns((session, command, context) -> NameScan.page(documents, command, context)),
                 generic("KEYS", 2, NONE, "readonly", "Returns the names that match a pattern, up to a limit.")
                         .access(Access.READ)
-                        .waitingInTurns(
-                                (session, command, context) -> new KeysReading(documents, session, command, context)),
+                        .waitingInTurns((session, command, context) -> NameScan.all(documents, command, context)),
                 server("DBSIZE", 1, NONE, "readonly fast", "Returns the number of documents.")
                         .waiting((session, command) -> new Reply.Number(documents.documents())));
     }
@@ -55,10 +52,6 @@ public final class ScanCommands {
         }
     }
 
-    static boolean mayRead(@Nullable Principal principal, DocumentName name) {
-        return principal != null && principal.may(Permission.READ, name);
-    }
-
     /**
      * The options of {@code SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]}. If an option is repeated, the last one
      * applies.
@@ -67,11 +60,7 @@ public final class ScanCommands {
      * @param match selects documents by name
      * @param type selects documents by type
      */
-    private record ScanOptions(int count, Predicate<ScanPage.Found> match, Predicate<ScanPage.Found> type) {
-        boolean takes(ScanPage.Found found) {
-            return type.test(found) && match.test(found);
-        }
-
+    private record ScanOptions(long count, Predicate<ScanPage.Found> match, Predicate<ScanPage.Found> type) {
         static ScanOptions of(Command command) {
             int count = USUAL_COUNT;
             Predicate<ScanPage.Found> match = found -> true;
@@ -81,7 +70,7 @@ public final class ScanCommands {
                     throw CommandException.syntax();
                 }
                 switch (command.keyword(i)) {
-                    case "MATCH" -> match = match(command.word(i + 1));
+                    case "MATCH" -> match = matches(command.word(i + 1));
                     case "COUNT" -> count = count(command, i + 1);
                     case "TYPE" -> {
                         boolean lists = command.is(i + 1, "LIST");
@@ -93,11 +82,6 @@ public final class ScanCommands {
             return new ScanOptions(count, match, type);
         }
 
-        private static Predicate<ScanPage.Found> match(byte[] pattern) {
-            Glob glob = new Glob(pattern);
-            return found -> glob.matches(found.name().toBytes());
-        }
-
         private static int count(Command command, int word) {
             long count = command.number(word);
             if (count < 1) {
@@ -107,100 +91,80 @@ public final class ScanCommands {
         }
     }
 
+    private static Predicate<ScanPage.Found> matches(byte[] pattern) {
+        Glob glob = new Glob(pattern);
+        return found -> glob.matches(found.name().toBytes());
+    }
+
     /**
-     * Returns a page of names ({@code SCAN}). A turn scans a limited number of documents, as in {@link KeysReading}.
+     * Lists the names of documents: a page of them ({@code SCAN}), or all that match a pattern ({@code KEYS}). A turn
+     * scans a limited number of documents, so that other reads get threads, and the scan ends soon after the client
+     * disconnects. The names found so far count as memory of the reply.
      */
-    static final class ScanReading implements Reading {
+    static final class NameScan implements Reading {
+        /** Maximum number of names in the reply to {@code KEYS}. */
+        private static final int MAX_KEYS = 10_000;
+        /** Maximum number of documents scanned in one turn. */
+        private static final int TURN_DOCUMENTS = 1_000;
+
         private final DocumentService documents;
-        private final Session session;
-        private final Reading.Context context;
-        private final ScanOptions options;
+        private final Context context;
+        private final boolean all;
+        private final Predicate<ScanPage.Found> selected;
         private final List<Reply> names = new ArrayList<>();
         private long heldBytes;
         private long cursor;
-        private int looked;
+        /** The number of documents that may still be scanned. */
+        private long left;
 
-        ScanReading(DocumentService documents, Session session, Command command, Reading.Context context) {
+        private NameScan(DocumentService documents, boolean all, long cursor, ScanOptions options, Context context) {
             this.documents = documents;
-            this.session = session;
             this.context = context;
-            this.options = ScanOptions.of(command);
-            this.cursor = cursor(command);
+            this.all = all;
+            this.cursor = cursor;
+            this.selected = options.type().and(options.match());
+            this.left = options.count();
+        }
+
+        static NameScan page(DocumentService documents, Command command, Context context) {
+            return new NameScan(documents, false, ScanCommands.cursor(command), ScanOptions.of(command), context);
+        }
+
+        static NameScan all(DocumentService documents, Command command, Context context) {
+            ScanOptions options = new ScanOptions(Long.MAX_VALUE, matches(command.word(1)), found -> true);
+            return new NameScan(documents, true, 0, options, context);
         }
 
         @Override
         public boolean proceed() {
             context.checkStillKnown();
-            int count = Math.min(KeysReading.TURN_DOCUMENTS, options.count() - looked);
+            int count = (int) Math.min(TURN_DOCUMENTS, left);
+            left -= count;
             ScanPage page = documents.scan(cursor, count);
-            looked += count;
             for (ScanPage.Found found : page.documents()) {
-                if (options.takes(found) && mayRead(session.principal(), found.name())) {
+                if (selected.test(found) && mayRead(found.name())) {
                     Reply.Bulk name = new Reply.Bulk(found.name().toBytes());
                     names.add(name);
                     heldBytes += name.heldBytes();
                 }
             }
             context.place().hold(heldBytes);
-            cursor = page.next();
-            if (cursor == 0 || looked >= options.count()) {
-                context.place().complete(Reply.Array.of(Long.toString(cursor), new Reply.Array(names)));
-                return true;
-            }
-            context.wake().run();
-            return false;
-        }
-    }
-
-    /**
-     * Returns the names of all documents that match a pattern ({@code KEYS}). A turn scans a limited number of
-     * documents, so that other reads get threads, and the scan ends soon after the client disconnects. The names found
-     * so far count as memory of the reply.
-     */
-    static final class KeysReading implements Reading {
-        /** Maximum number of names in the reply. */
-        private static final int MAX_KEYS = 10_000;
-        /** Maximum number of documents scanned in one turn. */
-        private static final int TURN_DOCUMENTS = 1_000;
-
-        private final DocumentService documents;
-        private final Session session;
-        private final Reading.Context context;
-        private final Glob glob;
-        private final List<Reply> names = new ArrayList<>();
-        private long heldBytes;
-        private long cursor;
-
-        KeysReading(DocumentService documents, Session session, Command command, Reading.Context context) {
-            this.documents = documents;
-            this.session = session;
-            this.context = context;
-            this.glob = new Glob(command.word(1));
-        }
-
-        @Override
-        public boolean proceed() {
-            context.checkStillKnown();
-            ScanPage page = documents.scan(cursor, TURN_DOCUMENTS);
-            for (ScanPage.Found found : page.documents()) {
-                byte[] name = found.name().toBytes();
-                if (glob.matches(name) && mayRead(session.principal(), found.name())) {
-                    Reply.Bulk reply = new Reply.Bulk(name);
-                    names.add(reply);
-                    heldBytes += reply.heldBytes();
-                }
-            }
-            context.place().hold(heldBytes);
-            if (names.size() > MAX_KEYS) {
+            if (all && names.size() > MAX_KEYS) {
                 throw new CommandException("ERR more than " + MAX_KEYS + " documents match; use SCAN, with MATCH");
             }
             cursor = page.next();
-            if (cursor == 0) {
-                context.place().complete(new Reply.Array(names));
-                return true;
+            if (cursor != 0 && left > 0) {
+                context.wake().run();
+                return false;
             }
-            context.wake().run();
-            return false;
+            Reply found = new Reply.Array(names);
+            context.place().complete(all ? found : Reply.Array.of(Long.toString(cursor), found));
+            return true;
+        }
+
+        private boolean mayRead(DocumentName name) {
+            Principal principal = context.session().principal();
+            return principal != null && principal.may(Permission.READ, name);
         }
     }
 }

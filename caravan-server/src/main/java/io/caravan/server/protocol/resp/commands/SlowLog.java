@@ -49,7 +49,7 @@ public final class SlowLog {
     }
 
     public List<CommandSpec> all() {
-        return List.of(server("SLOWLOG", -2, NONE, "", "Returns the commands that took longest lately.")
+        return List.of(server("SLOWLOG", -2, NONE, "", "Returns the most recent slow commands.")
                 .access(Access.ADMIN)
                 .immediate(subcommands::run));
     }

@@ -7,9 +7,7 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespBytes;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.netty.buffer.ByteBuf;
@@ -17,8 +15,6 @@ import io.netty.channel.EventLoop;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,12 +95,7 @@ final class TailRead implements Reading {
         }
         check(info == null ? 0 : info.firstSequence(), next);
         if (info != null && from < next) {
-            stream = new ValueStream(
-                    documents,
-                    name,
-                    this::choose,
-                    new Format(session.protocol(), from, () -> endsClosed, () -> documentId),
-                    context);
+            stream = new ValueStream(documents, name, this::choose, new Format(), context);
             return false;
         }
         boolean closed = info != null && info.attributes().closed();
@@ -122,12 +113,11 @@ final class TailRead implements Reading {
 
     private void check(long first, long next) {
         if (from < first) {
-            throw new CommandException(
-                    "TRIMMED sequence " + from + " has been dropped, the first retained one is " + first);
+            throw new CommandException("TRIMMED sequence " + from + " was trimmed; the first retained one is " + first);
         }
         if (from > next) {
-            throw new CommandException("OUTOFRANGE sequence " + from + " is past the next one, " + next
-                    + "; the document was deleted since you read it, or you ask for the wrong one");
+            throw new CommandException("OUTOFRANGE sequence " + from + " is after the next one, " + next
+                    + "; the document was deleted after you read it, or this is another document");
         }
     }
 
@@ -140,43 +130,24 @@ final class TailRead implements Reading {
     }
 
     /** Writes {@code [next sequence, [[sequence, value], ...], whether no value can follow, document id]}. */
-    private static final class Format implements ValueStream.Format {
-        private final Protocol protocol;
-        private final long from;
-        private final BooleanSupplier atEnd;
-        private final LongSupplier documentId;
-
-        /**
-         * Creates a format for one reply.
-         *
-         * @param from the requested sequence
-         * @param atEnd whether no further value can follow; called after the last value
-         * @param documentId returns the id of the document; called after the last value
-         */
-        Format(Protocol protocol, long from, BooleanSupplier atEnd, LongSupplier documentId) {
-            this.protocol = protocol;
-            this.from = from;
-            this.atEnd = atEnd;
-            this.documentId = documentId;
-        }
-
+    private final class Format implements ValueStream.Format {
         @Override
         public void begin(ByteBuf out, long count) {
-            RespBytes.putNumber(out, '*', 4);
-            RespBytes.putNumber(out, ':', from + count);
-            RespBytes.putNumber(out, '*', count);
+            Reply.putNumber(out, '*', 4);
+            Reply.putNumber(out, ':', from + count);
+            Reply.putNumber(out, '*', count);
         }
 
         @Override
         public void beforeValue(ByteBuf out, long sequence) {
-            RespBytes.putNumber(out, '*', 2);
-            RespBytes.putNumber(out, ':', sequence);
+            Reply.putNumber(out, '*', 2);
+            Reply.putNumber(out, ':', sequence);
         }
 
         @Override
         public void end(ByteBuf out) {
-            new Reply.Bool(atEnd.getAsBoolean()).encode(out, protocol);
-            RespBytes.putNumber(out, ':', documentId.getAsLong());
+            new Reply.Bool(endsClosed).encode(out, session.protocol());
+            Reply.putNumber(out, ':', documentId);
         }
     }
 
@@ -215,7 +186,7 @@ final class TailRead implements Reading {
             check(count > 0, "COUNT must be 1 or more");
             check(
                     blockMillis <= MAX_BLOCK_MILLIS,
-                    "BLOCK must be at most " + MAX_BLOCK_MILLIS + " ms; ask again after that");
+                    "BLOCK must be at most " + MAX_BLOCK_MILLIS + " ms; repeat the command after that");
             return new Options(from, count, blockMillis);
         }
 

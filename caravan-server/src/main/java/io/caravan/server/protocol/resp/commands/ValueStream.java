@@ -7,7 +7,6 @@ import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespBytes;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.reply.Errors;
 import io.caravan.server.protocol.resp.reply.PendingReply;
@@ -63,7 +62,7 @@ public final class ValueStream implements Reading, DocumentReader {
         Format VALUES = new Format() {
             @Override
             public void begin(ByteBuf out, long count) {
-                RespBytes.putNumber(out, '*', count);
+                Reply.putNumber(out, '*', count);
             }
 
             @Override
@@ -136,7 +135,7 @@ public final class ValueStream implements Reading, DocumentReader {
         return new DocumentException(
                 DocumentException.Reason.CHANGED,
                 name,
-                "was trimmed or deleted before the client had taken sequence " + next + " of it");
+                "was trimmed or deleted before the client received sequence " + next);
     }
 
     @Override
@@ -158,11 +157,11 @@ public final class ValueStream implements Reading, DocumentReader {
         int bytes = value.remaining();
         ByteBuf out = room();
         format.beforeValue(out, sequence);
-        RespBytes.putNumber(out, '$', bytes);
+        Reply.putNumber(out, '$', bytes);
         while (value.hasRemaining()) {
             put(value);
         }
-        RespBytes.putLineEnd(room());
+        Reply.putLineEnd(room());
         next = sequence + 1;
         turnBytes += bytes + AROUND_VALUE_BYTES;
         return turnBytes < TURN_BYTES && channel.isActive();
@@ -229,7 +228,7 @@ public final class ValueStream implements Reading, DocumentReader {
         }
         Reply.Error error = Errors.reply(problem);
         if (sent) {
-            LOG.warn("closing {}: its answer cannot be finished: {}", channel.remoteAddress(), error.text());
+            LOG.warn("closing {}: its reply cannot be completed: {}", channel.remoteAddress(), error.text());
             channel.close();
         } else {
             context.place().complete(error);

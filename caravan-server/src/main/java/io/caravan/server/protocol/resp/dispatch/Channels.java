@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The subscribers of channels and patterns. A message is sent to the clients that are subscribed when it is published,
@@ -23,37 +22,33 @@ public final class Channels {
      */
     static final int MAX_PATTERN_BYTES = 16 * 1024;
 
-    private final Map<DocumentName, Set<Subscriber>> listeners = new ConcurrentHashMap<>();
-    private final Map<Glob, Set<Subscriber>> patternListeners = new ConcurrentHashMap<>();
+    private final Map<Topic, Set<Subscriber>> named = new ConcurrentHashMap<>();
+    private final Map<Topic, Set<Subscriber>> matching = new ConcurrentHashMap<>();
     private final AtomicInteger subscriptions = new AtomicInteger();
     private final AtomicInteger patternBytes = new AtomicInteger();
     private final LongAdder closed = new LongAdder();
 
-    /**
-     * Adds a subscriber that has not subscribed to this channel yet.
-     *
-     * @throws CommandException if all clients together have the maximum number of subscriptions
-     */
-    void add(DocumentName channel, Subscriber subscriber) {
-        count(subscriptions, 1, MAX_SUBSCRIPTIONS, "channels and patterns");
-        listeners.compute(channel, (name, others) -> with(others, subscriber));
+    private Map<Topic, Set<Subscriber>> subscribers(Topic topic) {
+        return topic instanceof Topic.Named ? named : matching;
     }
 
     /**
-     * Adds a subscriber that has not subscribed to this pattern yet.
+     * Adds a subscriber that has not subscribed to this topic yet.
      *
      * @throws CommandException if all clients together have the maximum number of subscriptions, or the maximum length
      *     of patterns
      */
-    void add(Glob pattern, Subscriber subscriber) {
+    void add(Topic topic, Subscriber subscriber) {
         count(subscriptions, 1, MAX_SUBSCRIPTIONS, "channels and patterns");
         boolean added = false;
         try {
-            patternListeners.compute(pattern, (same, others) -> {
+            subscribers(topic).compute(topic, (same, others) -> {
                 if (others == null) {
-                    count(patternBytes, pattern.length(), MAX_PATTERN_BYTES, "bytes of different patterns");
+                    count(patternBytes, topic.patternBytes(), MAX_PATTERN_BYTES, "bytes of different patterns");
                 }
-                return with(others, subscriber);
+                Set<Subscriber> all = others == null ? ConcurrentHashMap.newKeySet() : others;
+                all.add(subscriber);
+                return all;
             });
             added = true;
         } finally {
@@ -66,57 +61,39 @@ public final class Channels {
     private static void count(AtomicInteger counted, int more, int most, String what) {
         if (counted.addAndGet(more) > most) {
             counted.addAndGet(-more);
-            throw new CommandException("ERR all clients together listen to " + most + " " + what
-                    + ", which is the limit; leave some by UNSUBSCRIBE or PUNSUBSCRIBE");
+            throw new CommandException("ERR all clients together have subscribed to " + most + " " + what
+                    + ", which is the limit; remove some with UNSUBSCRIBE or PUNSUBSCRIBE");
         }
     }
 
-    private static Set<Subscriber> with(@Nullable Set<Subscriber> others, Subscriber subscriber) {
-        Set<Subscriber> all = others == null ? ConcurrentHashMap.newKeySet() : others;
-        all.add(subscriber);
-        return all;
-    }
-
-    private static @Nullable Set<Subscriber> without(Set<Subscriber> all, Subscriber subscriber) {
-        all.remove(subscriber);
-        return all.isEmpty() ? null : all;
-    }
-
-    void remove(DocumentName channel, Subscriber subscriber) {
+    void remove(Topic topic, Subscriber subscriber) {
         subscriptions.decrementAndGet();
-        listeners.computeIfPresent(channel, (name, all) -> without(all, subscriber));
-    }
-
-    void remove(Glob pattern, Subscriber subscriber) {
-        subscriptions.decrementAndGet();
-        patternListeners.computeIfPresent(pattern, (same, all) -> {
-            Set<Subscriber> left = without(all, subscriber);
-            if (left == null) {
-                patternBytes.addAndGet(-pattern.length());
+        subscribers(topic).computeIfPresent(topic, (same, all) -> {
+            all.remove(subscriber);
+            if (!all.isEmpty()) {
+                return all;
             }
-            return left;
+            patternBytes.addAndGet(-topic.patternBytes());
+            return null;
         });
     }
 
     /** Sends a message to its subscribers, once for each matching subscription. Returns the number of messages sent. */
     public int publish(DocumentName channel, byte[] message) {
         byte[] name = channel.toBytes();
-        Set<Subscriber> byName = listeners.getOrDefault(channel, Set.of());
-        int receivers = tell(byName, channel, null, Reply.Push.of("message", name, message));
-        for (Map.Entry<Glob, Set<Subscriber>> each : patternListeners.entrySet()) {
-            Glob pattern = each.getKey();
-            if (pattern.matches(name)) {
-                Reply push = Reply.Push.of("pmessage", pattern.toBytes(), name, message);
-                receivers += tell(each.getValue(), channel, pattern, push);
+        int receivers = send(new Topic.Named(channel), channel, Reply.Array.push("message", name, message));
+        for (Topic topic : matching.keySet()) {
+            if (topic instanceof Topic.Matching matches && matches.pattern().matches(name)) {
+                receivers += send(topic, channel, Reply.Array.push("pmessage", topic.toBytes(), name, message));
             }
         }
         return receivers;
     }
 
-    private int tell(Set<Subscriber> subscribers, DocumentName channel, @Nullable Glob pattern, Reply push) {
+    private int send(Topic topic, DocumentName channel, Reply message) {
         int receivers = 0;
-        for (Subscriber subscriber : subscribers) {
-            if (subscriber.tell(channel, pattern, push)) {
+        for (Subscriber subscriber : subscribers(topic).getOrDefault(topic, Set.of())) {
+            if (subscriber.send(topic, channel, message)) {
                 receivers++;
             } else if (subscriber.closeBehind()) {
                 closed.increment();

@@ -58,12 +58,14 @@ public final class ClusterRouting {
     private static Reply.Error elsewhere(GroupView group, int slot) {
         Optional<ClusterNode> leader = group.leader();
         if (leader.isEmpty()) {
-            return new Reply.Error("CLUSTERDOWN No node leads: an election is under way, or the majority of the hosts"
-                    + " cannot be reached. Nothing was changed");
+            return new Reply.Error(
+                    "CLUSTERDOWN The cluster has no leader: an election is in progress, or the majority of"
+                            + " the nodes cannot be reached. Nothing was changed");
         }
-        ClusterNode host = leader.get();
+        ClusterNode node = leader.get();
         return slot < 0
-                ? new Reply.Error("ERR this host follows: ask host " + host.id() + ", which leads, at " + host.resp())
-                : new Reply.Error("MOVED " + slot + " " + host.resp().unbracketed());
+                ? new Reply.Error("ERR this node is a follower: send the command to the leader, node " + node.id()
+                        + ", at " + node.resp())
+                : new Reply.Error("MOVED " + slot + " " + node.resp().unbracketed());
     }
 }

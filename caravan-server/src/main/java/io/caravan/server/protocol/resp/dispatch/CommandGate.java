@@ -34,8 +34,8 @@ public final class CommandGate {
         }
         if (session.onlyListens() && !WHILE_LISTENING.contains(spec.name())) {
             return new Reply.Error("ERR Can't execute '" + spec.lowerName()
-                    + "': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context; with HELLO 3,"
-                    + " before it listens, all commands are");
+                    + "': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context; after HELLO 3,"
+                    + " all commands are allowed");
         }
         Principal principal = session.principal();
         return principal == Principal.ANYONE || spec.access() == CommandSpec.Access.FREE

@@ -147,7 +147,7 @@ public record CommandSpec(
         return Reply.Array.of(
                 lowerName(),
                 arity,
-                new Reply.Set(flags.stream().map(Reply.Simple::new).toList()),
+                Reply.Array.set(flags.stream().map(Reply.Simple::new).toList()),
                 keys.first(),
                 keys.last(),
                 keys.step());

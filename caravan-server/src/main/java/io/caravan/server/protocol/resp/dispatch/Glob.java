@@ -26,7 +26,7 @@ public final class Glob {
      */
     public Glob(byte[] pattern) {
         if (pattern.length > MAX_BYTES) {
-            throw new CommandException("ERR a pattern must be of at most " + MAX_BYTES + " bytes");
+            throw new CommandException("ERR a pattern has at most " + MAX_BYTES + " bytes");
         }
         this.pattern = pattern;
     }

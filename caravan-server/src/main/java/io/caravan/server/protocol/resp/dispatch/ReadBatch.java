@@ -49,8 +49,8 @@ public final class ReadBatch implements Runnable {
      * @param paused runs on the event loop when the batch is finished, or must be started again when there is space for
      *     replies
      */
-    public ReadBatch(Channel channel, Session session, Executor readers, ReplyQueue replies, Runnable paused) {
-        this.channel = channel;
+    public ReadBatch(Session session, Executor readers, ReplyQueue replies, Runnable paused) {
+        this.channel = session.channel();
         this.session = session;
         this.readers = readers;
         this.replies = replies;
@@ -99,7 +99,7 @@ public final class ReadBatch implements Runnable {
     /** Starts or continues the batch on a reading thread. Callable on any thread. */
     public void start() {
         try {
-            readers.execute(this);
+            readers.execute(session.untilClosed(this));
         } catch (RejectedExecutionException stopping) {
             channel.close();
         }
@@ -152,10 +152,7 @@ public final class ReadBatch implements Runnable {
 
     private boolean proceed(Action.Stream action, Step step) {
         if (reading == null) {
-            reading = action.start(
-                    session,
-                    step.command(),
-                    new Reading.Context(channel, session.principal(), step.place(), this::start));
+            reading = action.start(session, step.command(), new Reading.Context(session, step.place(), this::start));
         }
         if (step.blocks()) {
             waitingSince = System.nanoTime() | 1;

@@ -2,9 +2,7 @@ package io.caravan.server.protocol.resp.dispatch;
 
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.reply.PendingReply;
-import io.caravan.server.security.Principal;
 import io.netty.channel.Channel;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A read that may take several turns on reading threads. While it waits for a client or for a write, it occupies no
@@ -22,14 +20,16 @@ public interface Reading {
     boolean proceed();
 
     /**
-     * The parts of a connection that a {@link Reading} needs.
+     * The connection that a {@link Reading} replies to.
      *
-     * @param channel the client's channel
-     * @param principal the client; null if the client has not authenticated
      * @param place receives the reply
      * @param wake schedules the next turn; must be run once for each turn that returns false, on any thread
      */
-    record Context(Channel channel, @Nullable Principal principal, PendingReply place, Runnable wake) {
+    record Context(Session session, PendingReply place, Runnable wake) {
+
+        public Channel channel() {
+            return session.channel();
+        }
 
         /**
          * Checks that the client's secret has not been revoked. Called at the start of each turn.
@@ -37,7 +37,7 @@ public interface Reading {
          * @throws CommandException if the secret was revoked
          */
         public void checkStillKnown() {
-            CommandGate.requireStillKnown(principal);
+            CommandGate.requireStillKnown(session.principal());
         }
     }
 }

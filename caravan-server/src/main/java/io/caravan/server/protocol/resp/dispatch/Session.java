@@ -1,9 +1,11 @@
 package io.caravan.server.protocol.resp.dispatch;
 
 import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.net.WaitingTasks;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
+import io.netty.channel.Channel;
 import java.net.SocketAddress;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
@@ -11,11 +13,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The state of one connection. Used on the event loop, and by the connection's reads while they run. Fields that other
- * connections read through {@link ClientRegistry} are volatile.
+ * connections read, for example for {@code CLIENT LIST}, are volatile.
  */
 public final class Session {
     private final long id;
     private final long startedNanos = System.nanoTime();
+    private final Channel channel;
     private final SocketAddress remote;
     private final SocketAddress local;
     private final Authenticator authenticator;
@@ -30,12 +33,14 @@ public final class Session {
     private volatile boolean ending;
     private volatile boolean clientDone;
     private @Nullable Runnable onEnding;
+    private final WaitingTasks waiting = new WaitingTasks();
     private @Nullable Subscriber subscriber;
 
-    public Session(long id, SocketAddress remote, SocketAddress local, Authenticator authenticator) {
+    public Session(long id, Channel channel, Authenticator authenticator) {
         this.id = id;
-        this.remote = remote;
-        this.local = local;
+        this.channel = channel;
+        this.remote = channel.remoteAddress();
+        this.local = channel.localAddress();
         this.authenticator = authenticator;
         this.principal = unproved();
     }
@@ -47,6 +52,10 @@ public final class Session {
     /** Returns the connection's unique number. */
     public long id() {
         return id;
+    }
+
+    public Channel channel() {
+        return channel;
     }
 
     public Authenticator authenticator() {
@@ -175,6 +184,19 @@ public final class Session {
 
     public void quit() {
         quitting = true;
+    }
+
+    /**
+     * Wraps work that waits for a shared resource, such as a reading thread. The wrapper runs the work at most once, and
+     * drops it when the connection closes. Callable on any thread.
+     */
+    public Runnable untilClosed(Runnable work) {
+        return waiting.add(work);
+    }
+
+    /** Drops the work that waits for shared resources, because the connection is closed. */
+    public void closed() {
+        waiting.close();
     }
 
     /** Whether requests may no longer wait, because the client will send no more data or the server is stopping. */

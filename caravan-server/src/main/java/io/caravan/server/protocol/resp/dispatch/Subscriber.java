@@ -13,14 +13,13 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The channels and patterns to which one connection has subscribed, and the delivery of their messages. A message
  * follows the replies to earlier requests, and is counted in the memory for replies as soon as it is published. Used on
- * the event loop, except for {@link #tell} and {@link #closeBehind}.
+ * the event loop, except for {@link #send} and {@link #closeBehind}.
  */
 public final class Subscriber {
     private static final Logger LOG = LoggerFactory.getLogger(Subscriber.class);
@@ -32,103 +31,72 @@ public final class Subscriber {
     static final int MAX_PATTERNS = 128;
     /** Maximum total length of a connection's patterns, which is a fraction of the maximum for all connections. */
     static final int MAX_PATTERNS_BYTES = Channels.MAX_PATTERN_BYTES / 4;
-    /** Approximate memory of a channel subscription, in addition to the channel's name. */
-    private static final int CHANNEL_BYTES = 448;
-    /** Approximate memory of a pattern subscription. */
-    private static final int PATTERN_BYTES = 4 * 1024;
 
     private final Channels channels;
     private final Channel channel;
     private final Session session;
     private final ReplyQueue replies;
-    private final Set<DocumentName> names = new LinkedHashSet<>();
-    private final Set<Glob> patterns = new LinkedHashSet<>();
+    private final Set<Topic> names = new LinkedHashSet<>();
+    private final Set<Topic> patterns = new LinkedHashSet<>();
     private final AtomicBoolean closing = new AtomicBoolean();
 
     /** Creates a subscriber without subscriptions. */
-    public Subscriber(Channels channels, Channel channel, Session session, ReplyQueue replies) {
+    public Subscriber(Channels channels, Session session, ReplyQueue replies) {
         this.channels = channels;
-        this.channel = channel;
+        this.channel = session.channel();
         this.session = session;
         this.replies = replies;
     }
 
     /**
-     * Subscribes to a channel. Returns false if the connection is subscribed already.
+     * Subscribes to a topic. Returns false if the connection is subscribed already.
      *
-     * @throws CommandException if the user lacks the permission, or a limit is reached
+     * @throws CommandException if the user may not read the topic, or a limit is reached
      */
-    public boolean add(DocumentName name) {
-        CommandGate.require(session.principal(), Permission.READ, name);
-        if (names.contains(name)) {
+    public boolean add(Topic topic) {
+        topic.requireReadable(session);
+        if (topics(topic).contains(topic)) {
             return false;
         }
-        take(bytes(name));
+        if (topic instanceof Topic.Matching) {
+            checkPatterns(topic.patternBytes());
+        }
+        if (!memory().reserveWait(topic.heldBytes())) {
+            throw new CommandException("ERR the memory for subscriptions is used up, by this connection or by all"
+                    + " connections; remove some with UNSUBSCRIBE or PUNSUBSCRIBE");
+        }
         try {
-            channels.add(name, this);
+            channels.add(topic, this);
         } catch (CommandException refused) {
-            memory().giveWait(bytes(name));
+            memory().releaseWait(topic.heldBytes());
             throw refused;
         }
-        return names.add(name);
+        return topics(topic).add(topic);
     }
 
-    /**
-     * Subscribes to all channels that match a pattern. Returns false if the connection is subscribed already.
-     *
-     * @throws CommandException if the user may not read all channels that the pattern can match, or a limit is reached
-     */
-    public boolean add(Glob pattern) {
-        CommandGate.requireAll(session.principal(), Permission.READ, pattern);
-        if (patterns.contains(pattern)) {
-            return false;
-        }
+    private Set<Topic> topics(Topic topic) {
+        return topic instanceof Topic.Named ? names : patterns;
+    }
+
+    private void checkPatterns(int addedBytes) {
         if (patterns.size() >= MAX_PATTERNS) {
-            throw new CommandException(
-                    "ERR a connection listens to at most " + MAX_PATTERNS + " patterns; leave some by PUNSUBSCRIBE");
+            throw new CommandException("ERR a connection subscribes to at most " + MAX_PATTERNS
+                    + " patterns; remove some with PUNSUBSCRIBE");
         }
-        int patternBytes =
-                pattern.length() + patterns.stream().mapToInt(Glob::length).sum();
-        if (patternBytes > MAX_PATTERNS_BYTES) {
-            throw new CommandException("ERR the patterns that a connection listens to have at most "
-                    + MAX_PATTERNS_BYTES + " bytes together; leave some by PUNSUBSCRIBE");
+        if (addedBytes + patterns.stream().mapToInt(Topic::patternBytes).sum() > MAX_PATTERNS_BYTES) {
+            throw new CommandException("ERR the patterns of a connection have at most " + MAX_PATTERNS_BYTES
+                    + " bytes together; remove some with PUNSUBSCRIBE");
         }
-        take(PATTERN_BYTES);
-        try {
-            channels.add(pattern, this);
-        } catch (CommandException refused) {
-            memory().giveWait(PATTERN_BYTES);
-            throw refused;
-        }
-        return patterns.add(pattern);
     }
 
     ConnectionMemory memory() {
         return replies.memory();
     }
 
-    private void take(long bytes) {
-        if (!memory().takeWait(bytes)) {
-            throw new CommandException("ERR this connection, or all of them, listen to as much as the server has memory"
-                    + " for; leave some by UNSUBSCRIBE or PUNSUBSCRIBE");
-        }
-    }
-
-    private static long bytes(DocumentName name) {
-        return CHANNEL_BYTES + name.toBytes().length;
-    }
-
-    public void remove(DocumentName name) {
-        if (names.remove(name)) {
-            memory().giveWait(bytes(name));
-            channels.remove(name, this);
-        }
-    }
-
-    public void remove(Glob pattern) {
-        if (patterns.remove(pattern)) {
-            memory().giveWait(PATTERN_BYTES);
-            channels.remove(pattern, this);
+    public void remove(Topic topic) {
+        if (topics(topic).remove(topic)) {
+            memory().releaseWait(topic.heldBytes());
+            channels.remove(topic, this);
         }
     }
 
@@ -139,12 +107,12 @@ public final class Subscriber {
     }
 
     /** Returns the channels, in the order in which they were added. */
-    public Collection<DocumentName> names() {
+    public Collection<Topic> names() {
         return List.copyOf(names);
     }
 
     /** Returns the patterns, in the order in which they were added. */
-    public Collection<Glob> patterns() {
+    public Collection<Topic> patterns() {
         return List.copyOf(patterns);
     }
 
@@ -156,17 +124,18 @@ public final class Subscriber {
     /**
      * Sends a message. Returns false if the client is too far behind.
      *
-     * @param pattern the pattern that matches the channel, or null if the subscription is by name
+     * @param topic the subscription
+     * @param name the channel to which the message was published
      */
-    boolean tell(DocumentName name, @Nullable Glob pattern, Reply message) {
+    boolean send(Topic topic, DocumentName name, Reply message) {
         long bytes = message.heldBytes();
-        if (memory().replyBytes() + bytes > MAX_BEHIND_BYTES || !memory().mayAnswer(bytes)) {
+        if (memory().replyBytes() + bytes > MAX_BEHIND_BYTES || !memory().mayReply(bytes)) {
             return false;
         }
         memory().holdPush(bytes);
         channel.eventLoop().execute(() -> {
             memory().holdPush(-bytes);
-            pass(name, pattern, message);
+            deliver(topic, name, message);
         });
         return true;
     }
@@ -174,9 +143,8 @@ public final class Subscriber {
     /**
      * Delivers a message if the subscription still exists. Closes the connection if the user has lost the permission.
      */
-    private void pass(DocumentName name, @Nullable Glob pattern, Reply message) {
-        boolean listens = pattern == null ? names.contains(name) : patterns.contains(pattern);
-        if (!listens || session.quitting()) {
+    private void deliver(Topic topic, DocumentName name, Reply message) {
+        if (!topics(topic).contains(topic) || session.quitting()) {
             return;
         }
         Principal principal = session.principal();
@@ -193,7 +161,7 @@ public final class Subscriber {
             return false;
         }
         LOG.warn(
-                "closing {}: it has not taken {} bytes of messages, or too much of all answers together",
+                "closing {}: its client has not received {} bytes of messages, or all replies together are at their limit",
                 channel.remoteAddress(),
                 memory().replyBytes());
         channel.close();

@@ -66,8 +66,9 @@ public final class Transaction {
     public Reply queue(Session session, CommandSpec spec, Command command) {
         Action.Write action = spec.queued();
         if (action == null) {
-            throw new CommandException("ERR " + spec.name() + " cannot be in MULTI: a transaction holds commands that"
-                    + " write documents, and short reads: LLEN, LRANGE, LINDEX, LPOP, EXISTS, TYPE, TTL, PTTL");
+            throw new CommandException(
+                    "ERR " + spec.name() + " cannot be in MULTI: a transaction contains commands that"
+                            + " write documents, and short reads: LLEN, LRANGE, LINDEX, LPOP, EXISTS, TYPE, TTL, PTTL");
         }
         Change change = action.prepare(session, command);
         if (!spoilt) {

@@ -16,21 +16,21 @@ final class UnsupportedCommands {
 
     static {
         advise("values are appended at the tail only: use RPUSH", "LPUSH LPUSHX LINSERT");
-        advise("values are dropped from the head only: use LPOP or LTRIM", "LREM LMPOP");
+        advise("values are trimmed from the head only: use LPOP or LTRIM", "LREM LMPOP");
         advise(
-                "values are dropped from the head only, and no sequence is given out twice: use LPOP for the oldest"
+                "values are trimmed from the head only, and no sequence is assigned twice: use LPOP for the oldest"
                         + " value, or LINDEX key -1 to read the newest one",
                 "RPOP");
         advise(
-                "values are dropped from the head only, and no sequence is given out twice: use BLPOP for the oldest"
-                        + " value, or CARAVAN.READ with BLOCK to read what comes next",
+                "values are trimmed from the head only, and no sequence is assigned twice: use BLPOP for the oldest"
+                        + " value, or CARAVAN.READ with BLOCK to read the next values",
                 "BRPOP");
         advise("values never change: append another one with RPUSH", "LSET");
         advise(
                 "values stay in their document: use LPOP, and RPUSH onto the other one",
                 "LMOVE RPOPLPUSH BLMOVE BRPOPLPUSH");
-        advise("use BLPOP, which takes one value, and LPOP with a count for more", "BLMPOP");
-        advise("use LRANGE and look", "LPOS");
+        advise("use BLPOP, which removes one value, and LPOP with a count for more", "BLMPOP");
+        advise("use LRANGE, and search the values", "LPOS");
         advise(
                 "documents hold lists: use RPUSH, and LINDEX key -1 for the newest value",
                 "SET GET MSET MGET MSETNX SETNX SETEX PSETEX GETSET GETDEL GETEX APPEND STRLEN SETRANGE "
@@ -41,13 +41,13 @@ final class UnsupportedCommands {
                         + "ZRANGE ZREM ZSCORE ZCARD PFADD PFCOUNT GEOADD");
         advise("use SUBSCRIBE, or CARAVAN.READ with BLOCK, which loses nothing", "SSUBSCRIBE");
         advise("use UNSUBSCRIBE", "SUNSUBSCRIBE");
-        advise("use PUBLISH, whose answer counts those who listen", "SPUBLISH PUBSUB");
+        advise("use PUBLISH, whose reply is the number of receivers", "SPUBLISH PUBSUB");
         advise("use RPUSH", "XADD");
         advise("use CARAVAN.READ, with BLOCK to wait", "XREAD XRANGE XREVRANGE XREADGROUP");
         advise("use LLEN", "XLEN");
         advise("use CARAVAN.TRIM", "XTRIM XDEL");
         advise(
-                "use CARAVAN.APPEND with IFSEQ, which refuses if the document has changed, also within MULTI",
+                "use CARAVAN.APPEND with IFSEQ, which fails if the document has changed, also within MULTI",
                 "WATCH UNWATCH EVAL EVALSHA EVAL_RO SCRIPT FCALL FUNCTION");
         advise(
                 "a document keeps its name: read it, append to the other one, and DEL",

@@ -14,13 +14,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Only the event loop uses the fields, except that the completing thread writes {@code reply} and {@code heldBytes}
  * before it passes this object to the event loop.
+ *
+ * <p>A subclass is informed of the outcome, once, on the event loop.
  */
-public final class PendingReply implements Outcome<Reply> {
+public class PendingReply implements Outcome<Reply> {
     private final ReplyQueue queue;
     /** The protocol version of the connection when the request arrived. */
     final Protocol protocol;
 
-    private final Observer observer;
     /** Whether this is a message that is not a reply to a request. */
     final boolean push;
 
@@ -28,19 +29,6 @@ public final class PendingReply implements Outcome<Reply> {
     private @Nullable Queue<Piece> pieces;
     private long heldBytes;
     private boolean done;
-
-    /** Receives the outcome of a request once, on the event loop. */
-    public interface Observer {
-        /**
-         * Called when the reply is complete. Earlier replies may still be incomplete.
-         *
-         * @param reply null if the reply was sent in chunks
-         */
-        default void answered(@Nullable Reply reply) {}
-
-        /** Called if the connection ends before the reply is complete. */
-        default void abandoned() {}
-    }
 
     /**
      * A chunk of a reply. The connection's memory already includes its capacity.
@@ -55,15 +43,29 @@ public final class PendingReply implements Outcome<Reply> {
         }
     }
 
-    PendingReply(ReplyQueue queue, Protocol protocol, Observer observer, boolean push) {
+    /** Creates a place for the reply to a request, in the given version of the protocol. */
+    public PendingReply(ReplyQueue queue, Protocol protocol) {
+        this(queue, protocol, false);
+    }
+
+    PendingReply(ReplyQueue queue, Protocol protocol, boolean push) {
         this.queue = queue;
         this.protocol = protocol;
-        this.observer = observer;
         this.push = push;
     }
 
+    /**
+     * Called when the reply is complete. Earlier replies may still be incomplete.
+     *
+     * @param complete null if the reply was sent in chunks
+     */
+    protected void answered(@Nullable Reply complete) {}
+
+    /** Called if the connection ends before the reply is complete. */
+    protected void abandoned() {}
+
     /** Sets the memory that the reply will take. Called on the thread that will complete the reply. */
-    public void hold(long bytes) {
+    public final void hold(long bytes) {
         long added = bytes - heldBytes;
         heldBytes = bytes;
         if (push) {
@@ -74,47 +76,47 @@ public final class PendingReply implements Outcome<Reply> {
     }
 
     /** Completes the reply. Call this once, on any thread. */
-    public void complete(Reply answer) {
+    public final void complete(Reply answer) {
         hold(answer.heldBytes());
         reply = answer;
         queue.completed(this);
     }
 
     @Override
-    public void success(Reply answer) {
+    public final void success(Reply answer) {
         complete(answer);
     }
 
     @Override
-    public void failure(RuntimeException problem) {
+    public final void failure(RuntimeException problem) {
         complete(Errors.reply(problem));
     }
 
-    /** Marks the reply as complete, and informs the observer. */
-    void markDone() {
+    /** Marks the reply as complete, and reports the outcome. */
+    final void markDone() {
         if (!done) {
             done = true;
-            observer.answered(reply);
+            answered(reply);
         }
     }
 
     /** Abandons the reply and its chunks, because the connection is closed. */
-    void abandon() {
+    final void abandon() {
         for (Piece piece = pollPiece(); piece != null; piece = pollPiece()) {
             piece.drop();
         }
         if (!done) {
             done = true;
-            observer.abandoned();
+            abandoned();
         }
     }
 
-    public ReplyQueue queue() {
+    public final ReplyQueue queue() {
         return queue;
     }
 
     /** Adds a chunk of a reply. */
-    public void add(Piece piece) {
+    public final void add(Piece piece) {
         if (queue.closed()) {
             piece.drop();
             return;
@@ -127,23 +129,23 @@ public final class PendingReply implements Outcome<Reply> {
     }
 
     /** Ends a reply that was sent in chunks. */
-    public void end() {
+    public final void end() {
         markDone();
         queue.changed();
     }
 
     /** Whether the reply is complete or abandoned. */
-    public boolean done() {
+    public final boolean done() {
         return done;
     }
 
-    public @Nullable Reply reply() {
+    public final @Nullable Reply reply() {
         return reply;
     }
 
     /** Returns the next chunk that has not been written, or null. */
     @Nullable
-    Piece pollPiece() {
+    final Piece pollPiece() {
         return pieces == null ? null : pieces.poll();
     }
 }

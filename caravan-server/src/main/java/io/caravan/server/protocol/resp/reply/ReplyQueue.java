@@ -53,9 +53,8 @@ public final class ReplyQueue {
         this.memory = memory;
     }
 
-    /** Adds a place for the reply to the next request. The reply uses the given version of the protocol. */
-    public PendingReply open(Protocol protocol, PendingReply.Observer observer) {
-        PendingReply reply = new PendingReply(this, protocol, observer, false);
+    /** Adds the place for the reply to the next request, and returns it. */
+    public PendingReply open(PendingReply reply) {
         pending.add(reply);
         return reply;
     }
@@ -63,7 +62,7 @@ public final class ReplyQueue {
     /** Adds a message after the replies to all requests so far, unless the connection is closed. */
     public void push(Protocol protocol, Reply message) {
         if (!closed) {
-            PendingReply push = new PendingReply(this, protocol, new PendingReply.Observer() {}, true);
+            PendingReply push = new PendingReply(this, protocol, true);
             pending.add(push);
             pushes++;
             push.complete(message);

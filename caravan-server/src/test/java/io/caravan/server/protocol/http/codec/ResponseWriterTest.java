@@ -9,11 +9,12 @@ import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.ssl.SslHandler;
 import java.net.InetSocketAddress;
+import java.time.Instant;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import org.junit.jupiter.api.Test;
 
-/** The response headers that depend on the connection. */
+/** The response headers that depend on the connection or the time. */
 class ResponseWriterTest {
     private static String scheme(EmbeddedChannel channel) {
         DefaultHttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.PUT, "/");
@@ -36,5 +37,14 @@ class ResponseWriterTest {
         assertThat(scheme(plain)).isEqualTo("http");
         secured.close();
         plain.close();
+    }
+
+    @Test
+    void datesAreAsInTheStandard() {
+        long millis = Instant.parse("1994-11-06T08:49:37Z").toEpochMilli();
+        assertThat(ResponseWriter.date(millis)).isEqualTo("Sun, 06 Nov 1994 08:49:37 GMT");
+        assertThat(ResponseWriter.date(millis + 999)).isEqualTo(ResponseWriter.date(millis));
+        assertThat(ResponseWriter.date(millis + 1000)).isEqualTo("Sun, 06 Nov 1994 08:49:38 GMT");
+        assertThat(ResponseWriter.date(millis)).isEqualTo("Sun, 06 Nov 1994 08:49:37 GMT");
     }
 }

@@ -79,7 +79,7 @@ class ReplyTest {
         forms(new Reply.Bool(true), ":1~", "#t~");
         forms(new Reply.Bool(false), ":0~", "#f~");
         forms(new Reply.Verbatim("h\u00e9"), "$3~h\u00e9~", "=7~txt:h\u00e9~");
-        forms(new Reply.Set(List.of(new Reply.Number(1))), "*1~:1~", "~1~:1~");
+        forms(Reply.Array.set(List.of(new Reply.Number(1))), "*1~:1~", "~1~:1~");
         forms(
                 new Reply.Fields(Map.of("k", new Reply.Array(List.of(Reply.Null.BULK)))),
                 "*2~$1~k~*1~$-1~",

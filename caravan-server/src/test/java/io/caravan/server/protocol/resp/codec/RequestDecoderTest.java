@@ -64,7 +64,7 @@ class RequestDecoderTest {
             strings = {"POST / HTTP/1.1~", "post /~", "GET / HTTP/1.1~Host: 127.0.0.1:6380~", "PUT /~\"HOST:\" x~"})
     void whatABrowserSendsIsRefusedBeforeItsBody(String head) {
         List<String> requests = decode(head + "~RPUSH pwned x~");
-        assertThat(requests).last().isEqualTo("!this port speaks RESP, not HTTP");
+        assertThat(requests).last().isEqualTo("!this port is for RESP, not HTTP");
         assertThat(requests).noneMatch(request -> request.contains("RPUSH"));
     }
 

@@ -54,7 +54,7 @@ class IndexRangeTest {
             assertThatExceptionOfType(CommandException.class)
                     .as(name)
                     .isThrownBy(() -> range.headTrim(length))
-                    .withMessageContaining("only drop elements from the head");
+                    .withMessageContaining("only trim values from the head");
         }
     }
 

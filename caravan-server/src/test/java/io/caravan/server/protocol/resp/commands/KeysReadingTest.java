@@ -18,7 +18,6 @@ import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.reply.PendingReply;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
-import io.caravan.server.security.Principal;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,6 +32,7 @@ class KeysReadingTest {
     private final ListStore store = ListStore.inMemory();
     private final DocumentService documents = new DocumentService(store, Catalog.open(store, 0));
     private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final Session session = new Session(1, channel, Authenticator.open());
     private final AtomicInteger woken = new AtomicInteger();
 
     private void push(String name) {
@@ -41,12 +41,12 @@ class KeysReadingTest {
     }
 
     private interface Maker {
-        Reading make(DocumentService documents, Session session, Command command, Reading.Context context);
+        Reading make(DocumentService documents, Command command, Reading.Context context);
     }
 
     @Test
     void aTurnOfKeysLooksAtAFewDocumentsOnly() {
-        Reply answer = aTurnLooksAtAFewDocumentsOnly(ScanCommands.KeysReading::new, "KEYS", "*");
+        Reply answer = aTurnLooksAtAFewDocumentsOnly(ScanCommands.NameScan::all, "KEYS", "*");
         assertThat(answer)
                 .isInstanceOfSatisfying(
                         Reply.Array.class, all -> assertThat(all.elements()).hasSize(DOCUMENTS));
@@ -54,7 +54,7 @@ class KeysReadingTest {
 
     @Test
     void aTurnOfScanLooksAtAFewDocumentsOnly() {
-        Reply answer = aTurnLooksAtAFewDocumentsOnly(ScanCommands.ScanReading::new, "SCAN", "0", "COUNT", "10000");
+        Reply answer = aTurnLooksAtAFewDocumentsOnly(ScanCommands.NameScan::page, "SCAN", "0", "COUNT", "10000");
         assertThat(answer)
                 .isInstanceOfSatisfying(
                         Reply.Array.class,
@@ -76,11 +76,10 @@ class KeysReadingTest {
         }
         ConnectionMemory answers = Unbounded.memory(channel);
         ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), answers, () -> {}, () -> true);
-        PendingReply place = replies.open(Protocol.RESP2, new PendingReply.Observer() {});
-        Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
-        Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
+        PendingReply place = replies.open(new PendingReply(replies, Protocol.RESP2));
+        Reading.Context context = new Reading.Context(session, place, woken::incrementAndGet);
         byte[][] bytes = Stream.of(words).map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new);
-        Reading keys = maker.make(documents, session, new Command(bytes), context);
+        Reading keys = maker.make(documents, new Command(bytes), context);
         int turns = 1;
         long heldBytes = 0;
         while (!keys.proceed()) {
@@ -104,8 +103,8 @@ class KeysReadingTest {
         }
         ReplyQueue replies =
                 new ReplyQueue(channel, channel.eventLoop(), Unbounded.memory(channel), () -> {}, () -> true);
-        PendingReply place = replies.open(Protocol.RESP2, new PendingReply.Observer() {});
-        Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
+        PendingReply place = replies.open(new PendingReply(replies, Protocol.RESP2));
+        Reading.Context context = new Reading.Context(session, place, woken::incrementAndGet);
         Reading exists = new KeyCommands.Counting(documents, names, context);
         assertThat(exists.proceed()).isFalse();
         assertThat(exists.proceed()).isFalse();

@@ -23,7 +23,7 @@ class PopQueuesTest {
         List<DocumentName> one = List.of(DocumentName.of("n0"));
         assertThatExceptionOfType(CommandException.class)
                 .isThrownBy(() -> queues.join(one, another))
-                .withMessageStartingWith("ERR clients wait for 65536 names already");
+                .withMessageStartingWith("ERR clients wait for 65536 names");
         queues.leave(names, all);
         assertThat(queues.places()).isZero();
         queues.join(one, another);

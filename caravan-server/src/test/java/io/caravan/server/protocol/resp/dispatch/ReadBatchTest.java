@@ -25,19 +25,18 @@ class ReadBatchTest {
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final ConnectionMemory memory = Unbounded.memory(channel, LIMIT);
     private final ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), memory, () -> {}, () -> true);
-    private final Session session =
-            new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
+    private final Session session = new Session(1, channel, Authenticator.open());
     private final Queue<Runnable> readers = new ArrayDeque<>();
     private final AtomicInteger pauses = new AtomicInteger();
     private final AtomicInteger done = new AtomicInteger();
 
     private ReadBatch batch(Action.Read action) {
-        ReadBatch batch = new ReadBatch(channel, session, readers::add, replies, pauses::incrementAndGet);
+        ReadBatch batch = new ReadBatch(session, readers::add, replies, pauses::incrementAndGet);
         for (int i = 0; i < READS; i++) {
             batch.add(
                     action,
                     new Command("READ".getBytes(UTF_8)),
-                    replies.open(Protocol.RESP2, new PendingReply.Observer() {}),
+                    replies.open(new PendingReply(replies, Protocol.RESP2)),
                     false,
                     false);
         }
@@ -86,6 +85,18 @@ class ReadBatchTest {
         for (int turns = 1; turns <= READS; turns++) {
             assertThat(turn(batch)).isEqualTo(turns);
         }
+    }
+
+    /** Otherwise, the queue for the reading threads would retain the requests of clients that are gone. */
+    @Test
+    void readsOfAClosedConnectionAreDropped() {
+        ReadBatch batch = batch((session, command) -> new Reply.Number(done.incrementAndGet()));
+        batch.start();
+        session.closed();
+        readers.remove().run();
+        channel.runPendingTasks();
+        assertThat(done).hasValue(0);
+        assertThat(pauses).hasValue(0);
     }
 
     /** Other replies may have taken the memory before the turn of an admitted batch. */

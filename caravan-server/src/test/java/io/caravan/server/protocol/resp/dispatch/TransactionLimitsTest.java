@@ -32,7 +32,7 @@ class TransactionLimitsTest {
 
     private static Session session() {
         EmbeddedChannel channel = new EmbeddedChannel();
-        return new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
+        return new Session(1, channel, Authenticator.open());
     }
 
     private Transaction begin(Session session) {

@@ -147,14 +147,14 @@ final class ReplyInterleavings {
             }
             toAsk--;
             int number = asked++;
-            PendingReply place = replies.open(Protocol.RESP2, new PendingReply.Observer() {
+            PendingReply place = replies.open(new PendingReply(replies, Protocol.RESP2) {
                 @Override
-                public void answered(Reply reply) {
+                protected void answered(Reply reply) {
                     ends.add("answered " + number);
                 }
 
                 @Override
-                public void abandoned() {
+                protected void abandoned() {
                     ends.add("abandoned " + number);
                 }
             });

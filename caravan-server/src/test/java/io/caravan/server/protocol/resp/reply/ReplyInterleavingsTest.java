@@ -46,9 +46,7 @@ class ReplyInterleavingsTest {
                 "ReplyQueue", "        if (!head.done()) {\n            return false;\n        }\n", ""),
         KEEP_COUNTING_WHAT_IS_WRITTEN("ReplyQueue", "            head.hold(0);\n", ""),
         ANSWER_WHAT_IS_ABANDONED(
-                "PendingReply",
-                "observer.abandoned();",
-                "observer.abandoned();\n            observer.answered(reply);");
+                "PendingReply", "            abandoned();", "            abandoned();\n            answered(reply);");
 
         private final SourceEdit edit;
 

@@ -8,9 +8,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class Utf8Test {
+class SliceReaderTest {
     private static boolean endsWhole(byte[] bytes, int length) {
-        return Utf8.endsWhole(Unpooled.wrappedBuffer(bytes, 0, length));
+        return SliceReader.endsWithWholeCharacter(Unpooled.wrappedBuffer(bytes, 0, length));
     }
 
     @ParameterizedTest

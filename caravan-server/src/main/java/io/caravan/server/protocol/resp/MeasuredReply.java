@@ -8,14 +8,12 @@ import io.caravan.server.protocol.resp.commands.SlowLog;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.reply.PendingReply;
+import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Measures the time from the start of a request to its reply, for {@code /metrics} and {@code SLOWLOG}. Used on the
- * event loop.
- */
-final class RequestWatch implements PendingReply.Observer {
+/** A reply whose time since the start of its request is measured, for {@code /metrics} and {@code SLOWLOG}. */
+final class MeasuredReply extends PendingReply {
     private static final String PROTOCOL = "resp";
     /** The name under which metrics count unknown commands and malformed requests. */
     private static final String UNKNOWN = "unknown";
@@ -32,17 +30,19 @@ final class RequestWatch implements PendingReply.Observer {
     private final long startedNanos = System.nanoTime();
 
     /**
-     * Starts the watch.
+     * Creates the place for the reply to a request that starts now.
      *
      * @param spec null if the command does not exist
      * @param command null if the request is malformed
      */
-    RequestWatch(
+    MeasuredReply(
+            ReplyQueue queue,
             ServerMetrics metrics,
             SlowLog slowLog,
             Session session,
             @Nullable CommandSpec spec,
             @Nullable Command command) {
+        super(queue, session.protocol());
         this.metrics = metrics;
         this.slowLog = slowLog;
         this.session = session;
@@ -52,15 +52,15 @@ final class RequestWatch implements PendingReply.Observer {
     }
 
     @Override
-    public void answered(@Nullable Reply reply) {
-        long nanos = count(reply instanceof Reply.Error error ? outcome(error.text()) : RequestOutcome.OK);
+    protected void answered(@Nullable Reply complete) {
+        long nanos = count(complete instanceof Reply.Error error ? outcome(error.text()) : RequestOutcome.OK);
         if (spec != null && command != null) {
             slowLog.done(session, spec, command, nanos);
         }
     }
 
     @Override
-    public void abandoned() {
+    protected void abandoned() {
         count(RequestOutcome.ABANDONED);
     }
 
