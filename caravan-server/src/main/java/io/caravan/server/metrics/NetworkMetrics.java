@@ -37,7 +37,7 @@ public final class NetworkMetrics {
         clients.counter("caravan.connections.rejected", REFUSED, Network::refusedConnections, "limit", "total");
         clients.counter("caravan.connections.rejected", REFUSED, Network::refusedByAddress, "limit", "address");
         Figures<Authenticator> logins = metrics.of(() -> authenticator);
-        logins.counter("caravan.logins.failed", FAILED, Authenticator::failures, "reason", "wrong");
-        logins.counter("caravan.logins.failed", FAILED, Authenticator::refusals, "reason", "limited");
+        logins.counter("caravan.auth.failures", FAILED, Authenticator::failures, "reason", "wrong");
+        logins.counter("caravan.auth.failures", FAILED, Authenticator::refusals, "reason", "limited");
     }
 }

@@ -156,7 +156,7 @@ public final class ServerMetrics implements AutoCloseable {
     public void waitingPops(Supplier<Number> names) {
         of(names)
                 .gauge(
-                        "caravan.pops.waiting",
+                        "caravan.blocked.pops",
                         "Names that clients wait for to take a value, by BLPOP",
                         Number::doubleValue);
     }

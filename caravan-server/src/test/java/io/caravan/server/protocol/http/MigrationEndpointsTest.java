@@ -178,7 +178,7 @@ class MigrationEndpointsTest {
 
         assertThat(server.append("/v1/stream/a/b", "text/plain", "y").statusCode())
                 .isEqualTo(307);
-        String delete = "{\"changes\":[{\"path\":\"/v1/stream/a/b\",\"delete\":true}]}";
+        String delete = "{\"operations\":[{\"path\":\"/v1/stream/a/b\",\"delete\":true}]}";
         HttpResponse<String> batch = server.append("/v1/batch", "application/json", delete);
         HttpFixture.assertProblem(batch, 421, "moved");
         assertThat(batch.body()).contains("because of change 1");

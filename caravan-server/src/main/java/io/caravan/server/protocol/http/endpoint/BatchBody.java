@@ -15,16 +15,16 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** The body of a batch: <code>{"changes": [{"path": ..., "append": [...]}, ...]}</code>. */
+/** The body of a batch: <code>{"operations": [{"path": ..., "append": [...]}, ...]}</code>. */
 final class BatchBody extends JsonBody<StreamChange> {
-    /** Maximum number of changes in a batch, because each of them locks a name. */
-    static final int MAX_CHANGES = 1_000;
+    /** Maximum number of operations in a batch, because each of them locks a name. */
+    static final int MAX_OPERATIONS = 1_000;
 
     private final long maxBatchBytes;
     private long bytes;
 
     private BatchBody(byte[] body, long maxBatchBytes) {
-        super(parser(body), "changes", "change", "invalid_batch");
+        super(parser(body), "operations", "operation", "invalid_batch");
         this.maxBatchBytes = maxBatchBytes;
     }
 
@@ -37,11 +37,11 @@ final class BatchBody extends JsonBody<StreamChange> {
     static List<StreamChange> parse(byte[] body, long maxBatchBytes) {
         return new BatchBody(body, maxBatchBytes)
                 .read(
-                        MAX_CHANGES,
+                        MAX_OPERATIONS,
                         new Problem(
                                 413,
-                                "too_many_changes",
-                                "a batch has at most " + MAX_CHANGES + " changes; send more in another one"));
+                                "too_many_operations",
+                                "a batch has at most " + MAX_OPERATIONS + " operations; send more in another batch"));
     }
 
     @Override

@@ -42,7 +42,7 @@ public final class ClusterEndpoint implements Route.Endpoint {
             throw new Problem(404, "no_cluster", "this server is alone: it was started without --cluster-file");
         }
         Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("group", cluster.group().id().toString());
+        fields.put("id", cluster.id().toString());
         fields.put("slots", cluster.group().slots().toString());
         fields.putAll(brief(cluster));
         fields.put("drained", cluster.drained());

@@ -15,7 +15,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A body that is an object with one array of objects: <code>{"changes": [{"path": ..., ...}, ...]}</code>. Parsing
+ * A body that is an object with one array of objects: <code>{"operations": [{"path": ..., ...}, ...]}</code>. Parsing
  * stops when a limit is exceeded.
  */
 abstract class JsonBody<T> {

@@ -50,7 +50,7 @@ public final class MigrationEndpoints {
             fields.put("moving", info.attributes().movingTo() != null);
             fields.put("identity", documents.identity(info));
             fields.put("origin", origin == null ? null : origin.identity());
-            fields.put("brought", origin == null ? null : origin.brought());
+            fields.put("copiedTo", origin == null ? null : origin.copiedTo());
             fields.put("attributes", PortableAttributes.asJson(PortableAttributes.of(info.attributes())));
             exchange.answer(Answer.json(200, fields));
         });

@@ -22,7 +22,7 @@ import java.util.function.Function;
 /** The endpoint for atomic writes to several streams. */
 public final class StreamBatches {
     /** The operation name of the route of {@link #change}. */
-    public static final String OPERATION = "changeStreams";
+    public static final String OPERATION = "writeBatch";
 
     private final Endpoints endpoints;
 
@@ -46,7 +46,7 @@ public final class StreamBatches {
                     Endpoints.answering(
                             exchange,
                             results -> StreamResponses.promising(
-                                    documents, names, Answer.json(200, Map.of("changes", results)))));
+                                    documents, names, Answer.json(200, Map.of("operations", results)))));
         });
     }
 
@@ -70,7 +70,7 @@ public final class StreamBatches {
                 results.add(change.applyTo(edits.document(change.name())));
             } catch (DocumentException | Problem refused) {
                 int number = results.size() + 1;
-                throw Problem.of(refused).about("nothing was changed, because of change " + number + ": ");
+                throw Problem.of(refused).about("nothing was written, because of operation " + number + ": ");
             }
         }
         return results;

@@ -91,8 +91,8 @@ public final class CarryCommands {
                 documents.identity(info),
                 "origin",
                 origin == null ? null : origin.identity(),
-                "brought",
-                origin == null ? null : origin.brought(),
+                "copied-to",
+                origin == null ? null : origin.copiedTo(),
                 "attributes",
                 new Reply.Fields(attributes));
     }

@@ -26,7 +26,7 @@ final class ClusterStatus {
         ClusterNode leader = cluster.leader().orElse(null);
         Map<String, Object> fields = ordered(
                 "cluster_enabled", 1,
-                "cluster_group", cluster.group().id(),
+                "cluster_id", cluster.id(),
                 "cluster_slots", cluster.group().slots(),
                 "cluster_node", cluster.self().id(),
                 "cluster_role", cluster.leads() ? "leader" : "follower",

@@ -21,7 +21,7 @@ public final class ClusterRouting {
     private static final Set<String> OWN_GROUPS = Set.of("connection", "transactions", "pubsub");
 
     private static final Set<String> OWN =
-            Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE", "CARAVAN.DRAIN");
+            Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE");
 
     private final @Nullable Cluster cluster;
 
@@ -43,11 +43,16 @@ public final class ClusterRouting {
                         + " {part} in braces do");
             }
         }
-        if (OWN_GROUPS.contains(spec.group()) || OWN.contains(spec.name())) {
+        if (OWN_GROUPS.contains(spec.group()) || OWN.contains(spec.name()) || concernsNode(spec, command)) {
             return null;
         }
         GroupView group = slot < 0 ? cluster.group() : cluster.group(slot);
         return group == cluster.group() && cluster.leads() ? null : elsewhere(group, slot);
+    }
+
+    /** Whether this is a subcommand of {@code CARAVAN.CLUSTER} that does not need the leader. */
+    private static boolean concernsNode(CommandSpec spec, Command command) {
+        return spec.name().equals("CARAVAN.CLUSTER") && (command.is(1, "DRAIN") || command.is(1, "HELP"));
     }
 
     /** Whether this node belongs to a cluster and is not the leader. */
@@ -58,12 +63,13 @@ public final class ClusterRouting {
     private static Reply.Error elsewhere(GroupView group, int slot) {
         Optional<ClusterNode> leader = group.leader();
         if (leader.isEmpty()) {
-            return new Reply.Error("CLUSTERDOWN No node leads: an election is under way, or the majority of the hosts"
+            return new Reply.Error("CLUSTERDOWN No node leads: an election is in progress, or the majority of the nodes"
                     + " cannot be reached. Nothing was changed");
         }
-        ClusterNode host = leader.get();
+        ClusterNode node = leader.get();
         return slot < 0
-                ? new Reply.Error("ERR this host follows: ask host " + host.id() + ", which leads, at " + host.resp())
-                : new Reply.Error("MOVED " + slot + " " + host.resp().unbracketed());
+                ? new Reply.Error("ERR this node is a follower: send the command to the leader, node " + node.id() + ", at "
+                        + node.resp())
+                : new Reply.Error("MOVED " + slot + " " + node.resp().unbracketed());
     }
 }
