@@ -7,6 +7,8 @@ import io.caravan.cluster.GroupMember.Progress;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.GroupView;
+import io.caravan.server.metrics.Statistic;
+import io.caravan.server.metrics.Statistics;
 import java.time.Duration;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -33,11 +35,8 @@ final class ClusterStatus {
                 "cluster_change", cluster.change(),
                 "cluster_drained", cluster.drained() ? 1 : 0,
                 "cluster_leader", leader == null ? "" : leader.id(),
-                "cluster_since_seconds", cluster.group().unchangedFor().toSeconds(),
-                "cluster_term", cluster.term(),
-                "cluster_committed_entries", cluster.committed(),
-                "cluster_unapplied_entries", cluster.behind(),
-                "cluster_log_entries", cluster.kept());
+                "cluster_since_seconds", cluster.group().unchangedFor().toSeconds());
+        fields.putAll(Statistic.fields(Statistics.CLUSTER, cluster, "Cluster", true));
         for (ClusterNode host : cluster.hosts()) {
             fields.put("cluster_node_" + host.id(), host(cluster, host, leader));
         }
