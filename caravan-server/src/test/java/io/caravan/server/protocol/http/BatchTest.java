@@ -161,7 +161,7 @@ class BatchTest {
                 "7")) {
             refuses(400, "invalid_batch", "", good, wrong);
         }
-        refuses(400, "invalid_batch", "operations must hold one at least");
+        refuses(400, "invalid_batch", "operations must have at least one element");
         refuses(400, "invalid_offset", "operation 2: ifOffset", good, append("b", "x", ",\"ifOffset\":\"1\""));
         refuses(501, "reserved", "", good, append("__ds/x", "x"));
         refuses(400, "invalid_batch", "names of at most 128", good, "{\"" + "n".repeat(1_000) + "\": 1}");

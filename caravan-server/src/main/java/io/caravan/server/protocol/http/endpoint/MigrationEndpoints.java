@@ -70,9 +70,9 @@ public final class MigrationEndpoints {
     }
 
     private Function<EditedDocument, Map<String, Object>> change(String step, Query query, byte[] body) {
-        ImportBody carried = ImportBody.parse(body, endpoints.config());
+        ImportBody carried = ImportBody.parse(body, endpoints.json(), endpoints.config());
         List<byte[]> values = carried.values();
-        DocumentAttributes attributes = carried.attributes();
+        DocumentAttributes attributes = carried.documentAttributes();
         Replaced replaced = replaced(query.get("replace"));
         switch (step) {
             case "whole" -> {

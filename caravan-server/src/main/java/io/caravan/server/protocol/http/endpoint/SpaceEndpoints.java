@@ -1,7 +1,5 @@
 package io.caravan.server.protocol.http.endpoint;
 
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
@@ -11,7 +9,6 @@ import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.HttpExchange;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -85,30 +82,22 @@ public final class SpaceEndpoints {
     }
 
     /** Parses an object with a number or a word for each setting. */
-    private static SpaceSettings settings(byte[] body) {
-        try (JsonParser json = JsonBody.parser(body)) {
-            require(json.nextToken() == JsonToken.START_OBJECT);
-            SpaceSettings settings = SpaceSettings.NONE;
-            while (json.nextToken() != JsonToken.END_OBJECT) {
-                SpaceSetting setting = SpaceSetting.of(json.currentName());
-                boolean word = setting.unit() == SpaceSetting.Unit.WORD;
-                require(json.nextToken() == (word ? JsonToken.VALUE_STRING : JsonToken.VALUE_NUMBER_INT));
-                settings = settings.with(setting, word ? setting.number(json.getText()) : json.getLongValue());
+    private SpaceSettings settings(byte[] body) {
+        SpaceSettings settings = SpaceSettings.NONE;
+        Map<?, ?> fields = endpoints.json().parse(body, Map.class, INVALID);
+        for (Map.Entry<?, ?> field : fields.entrySet()) {
+            SpaceSetting setting = SpaceSetting.of((String) field.getKey());
+            boolean word = setting.unit() == SpaceSetting.Unit.WORD;
+            if (word && field.getValue() instanceof String text) {
+                settings = settings.with(setting, setting.number(text));
+            } else if (!word && (field.getValue() instanceof Integer || field.getValue() instanceof Long)) {
+                settings = settings.with(setting, ((Number) field.getValue()).longValue());
+            } else {
+                throw Problem.badRequest(
+                        INVALID, setting.key() + " must be " + (word ? "a word" : "a whole number"));
             }
-            require(json.nextToken() == null);
-            return settings;
-        } catch (IOException notJson) {
-            String line =
-                    String.valueOf(notJson.getMessage()).lines().findFirst().orElse("");
-            throw Problem.badRequest(INVALID, "the body is not JSON: " + line);
         }
-    }
-
-    private static void require(boolean holds) {
-        if (!holds) {
-            throw Problem.badRequest(
-                    INVALID, "the body must be an object with a whole number, or a word, for each setting");
-        }
+        return settings;
     }
 
     private static Map<String, Object> described(Space space) {
