@@ -157,6 +157,9 @@ class BatchTest {
                 "{\"path\":\"/v1/stream/b\",\"append\":[\"\\ud800\"]}",
                 "{\"path\":\"/v1/stream/b\",\"append\":[\"x\"],\"append\":[\"y\"]}",
                 "{\"path\":\"/v1/stream/b\",\"append\":[\"x\"],\"ifSequence\":1}",
+                "{\"path\":\"/v1/stream/b\",\"append\":[\"x\"],\"ifOffset\":null}",
+                "{\"path\":\"/v1/stream/b\",\"append\":[null]}",
+                "{\"path\":\"/v1/stream/b\",\"append\":null,\"delete\":true}",
                 "[]",
                 "7")) {
             refuses(400, "invalid_batch", "", good, wrong);

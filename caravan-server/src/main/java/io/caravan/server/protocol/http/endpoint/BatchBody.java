@@ -99,8 +99,7 @@ record BatchBody(@Nullable List<Fields> operations) {
             }
             AppendRequest request = new AppendRequest(values, false, null, null, null, sequence);
             return new Operation(
-                    name,
-                    document -> Result.of(name, request.applyTo(document).info()));
+                    name, document -> Result.of(name, request.applyTo(document).info()));
         }
         if (trim != null) {
             Offset to = Offset.parse(trim, where + ": trim");
@@ -128,7 +127,8 @@ record BatchBody(@Nullable List<Fields> operations) {
             return value;
         } catch (CharacterCodingException halfCharacter) {
             throw Problem.badRequest(
-                    INVALID, where + ": a value is not text, because it has half a surrogate pair; send it with base64");
+                    INVALID,
+                    where + ": a value is not text, because it has half a surrogate pair; send it with base64");
         }
     }
 

@@ -30,8 +30,7 @@ record ImportBody(Map<String, Object> attributes, List<byte[]> values) {
      * @throws Problem if the body is malformed, or exceeds a limit
      */
     static ImportBody parse(byte[] body, JsonBody json, HttpConfig config) {
-        ImportBody given =
-                body.length == 0 ? new ImportBody(null, null) : json.parse(body, ImportBody.class, INVALID);
+        ImportBody given = body.length == 0 ? new ImportBody(null, null) : json.parse(body, ImportBody.class, INVALID);
         require(given.attributes.size() <= MAX_ATTRIBUTES, "a document has at most " + MAX_ATTRIBUTES + " attributes");
         require(
                 given.attributes.values().stream()

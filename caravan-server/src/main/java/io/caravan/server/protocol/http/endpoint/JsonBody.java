@@ -37,20 +37,27 @@ final class JsonBody {
     /** The tokens of the longest valid body without values: a thousand elements, each with all of its fields. */
     private static final int MAX_TOKENS_BESIDES_VALUES = 20_000;
 
-    private static final StreamReadConstraints CONSTRAINTS = StreamReadConstraints.builder()
-            .maxNestingDepth(MAX_DEPTH)
-            .maxNameLength(MAX_NAME_CHARS)
-            .maxStringLength(Integer.MAX_VALUE)
-            .build();
-
     private static final JsonFactory JSON = JsonFactory.builder()
             .disable(JsonFactory.Feature.CHARSET_DETECTION)
             .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .streamReadConstraints(CONSTRAINTS)
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    .maxNestingDepth(MAX_DEPTH)
+                    .maxNameLength(MAX_NAME_CHARS)
+                    .maxStringLength(Integer.MAX_VALUE)
+                    .build())
             .build();
 
-    private final ObjectMapper mapper;
+    private static final ObjectMapper MAPPER = JsonMapper.builder(JSON)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .withCoercionConfigDefaults(coercions -> {
+                for (CoercionInputShape shape : CoercionInputShape.values()) {
+                    coercions.setCoercion(shape, CoercionAction.Fail);
+                }
+            })
+            .build();
+
+    private final long maxTokens;
 
     /**
      * Creates a reader of bodies.
@@ -58,27 +65,19 @@ final class JsonBody {
      * @param maxBatchBytes maximum size of the values of a body in the log, including an overhead for each value
      */
     JsonBody(long maxBatchBytes) {
-        long maxValues = maxBatchBytes / StreamWrites.MESSAGE_OVERHEAD_BYTES;
-        JsonFactory limited = JSON.rebuild()
-                .streamReadConstraints(CONSTRAINTS
-                        .rebuild()
-                        .maxTokenCount(MAX_TOKENS_BESIDES_VALUES + maxValues)
-                        .build())
-                .build();
-        mapper = JsonMapper.builder(limited)
-                .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-                .withCoercionConfigDefaults(coercions -> {
-                    for (CoercionInputShape shape : CoercionInputShape.values()) {
-                        coercions.setCoercion(shape, CoercionAction.Fail);
-                    }
-                })
-                .build();
+        maxTokens = MAX_TOKENS_BESIDES_VALUES + maxBatchBytes / StreamWrites.MESSAGE_OVERHEAD_BYTES;
     }
 
-    /** Rejects nulls, so that a condition that is null by mistake is not ignored. */
-    private static final class NonNull extends JsonParserDelegate {
-        NonNull(JsonParser parser) {
+    /**
+     * Rejects nulls, so that a condition that is null by mistake is not ignored. Also rejects bodies of more tokens than
+     * the longest valid body, because many short values would take a multiple of the size of the body.
+     */
+    private static final class CheckedParser extends JsonParserDelegate {
+        private long tokensLeft;
+
+        CheckedParser(JsonParser parser, long maxTokens) {
             super(parser);
+            tokensLeft = maxTokens;
         }
 
         @Override
@@ -86,6 +85,10 @@ final class JsonBody {
             JsonToken token = super.nextToken();
             if (token == JsonToken.VALUE_NULL) {
                 throw new JsonParseException(this, "null is not a valid value");
+            }
+            if (--tokensLeft < 0) {
+                throw new Problem(
+                        413, "too_many_messages", "the body has too many values; send them in several requests");
             }
             return token;
         }
@@ -97,10 +100,10 @@ final class JsonBody {
      * @param code the code of the problem if the body is invalid
      */
     <T> T parse(byte[] body, Class<T> type, String code) {
-        try (JsonParser parser = new NonNull(mapper.createParser(body))) {
-            return mapper.readValue(parser, type);
+        try (JsonParser parser = new CheckedParser(MAPPER.createParser(body), maxTokens)) {
+            return MAPPER.readValue(parser, type);
         } catch (IOException invalid) {
-            throw Problem.badRequest(code, detail(invalid));
+            throw invalid.getCause() instanceof Problem problem ? problem : Problem.badRequest(code, detail(invalid));
         }
     }
 
@@ -113,11 +116,14 @@ final class JsonBody {
             String where = DocumentName.printable(where(mismatch));
             return mismatch instanceof UnrecognizedPropertyException
                     ? "the field " + where + " is unknown"
-                    : where.isEmpty() ? "the body does not have the expected form" : where + " has a wrong type or value";
+                    : where.isEmpty()
+                            ? "the body does not have the expected form"
+                            : where + " has a wrong type or value";
         }
         String message =
                 invalid instanceof JsonProcessingException json ? json.getOriginalMessage() : invalid.getMessage();
-        return "the body is not JSON: " + String.valueOf(message).lines().findFirst().orElse("");
+        return "the body is not JSON: "
+                + String.valueOf(message).lines().findFirst().orElse("");
     }
 
     private static Throwable cause(IOException invalid) {

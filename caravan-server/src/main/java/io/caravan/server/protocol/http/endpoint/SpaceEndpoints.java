@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http.endpoint;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
@@ -10,7 +11,6 @@ import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -33,9 +33,7 @@ public final class SpaceEndpoints {
                         200,
                         Map.of(
                                 "spaces",
-                                spaces.all().stream()
-                                        .map(SpaceEndpoints::described)
-                                        .toList())));
+                                spaces.all().stream().map(Described::of).toList())));
     }
 
     public void find(HttpExchange exchange) {
@@ -45,7 +43,7 @@ public final class SpaceEndpoints {
             if (space == null) {
                 throw unknown(prefix);
             }
-            return Answer.json(200, described(space));
+            return Answer.json(200, Described.of(space));
         });
     }
 
@@ -53,7 +51,7 @@ public final class SpaceEndpoints {
     public void set(HttpExchange exchange) {
         Prefix prefix = prefix(exchange);
         SpaceSettings settings = settings(exchange.request().body());
-        answer(exchange, spaces -> Answer.json(200, described(spaces.set(prefix, before -> settings))));
+        answer(exchange, spaces -> Answer.json(200, Described.of(spaces.set(prefix, before -> settings))));
     }
 
     public void remove(HttpExchange exchange) {
@@ -93,28 +91,25 @@ public final class SpaceEndpoints {
             } else if (!word && (field.getValue() instanceof Integer || field.getValue() instanceof Long)) {
                 settings = settings.with(setting, ((Number) field.getValue()).longValue());
             } else {
-                throw Problem.badRequest(
-                        INVALID, setting.key() + " must be " + (word ? "a word" : "a whole number"));
+                throw Problem.badRequest(INVALID, setting.key() + " must be " + (word ? "a word" : "a whole number"));
             }
         }
         return settings;
     }
 
-    private static Map<String, Object> described(Space space) {
-        byte[] prefix = space.prefix().toBytes();
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("prefix", new String(prefix, StandardCharsets.UTF_8));
-        fields.put("path", PREFIX + StreamName.encode(prefix));
-        fields.put("settings", space.settings().shown());
-        fields.put("documents", space.documents());
-        fields.put("bytes", space.bytes());
-        fields.put("writes", space.writes());
-        fields.put("writtenBytes", space.writtenBytes());
-        fields.put("retentionTrimmedValues", space.retentionTrimmedValues());
-        fields.put("rejectedSizes", space.sizeRefusals());
-        fields.put("rejectedQuotas", space.quotaRefusals());
-        fields.put("rejectedRates", space.rateRefusals());
-        fields.put("effectiveDurability", space.promise().word());
-        return fields;
+    /** A space in a response. */
+    private record Described(
+            String prefix,
+            String path,
+            Map<String, Object> settings,
+            @JsonUnwrapped Space.Status status) {
+        static Described of(Space space) {
+            byte[] prefix = space.prefix().toBytes();
+            return new Described(
+                    new String(prefix, StandardCharsets.UTF_8),
+                    PREFIX + StreamName.encode(prefix),
+                    space.settings().shown(),
+                    space.status());
+        }
     }
 }
