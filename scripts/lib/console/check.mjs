@@ -16,7 +16,7 @@ const PREFIX = '/below/a/proxy';
 const PAGES = ['live', 'store', 'documents', 'archive', 'cluster', 'clients', 'settings'];
 /** The response of a node of a cluster with two groups, as in ClusterGroupsTest. The server itself has no cluster. */
 const CLUSTER = {
-  group: '3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10', role: 'leader', node: 'a', leader: 'a',
+  id: '3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10', role: 'leader', node: 'a', leader: 'a',
   since: new Date(Date.now() - 3_700_000).toISOString(), unappliedEntries: 0, term: 7, committedEntries: 48_211, logEntries: 48_213,
   nodes: ['a', 'b', 'c'].map((id, i) => ({
     id, resp: `10.0.0.${i + 1}:6380`, http: `10.0.0.${i + 1}:4437`, committedEntries: 48_211 - 1_200 * (i === 2),

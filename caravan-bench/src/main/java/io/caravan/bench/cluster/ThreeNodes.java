@@ -76,7 +76,7 @@ final class ThreeNodes implements RunningSystem {
     }
 
     private void writeFile() throws IOException {
-        StringBuilder text = new StringBuilder("group = " + UUID.randomUUID() + "\n");
+        StringBuilder text = new StringBuilder("cluster = " + UUID.randomUUID() + "\n");
         for (String id : IDS) {
             int resp = FreePorts.next();
             addresses.put(id, new InetSocketAddress(Ports.HOST, resp));

@@ -19,13 +19,9 @@ import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.document.space.Promise;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.Spaces;
-import io.caravan.server.metrics.ArchiveMetrics;
-import io.caravan.server.metrics.ClusterMetrics;
 import io.caravan.server.metrics.DiskSpace;
-import io.caravan.server.metrics.NetworkMetrics;
 import io.caravan.server.metrics.ServerMetrics;
-import io.caravan.server.metrics.SpaceMetrics;
-import io.caravan.server.metrics.StoreMetrics;
+import io.caravan.server.metrics.Statistics;
 import io.caravan.server.net.Network;
 import io.caravan.server.protocol.http.HttpProtocol;
 import io.caravan.server.protocol.http.codec.HttpConfig;
@@ -89,9 +85,9 @@ public final class Server implements AutoCloseable {
         this.cluster = cluster;
         this.settings = List.copyOf(settings);
         this.network = new Network(config.network());
-        NetworkMetrics.register(metrics, network, config.authenticator());
+        metrics.register(network, config.authenticator());
         if (cluster != null) {
-            ClusterMetrics.register(metrics, cluster);
+            metrics.register(Statistics.CLUSTER, () -> cluster);
         }
         this.readers = Executors.newFixedThreadPool(config.readers(), new DefaultThreadFactory("caravan-reader", true));
         HttpConfig httpConfig = config.http();
@@ -144,8 +140,7 @@ public final class Server implements AutoCloseable {
         this.backups = backups;
         DocumentService opened = open(store);
         DiskSpace disk = new DiskSpace(config.restore().data());
-        StoreMetrics.register(metrics, opened, disk);
-        SpaceMetrics.register(metrics, opened.spaces());
+        metrics.register(opened, disk);
         ArchiveConfig archive = config.archive();
         refuseIdle(opened.spaces(), archive);
         RestoreService restoring = archive == null ? null : startArchive(archive, opened, store);
@@ -259,10 +254,10 @@ public final class Server implements AutoCloseable {
     private RestoreService startArchive(ArchiveConfig archive, DocumentService opened, ListStore store) {
         Archiver archives = Archiver.start(opened, store, archive);
         archiver = archives;
-        ArchiveMetrics.register(metrics, archives::status);
+        metrics.register(Statistics.ARCHIVE, archives::status);
         ServerRestores started = ServerRestores.start(archives::readable, opened, config.restore(), config.readers());
         restores = started;
-        ArchiveMetrics.register(metrics, started);
+        metrics.register(started);
         return started.service();
     }
 

@@ -79,7 +79,10 @@ public final class Shutdown implements Runnable {
 
     private static void halt(int code) {
         try {
-            LOG.info(code == 0 ? "stopped" : "stopped, but not cleanly: every answered change is in the store's log");
+            LOG.info(
+                    code == 0
+                            ? "stopped"
+                            : "stopped, but not cleanly: every acknowledged write is in the log of the store");
         } finally {
             Runtime.getRuntime().halt(code);
         }

@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -24,6 +25,10 @@ public final class Cluster {
     /** The Raft directory, next to the store in a node's data directory. */
     public static final String RAFT_FOLDER = "raft";
 
+    /** The time without a response after which the leader considers a follower unreachable. */
+    public static final Duration SILENCE = Duration.ofSeconds(5);
+
+    private final UUID id;
     private final ClusterGroup group;
     private final ClusterNode self;
     private final @Nullable SslContext tls;
@@ -45,6 +50,7 @@ public final class Cluster {
      * @param clock measures how long the leader has been known
      */
     public Cluster(ClusterFile file, String self, @Nullable SslContext tls, boolean strictReads, InstantSource clock) {
+        this.id = file.id();
         this.group = file.groupOf(self);
         ClusterNode host = file.host(self);
         this.self = host;
@@ -88,6 +94,11 @@ public final class Cluster {
     /** Sets whether this node, from now on, has the store open and serves it. */
     public void serving(boolean now) {
         serving = now;
+    }
+
+    /** Returns the id of the cluster, which all its groups share. */
+    public UUID id() {
+        return id;
     }
 
     /** Returns the group of this node. */
@@ -222,6 +233,26 @@ public final class Cluster {
                 .findFirst();
     }
 
+    /** Returns the number of followers that this node, the leader, considers reachable. */
+    public long reachable() {
+        return progress().stream()
+                .filter(each -> each.silent() != null && !isSilent(each))
+                .count();
+    }
+
+    /**
+     * Whether this node considers another node reachable. A node whose progress is unknown, for example because this
+     * node is a follower, counts as reachable.
+     */
+    public boolean reachable(ClusterNode host) {
+        return progress(host).filter(Cluster::isSilent).isEmpty();
+    }
+
+    /** Whether a node has not responded to the leader for {@link #SILENCE}. */
+    public static boolean isSilent(Progress progress) {
+        return progress.silent() != null && progress.silent().compareTo(SILENCE) >= 0;
+    }
+
     /**
      * Transfers leadership to another node, and waits until that node leads.
      *
@@ -230,10 +261,10 @@ public final class Cluster {
      */
     public void transfer(String host, Duration timeout) throws IOException {
         ClusterNode next = host(host)
-                .orElseThrow(() -> new IllegalArgumentException("the cluster has no host '" + host + "', but "
+                .orElseThrow(() -> new IllegalArgumentException("the cluster has no node '" + host + "'; its nodes are "
                         + hosts().stream().map(ClusterNode::id).toList()));
         if (next.equals(self)) {
-            throw new IllegalArgumentException("host " + host + " leads already");
+            throw new IllegalArgumentException("node " + host + " already leads");
         }
         takingPart().transferLeadership(host, timeout);
     }
@@ -241,7 +272,7 @@ public final class Cluster {
     private GroupMember takingPart() throws IOException {
         GroupMember here = member;
         if (here == null) {
-            throw new IOException("this host does not take part yet");
+            throw new IOException("this node is not a member of its group yet");
         }
         return here;
     }
@@ -272,9 +303,9 @@ public final class Cluster {
 
     private GroupMember leading() throws IOException {
         if (!serving) {
-            throw new IOException("this host follows: ask "
-                    + leader().map(known -> "host " + known.id() + ", which leads, at " + known.resp())
-                            .orElse("again when a host leads"));
+            throw new IOException("this node is a follower: send the command to the leader"
+                    + leader().map(known -> ", node " + known.id() + ", at " + known.resp())
+                            .orElse(", once a node leads"));
         }
         return takingPart();
     }
@@ -282,18 +313,17 @@ public final class Cluster {
     private void requireOwnAddresses(ClusterNode joining) {
         List<HostPort> wanted = addresses(joining);
         if (Set.copyOf(wanted).size() < wanted.size()) {
-            throw new IllegalArgumentException("host " + joining.id() + " needs three addresses, each its own");
+            throw new IllegalArgumentException("node " + joining.id() + " needs three different addresses");
         }
         for (GroupView each : groups) {
             for (ClusterNode host : each.hosts()) {
                 if (each != own && host.id().equals(joining.id())) {
                     throw new IllegalArgumentException(
-                            "the group of the slots " + each.slots() + " has a host " + host.id() + " already");
+                            "the group of the slots " + each.slots() + " already has a node " + host.id());
                 }
                 for (HostPort address : addresses(host)) {
                     if (wanted.contains(address)) {
-                        throw new IllegalArgumentException(
-                                "host " + host.id() + " has the address " + address + " already");
+                        throw new IllegalArgumentException("node " + host.id() + " already has the address " + address);
                     }
                 }
             }
@@ -318,7 +348,7 @@ public final class Cluster {
     public void drain(boolean now) throws IOException {
         if (!takingPart().drain(now) && now) {
             throw new IOException(
-                    "no other host could take over, so this one goes on leading; ask again, or transfer leadership");
+                    "no other node could take over, so this node still leads: repeat the command, or transfer leadership");
         }
     }
 

@@ -5,6 +5,7 @@ import io.caravan.server.config.PropertiesFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -18,19 +19,20 @@ import org.jspecify.annotations.Nullable;
  * and, for each node, three addresses:
  *
  * <pre>{@code
- * group  = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10
- * a.peer = 10.0.0.1:7000
- * a.resp = 10.0.0.1:6380
- * a.http = 10.0.0.1:4437
+ * cluster = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10
+ * a.peer  = 10.0.0.1:7000
+ * a.resp  = 10.0.0.1:6380
+ * a.http  = 10.0.0.1:4437
  * }</pre>
  *
  * <p>A cluster of several groups has a fourth line for each node, {@code a.slots = 0-8191}. Nodes with the same slots
  * form a group.
  *
+ * @param id unique among all clusters
  * @param groups in the order of their slots; together they have every slot exactly once
  */
-public record ClusterFile(List<ClusterGroup> groups) {
-    private static final String GROUP = "group";
+public record ClusterFile(UUID id, List<ClusterGroup> groups) {
+    private static final String CLUSTER = "cluster";
     private static final String SLOTS = ".slots";
     private static final Set<String> OF_HOSTS = Set.of("peer", "resp", "http", "slots");
 
@@ -38,9 +40,19 @@ public record ClusterFile(List<ClusterGroup> groups) {
         groups = List.copyOf(groups);
     }
 
-    /** Creates the configuration of a cluster with one group. */
-    public ClusterFile(UUID cluster, List<ClusterNode> hosts) {
-        this(List.of(ClusterGroup.of(cluster, SlotRange.ALL, hosts)));
+    /** Creates the configuration of a new cluster with one group. */
+    public static ClusterFile ofOneGroup(List<ClusterNode> hosts) {
+        return of(UUID.randomUUID(), Map.of(SlotRange.ALL, hosts));
+    }
+
+    /** Creates the configuration of a cluster with a group for each range of slots. */
+    public static ClusterFile of(UUID id, Map<SlotRange, List<ClusterNode>> groups) {
+        return new ClusterFile(
+                id,
+                groups.entrySet().stream()
+                        .map(group -> ClusterGroup.of(id, group.getKey(), group.getValue()))
+                        .sorted(Comparator.comparing(ClusterGroup::slots))
+                        .toList());
     }
 
     /**
@@ -67,16 +79,13 @@ public record ClusterFile(List<ClusterGroup> groups) {
             host.member();
             for (HostPort address : List.of(host.peer(), host.resp(), host.http())) {
                 if (!taken.add(address)) {
-                    throw new IllegalArgumentException(address + " is there twice");
+                    throw new IllegalArgumentException("the address " + address + " occurs twice");
                 }
             }
             hosts.computeIfAbsent(slots(lines, id), each -> new ArrayList<>()).add(host);
         }
         requireEachSlotOnce(hosts.keySet());
-        UUID cluster = cluster(lines.get(GROUP));
-        return new ClusterFile(hosts.entrySet().stream()
-                .map(group -> ClusterGroup.of(cluster, group.getKey(), group.getValue()))
-                .toList());
+        return of(cluster(lines.get(CLUSTER)), hosts);
     }
 
     private static Set<String> ids(Map<String, String> lines) {
@@ -85,9 +94,10 @@ public record ClusterFile(List<ClusterGroup> groups) {
             int dot = name.lastIndexOf('.');
             if (dot > 0 && OF_HOSTS.contains(name.substring(dot + 1))) {
                 ids.add(name.substring(0, dot));
-            } else if (!name.equals(GROUP)) {
-                throw new IllegalArgumentException("'" + name + "' is not 'group', and not a host's name with .peer,"
-                        + " .resp, .http or .slots behind it");
+            } else if (!name.equals(CLUSTER)) {
+                throw new IllegalArgumentException(
+                        "'" + name + "' is not 'cluster', and not the id of a node with .peer,"
+                                + " .resp, .http or .slots behind it");
             }
         }
         return ids;
@@ -106,14 +116,14 @@ public record ClusterFile(List<ClusterGroup> groups) {
         int next = 0;
         for (SlotRange slots : inOrder) {
             if (slots.first() != next) {
-                throw new IllegalArgumentException("the groups' slots must be all slots, each once, and a host without"
+                throw new IllegalArgumentException("the groups must have each slot exactly once, and a node without"
                         + " .slots has all: the next slot is " + next + ", but the next group's are " + slots + ", of "
                         + inOrder);
             }
             next = slots.last() + 1;
         }
         if (next != Slots.COUNT && !inOrder.isEmpty()) {
-            throw new IllegalArgumentException("no host has the slots from " + next + " to " + (Slots.COUNT - 1));
+            throw new IllegalArgumentException("no node has the slots from " + next + " to " + (Slots.COUNT - 1));
         }
     }
 
@@ -122,7 +132,7 @@ public record ClusterFile(List<ClusterGroup> groups) {
             return UUID.fromString(String.valueOf(text));
         } catch (IllegalArgumentException wrong) {
             throw new IllegalArgumentException(
-                    "'group' must be a UUID, such as uuidgen prints, that no other cluster has; was " + text, wrong);
+                    "'cluster' must be a UUID, such as uuidgen prints, that no other cluster has; was " + text, wrong);
         }
     }
 
@@ -168,7 +178,7 @@ public record ClusterFile(List<ClusterGroup> groups) {
         return groups.stream()
                 .filter(group -> group.has(id))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("the cluster has no host '" + id + "', but "
+                .orElseThrow(() -> new IllegalArgumentException("the cluster has no node '" + id + "'; its nodes are "
                         + hosts().stream().map(ClusterNode::id).toList()));
     }
 }

@@ -1,8 +1,14 @@
 package io.caravan.server.metrics;
 
+import io.caravan.StoreStats;
+import io.caravan.server.archive.restore.Drills;
+import io.caravan.server.archive.restore.Hydration;
+import io.caravan.server.archive.restore.ServerRestores;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.Network;
+import io.caravan.server.security.Authenticator;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
@@ -17,12 +23,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.function.ToDoubleFunction;
 
 /**
  * The server's metrics, in the Prometheus format. Recording a request costs a table lookup and a histogram update.
@@ -51,6 +56,7 @@ public final class ServerMetrics implements AutoCloseable {
     private final List<Runnable> changing = new CopyOnWriteArrayList<>();
 
     private final Map<Request, Timer> requests = new ConcurrentHashMap<>();
+    private final Map<String, Supplier<Number>> connections = new ConcurrentHashMap<>();
 
     /** The outcome of a request. */
     public enum RequestOutcome {
@@ -64,30 +70,6 @@ public final class ServerMetrics implements AutoCloseable {
         ABANDONED
     }
 
-    /** Registers the metrics of one source, which is read again for each metric. */
-    record Figures<T>(MeterRegistry registry, Supplier<T> source) {
-        /** Registers a gauge; {@code tags} are names, each followed by its value. */
-        void gauge(String name, String description, ToDoubleFunction<T> figure, String... tags) {
-            Gauge.builder(name, () -> figure.applyAsDouble(source.get()))
-                    .description(description)
-                    .tags(tags)
-                    .register(registry);
-        }
-
-        /** Returns a registration for the metrics of a part of the source. */
-        <P> Figures<P> part(Function<T, P> part) {
-            return new Figures<>(registry, () -> part.apply(source.get()));
-        }
-
-        /** Registers a counter, with the same parameters as {@link #gauge}. */
-        void counter(String name, String description, ToDoubleFunction<T> figure, String... tags) {
-            FunctionCounter.builder(name, source, any -> figure.applyAsDouble(source.get()))
-                    .description(description)
-                    .tags(tags)
-                    .register(registry);
-        }
-    }
-
     private record Request(String protocol, String operation, RequestOutcome outcome) {}
 
     /** Creates metrics that include those of the JVM. */
@@ -97,11 +79,93 @@ public final class ServerMetrics implements AutoCloseable {
         new JvmThreadMetrics().bindTo(registry);
         new ProcessorMetrics().bindTo(registry);
         new UptimeMetrics().bindTo(registry);
+        register(Statistics.CONNECTIONS, () -> connections);
     }
 
-    /** Returns a registration for metrics that are read from this source when they are scraped. */
-    <T> Figures<T> of(Supplier<T> source) {
-        return new Figures<>(registry, source);
+    /** Registers the metrics of the store, its documents, its spaces, and its disk. */
+    public void register(DocumentService documents, DiskSpace disk) {
+        register(Statistics.DOCUMENTS, () -> documents);
+        register(Statistics.STORE, new LatestStats(documents));
+        register(Statistics.DISK, () -> disk);
+        register(Statistics.SPACES, documents::spaces);
+    }
+
+    /** Registers the metrics of the clients. */
+    public void register(Network network, Authenticator authenticator) {
+        register(Statistics.NETWORK, () -> network);
+        register(Statistics.AUTHENTICATION, () -> authenticator);
+    }
+
+    /** Registers the metrics of hydration and drills, if they are configured. */
+    public void register(ServerRestores restores) {
+        Hydration hydration = restores.hydration();
+        if (hydration != null) {
+            register(Statistics.HYDRATION, () -> hydration);
+        }
+        Drills drills = restores.drills();
+        if (drills != null) {
+            register(Statistics.DRILLS, () -> drills);
+        }
+    }
+
+    /** Registers metrics, which are read from the source when they are scraped. */
+    public <T> void register(List<Statistic<T>> statistics, Supplier<T> source) {
+        statistics.stream().filter(Statistic::isMetric).forEach(each -> register(each, source));
+    }
+
+    private <T> void register(Statistic<T> statistic, Supplier<T> source) {
+        String label = statistic.label();
+        if (label != null && statistic.type() == Statistic.Type.GAUGE) {
+            MultiGauge gauges = MultiGauge.builder(statistic.name())
+                    .description(statistic.text())
+                    .register(registry);
+            changing.add(() -> gauges.register(rows(statistic, label, source.get()), true));
+        } else if (statistic.type() == Statistic.Type.GAUGE) {
+            Gauge.builder(statistic.name(), () -> statistic.metric(source.get(), ""))
+                    .description(statistic.text())
+                    .register(registry);
+        } else {
+            Set<String> values = label == null
+                    ? Set.of("")
+                    : statistic.values().apply(source.get()).keySet();
+            for (String value : values) {
+                FunctionCounter.builder(statistic.name(), source, any -> statistic.metric(source.get(), value))
+                        .description(statistic.text())
+                        .tags(label == null ? Tags.empty() : Tags.of(label, value))
+                        .register(registry);
+            }
+        }
+    }
+
+    private static <T> List<MultiGauge.Row<?>> rows(Statistic<T> statistic, String label, T source) {
+        return statistic.values().apply(source).entrySet().stream()
+                .<MultiGauge.Row<?>>map(each -> MultiGauge.Row.of(
+                        Tags.of(label, each.getKey()), each.getValue().doubleValue() * statistic.scale()))
+                .toList();
+    }
+
+    /** The store's statistics, read together, at most once a second. */
+    private static final class LatestStats implements Supplier<StoreStats> {
+        private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+        private final DocumentService documents;
+        private StoreStats latest;
+        private long readNanos = System.nanoTime();
+
+        LatestStats(DocumentService documents) {
+            this.documents = documents;
+            this.latest = documents.stats();
+        }
+
+        @Override
+        public synchronized StoreStats get() {
+            long now = System.nanoTime();
+            if (now - readNanos >= FRESH_NANOS) {
+                latest = documents.stats();
+                readNanos = now;
+            }
+            return latest;
+        }
     }
 
     /**
@@ -139,7 +203,7 @@ public final class ServerMetrics implements AutoCloseable {
 
     private Timer timer(Request request) {
         return Timer.builder("caravan.requests")
-                .description("Requests, timed from when one has come in whole to its answer")
+                .description(Statistics.REQUESTS.text())
                 .tag("protocol", request.protocol())
                 .tag("operation", request.operation())
                 .tag("outcome", label(request))
@@ -147,18 +211,14 @@ public final class ServerMetrics implements AutoCloseable {
                 .register(registry);
     }
 
-    /** Registers a gauge of the number of a protocol's open connections. */
+    /** Adds the number of a protocol's open connections. */
     public void connections(String protocol, Supplier<Number> open) {
-        of(open).gauge("caravan.connections", "Open connections", Number::doubleValue, "protocol", protocol);
+        connections.put(protocol, open);
     }
 
-    /** Registers a gauge of the number of names that blocking pops wait for. */
-    public void waitingPops(Supplier<Number> names) {
-        of(names)
-                .gauge(
-                        "caravan.pops.waiting",
-                        "Names that clients wait for to take a value, by BLPOP",
-                        Number::doubleValue);
+    /** Registers the number of names that blocking pops wait for. */
+    public void blockedPops(Supplier<Number> names) {
+        register(Statistics.BLOCKED_POPS, () -> names);
     }
 
     /**
@@ -166,23 +226,8 @@ public final class ServerMetrics implements AutoCloseable {
      * disconnected because they lagged too far.
      */
     public void subscriptions(Supplier<Number> open, Supplier<Number> closed) {
-        of(open).gauge("caravan.subscriptions", "Channels and patterns that clients listen to", Number::doubleValue);
-        of(closed)
-                .counter(
-                        "caravan.subscribers.closed",
-                        "Connections closed because they took their messages too slowly",
-                        Number::doubleValue);
-    }
-
-    /** Registers gauges of one name that differ in a tag; the tag's values may change between scrapes. */
-    void gauges(String name, String description, String tag, Supplier<Map<String, Double>> figures) {
-        MultiGauge gauges = MultiGauge.builder(name).description(description).register(registry);
-        changing.add(() -> gauges.register(
-                figures.get().entrySet().stream()
-                        .<MultiGauge.Row<?>>map(
-                                figure -> MultiGauge.Row.of(Tags.of(tag, figure.getKey()), figure.getValue()))
-                        .toList(),
-                true));
+        register(Statistics.SUBSCRIPTIONS, () -> open);
+        register(Statistics.SUBSCRIBERS_CLOSED, () -> closed);
     }
 
     /** Returns all metrics as text. */

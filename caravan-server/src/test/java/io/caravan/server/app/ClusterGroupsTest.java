@@ -327,7 +327,7 @@ class ClusterGroupsTest {
         String there = nameIn(1, "crossed");
         for (ClusterNode host : List.of(follower(0), leaders().get(1))) {
             for (List<String> order : List.of(List.of(here, there), List.of(there, here))) {
-                HttpResponse<String> batch = post(host, "/v1/batch", "changes", "\"append\":[\"1\"]", order);
+                HttpResponse<String> batch = post(host, "/v1/batch", "operations", "\"append\":[\"1\"]", order);
                 assertThat(batch.statusCode()).as(batch.body()).isEqualTo(409);
                 assertThat(batch.body()).contains("cross_slot", order.get(1));
                 HttpResponse<String> live = post(host, "/v1/live", "streams", "\"offset\":\"-1\"", order);
@@ -343,8 +343,8 @@ class ClusterGroupsTest {
         assertThat(cluster.call(leaders().get(0), "EXISTS", here)).isEqualTo(":0");
         String tagged = "{" + there + "}";
         assertThat(cluster.call(leaders().get(1), "RPUSH", tagged, "1")).isEqualTo(":1");
-        HttpResponse<String> together =
-                post(follower(0), "/v1/batch", "changes", "\"append\":[\"2\"]", List.of(there, "%7B" + there + "%7D"));
+        HttpResponse<String> together = post(
+                follower(0), "/v1/batch", "operations", "\"append\":[\"2\"]", List.of(there, "%7B" + there + "%7D"));
         assertThat(together.statusCode()).as(together.body()).isEqualTo(200);
         assertThat(cluster.call(leaders().get(1), "LRANGE", tagged, "0", "-1")).isEqualTo("[$1, $2]");
     }
@@ -405,7 +405,7 @@ class ClusterGroupsTest {
     @Test
     void aHostJoinsItsOwnGroupOnly() throws Exception {
         String text = """
-                group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10
+                cluster = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10
                 x.peer = 127.0.0.1:11
                 x.resp = 127.0.0.1:12
                 x.http = 127.0.0.1:13
@@ -427,11 +427,11 @@ class ClusterGroupsTest {
         ClusterNode other = follower(1);
         ClusterNode asked = leaders().get(0);
         String address = other.resp().toString();
-        assertThat(cluster.call(asked, "CARAVAN.HOSTS", "ADD", "x", "127.0.0.1:11", address, "127.0.0.1:13"))
-                .startsWith("-ERR host " + other.id() + " has the address " + other.resp());
+        assertThat(cluster.call(asked, "CARAVAN.CLUSTER", "ADD", "x", "127.0.0.1:11", address, "127.0.0.1:13"))
+                .startsWith("-ERR node " + other.id() + " already has the address " + other.resp());
         assertThat(cluster.call(
-                        asked, "CARAVAN.HOSTS", "ADD", other.id(), "127.0.0.1:11", "127.0.0.1:12", "127.0.0.1:13"))
-                .startsWith("-ERR the group of the slots 8192-16383 has a host " + other.id());
+                        asked, "CARAVAN.CLUSTER", "ADD", other.id(), "127.0.0.1:11", "127.0.0.1:12", "127.0.0.1:13"))
+                .startsWith("-ERR the group of the slots 8192-16383 already has a node " + other.id());
     }
 
     @Test

@@ -26,7 +26,7 @@ class ClusterMembershipTest {
     private Path directory;
 
     private static String[] add(ClusterNode host) {
-        return ("CARAVAN.HOSTS ADD " + host.id() + " " + host.peer() + " " + host.resp() + " " + host.http())
+        return ("CARAVAN.CLUSTER ADD " + host.id() + " " + host.peer() + " " + host.resp() + " " + host.http())
                 .split(" ");
     }
 
@@ -35,8 +35,7 @@ class ClusterMembershipTest {
     }
 
     private Path file(TestCluster cluster, ClusterNode... more) throws IOException {
-        StringBuilder text =
-                new StringBuilder("group = " + cluster.view("a").group().id() + "\n");
+        StringBuilder text = new StringBuilder("cluster = " + cluster.view("a").id() + "\n");
         for (ClusterNode host :
                 Stream.concat(cluster.hosts().stream(), Stream.of(more)).toList()) {
             text.append("%1$s.peer = %2$s%n%1$s.resp = %3$s%n%1$s.http = %4$s%n"
@@ -174,24 +173,25 @@ class ClusterMembershipTest {
     private void changesThatMakeNoSenseAreRefused(TestCluster cluster) throws Exception {
         ClusterNode leader = cluster.awaitLeader();
         ClusterNode follower = cluster.follower();
-        assertThat(cluster.call(follower, "CARAVAN.HOSTS", "REMOVE", "a"))
+        assertThat(cluster.call(follower, "CARAVAN.CLUSTER", "REMOVE", "a"))
                 .startsWith("-ERR this node is a follower: send the command to the leader, node " + leader.id());
-        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "MOVE", "a")).startsWith("-ERR say ADD");
-        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "REMOVE", "z")).startsWith("-ERR the group has no host z");
-        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "REMOVE", leader.id())).contains("leads: hand leadership");
-        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:2", "nowhere"))
+        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "MOVE", "a")).startsWith("-ERR unknown subcommand");
+        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "REMOVE", "z")).startsWith("-ERR the group has no host z");
+        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "REMOVE", leader.id()))
+                .contains("leads: hand leadership");
+        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "ADD", "d", "127.0.0.1:1", "127.0.0.1:2", "nowhere"))
                 .contains("'nowhere' is not HOST:PORT");
         String taken = follower.http().toString();
-        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", taken, "127.0.0.1:3"))
-                .contains("host " + follower.id() + " has the address " + follower.http() + " already");
-        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "ADD", "d", "127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:3"))
-                .contains("needs three addresses");
-        assertThat(cluster.call(leader, "CARAVAN.HOSTS", "ADD", "a!", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"))
+        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "ADD", "d", "127.0.0.1:1", taken, "127.0.0.1:3"))
+                .contains("node " + follower.id() + " already has the address " + follower.http());
+        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "ADD", "d", "127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:3"))
+                .contains("needs three different addresses");
+        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "ADD", "a!", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"))
                 .contains("a host's id has");
         String file = file(cluster).toString();
         String server = leader.resp().toString();
         ClusterCommandRun run = ClusterCommandRun.of("add", "x", "--cluster-file", file, "--server", server);
         assertThat(run.exitCode()).isEqualTo(1);
-        assertThat(run.text()).contains("the cluster has no host 'x'");
+        assertThat(run.text()).contains("the cluster has no node 'x'");
     }
 }

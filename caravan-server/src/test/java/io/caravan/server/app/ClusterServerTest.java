@@ -112,9 +112,10 @@ class ClusterServerTest {
         int slot = Slots.of("alone".getBytes(UTF_8));
         assertThat(cluster.call(leader, "CLUSTER", "COUNTKEYSINSLOT", String.valueOf(slot)))
                 .isEqualTo(":1");
-        assertThat(cluster.call(leader, "CARAVAN.TRANSFER", leader.id()))
-                .startsWith("-ERR host " + leader.id() + " leads");
-        assertThat(cluster.call(leader, "CARAVAN.TRANSFER", "z")).startsWith("-ERR the cluster has no host 'z'");
+        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "TRANSFER", leader.id()))
+                .startsWith("-ERR node " + leader.id() + " already leads");
+        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "TRANSFER", "z"))
+                .startsWith("-ERR the cluster has no node 'z'");
     }
 
     @Test
@@ -153,7 +154,7 @@ class ClusterServerTest {
                 .toList();
         String listed = cluster.call(cluster.awaitLeader(), "COMMAND", "LIST");
         assertThat(documented)
-                .contains("CLUSTER", "CARAVAN.TRANSFER")
+                .contains("CLUSTER", "CARAVAN.CLUSTER")
                 .allSatisfy(name -> assertThat(listed).contains("$" + name.toLowerCase(Locale.ROOT)));
     }
 
@@ -195,8 +196,8 @@ class ClusterServerTest {
     @Test
     void aHostThatIsDrainedDoesNotLeadUntilThatIsUndone() throws Exception {
         ClusterNode first = cluster.awaitLeader();
-        assertThat(cluster.call(first, "CARAVAN.DRAIN", "MAYBE")).startsWith("-ERR say ON or OFF");
-        assertThat(cluster.call(first, "CARAVAN.DRAIN", "ON")).isEqualTo("+OK");
+        assertThat(cluster.call(first, "CARAVAN.CLUSTER", "DRAIN", "MAYBE")).startsWith("-ERR syntax error");
+        assertThat(cluster.call(first, "CARAVAN.CLUSTER", "DRAIN", "ON")).isEqualTo("+OK");
         Eventually.await("another host leads", () -> !cluster.awaitLeader().id().equals(first.id()));
         assertThat(cluster.call(first, "INFO", "cluster")).contains("cluster_drained:1");
 
@@ -207,14 +208,14 @@ class ClusterServerTest {
                 () -> cluster.view(first.id()).term() > term + 1);
         assertThat(cluster.awaitLeader()).isNotEqualTo(first);
 
-        assertThat(cluster.call(first, "CARAVAN.DRAIN", "OFF")).isEqualTo("+OK");
+        assertThat(cluster.call(first, "CARAVAN.CLUSTER", "DRAIN", "OFF")).isEqualTo("+OK");
         cluster.lead(first);
     }
 
     /** Asks for a transfer of leadership and ignores the reply, because the transfer may close the connection. */
     private static void askToLead(ClusterNode host) {
         try {
-            cluster.call(cluster.awaitLeader(), "CARAVAN.TRANSFER", host.id());
+            cluster.call(cluster.awaitLeader(), "CARAVAN.CLUSTER", "TRANSFER", host.id());
         } catch (IOException ended) {
             System.out.println("leadership moved meanwhile: " + ended);
         }

@@ -140,7 +140,7 @@ class ShardedServerTest {
         assertThat(client.call("EXEC")).startsWith("-CROSSSLOT ");
         answers("[$a]", "LRANGE", one, "0", "-1");
         String change = "{\"path\":\"/v1/stream/%s\",\"append\":[\"b\"]}".formatted(one);
-        String changes = "{\"changes\":[" + change + "," + change.replace(one, other) + "]}";
+        String changes = "{\"operations\":[" + change + "," + change.replace(one, other) + "]}";
         HttpResponse<String> batch = http("POST", "/v1/batch", changes);
         assertThat(batch.statusCode()).as(batch.body()).isEqualTo(409);
         assertThat(batch.body()).contains("\"code\":\"cross_slot\"");

@@ -82,8 +82,7 @@ class SpaceDurabilityTest {
         tells("memory", server.http("POST", "/v1/stream/m/h?trim=" + Offset.of(1), ""));
         tells("memory", server.http("HEAD", "/v1/stream/m/h", ""));
         tells("memory", server.http("POST", "/v1/batch", """
-            {"changes": [{"path": "/v1/stream/m/h", "append": ["three"]}]}\
-            """));
+                {"operations": [{"path": "/v1/stream/m/h", "append": ["three"]}]}"""));
         tells("memory", server.http("DELETE", "/v1/stream/m/h", ""));
         assertThat(forces()).as("forces").isEqualTo(before);
         assertThat(client.call("CARAVAN.INFO", "m/a")).contains("$durability, $memory");
@@ -123,8 +122,7 @@ class SpaceDurabilityTest {
         assertThat(client.call("EXEC")).isEqualTo("[:2, :1]");
         assertThat(forces()).isEqualTo(before + 1);
         tells("process", server.http("POST", "/v1/batch", """
-            {"changes": [{"path": "/v1/stream/m/a", "append": ["2"]}, {"path": "/v1/stream/p/a", "append": ["2"]}]}\
-            """));
+                {"operations": [{"path": "/v1/stream/m/a", "append": ["2"]}, {"path": "/v1/stream/p/a", "append": ["2"]}]}"""));
     }
 
     @Test

@@ -153,7 +153,7 @@ class SpaceServerTest {
         answers("+QUEUED", "RPUSH", "whole/d", "a", "b");
         assertThat(client.call("EXEC")).startsWith("-TOOLARGE ");
         answers(":0", "EXISTS", "outside", "whole/d");
-        String batch = "{\"changes\": [{\"path\": \"/v1/stream/outside\", \"append\": [\"a\"]},"
+        String batch = "{\"operations\": [{\"path\": \"/v1/stream/outside\", \"append\": [\"a\"]},"
                 + " {\"path\": \"/v1/stream/whole/d\", \"append\": [\"a\", \"b\"]}]}";
         assertThat(server.http("POST", "/v1/batch", batch).statusCode()).isNotEqualTo(200);
         answers(":0", "EXISTS", "outside", "whole/d");

@@ -78,15 +78,18 @@ public final class TestCluster implements AutoCloseable {
     public static TestCluster ofTwoGroups(
             Path directory, UnaryOperator<ServerConfig> change, GroupConfig.@Nullable Tls tls, String... others)
             throws IOException {
-        UUID id = UUID.randomUUID();
         return new TestCluster(
                 directory,
                 change,
                 tls,
                 false,
-                new ClusterFile(List.of(
-                        ClusterGroup.of(id, SlotRange.ofGroup(0, 2), freeHosts("a", "b", "c")),
-                        ClusterGroup.of(id, SlotRange.ofGroup(1, 2), freeHosts(others)))));
+                ClusterFile.of(
+                        UUID.randomUUID(),
+                        Map.of(
+                                SlotRange.ofGroup(0, 2),
+                                freeHosts("a", "b", "c"),
+                                SlotRange.ofGroup(1, 2),
+                                freeHosts(others))));
     }
 
     /**
@@ -100,7 +103,7 @@ public final class TestCluster implements AutoCloseable {
     }
 
     private static ClusterFile ofOneGroup() {
-        return new ClusterFile(UUID.randomUUID(), freeHosts("a", "b", "c"));
+        return ClusterFile.ofOneGroup(freeHosts("a", "b", "c"));
     }
 
     private TestCluster(
@@ -189,7 +192,7 @@ public final class TestCluster implements AutoCloseable {
         List<ClusterNode> hosts =
                 Stream.concat(first.hosts().stream(), newcomers.stream()).toList();
         groups.set(0, new ClusterGroup(first.id(), first.slots(), hosts));
-        return new ClusterFile(groups);
+        return new ClusterFile(file.id(), groups);
     }
 
     /** Returns the client TLS context for connections to nodes with these certificates. */
@@ -266,7 +269,7 @@ public final class TestCluster implements AutoCloseable {
 
     private void askToHandOver(ClusterNode leader, ClusterNode next) {
         try (RespClient client = connect(leader)) {
-            System.out.println("asked to hand over: " + client.call("CARAVAN.TRANSFER", next.id()));
+            System.out.println("asked to hand over: " + client.call("CARAVAN.CLUSTER", "TRANSFER", next.id()));
         } catch (IOException ended) {
             System.out.println("leadership moved meanwhile: " + ended);
         }

@@ -162,7 +162,7 @@ class ConfigurationTest {
 
     /** Returns a cluster file with hosts a, b, and c. */
     private static String threeHosts() {
-        StringBuilder text = new StringBuilder("group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
+        StringBuilder text = new StringBuilder("cluster = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
         int port = 1;
         for (String host : List.of("a", "b", "c")) {
             for (String use : List.of("peer", "resp", "http")) {
@@ -181,7 +181,7 @@ class ConfigurationTest {
                 "--cluster-reads linearizable", "--cluster-reads linearizable needs --cluster-file",
                 "--cluster-file FILE", "--cluster-file and --cluster-node need each other",
                 "--cluster-node a", "--cluster-file and --cluster-node need each other",
-                "--cluster-file FILE --cluster-node d", "the cluster has no host 'd'",
+                "--cluster-file FILE --cluster-node d", "the cluster has no node 'd'",
                 "--cluster-file FILE --cluster-node c",
                         "the peer address 10.0.0.1:7 can be reached from other machines",
                 "--cluster-file FILE --cluster-node a --durability process", "--durability must be sync in a cluster",

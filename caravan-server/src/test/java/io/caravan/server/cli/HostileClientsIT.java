@@ -39,7 +39,7 @@ class HostileClientsIT {
             "caravan_replies_pending_bytes",
             "caravan_waits_bytes",
             "caravan_subscriptions",
-            "caravan_pops_waiting");
+            "caravan_blocked_pops");
 
     @TempDir
     private Path directory;

@@ -136,7 +136,7 @@ class MainTest {
     @ValueSource(strings = {"peer", "resp", "http"})
     void aPortInUseOfAHostIsToldInOneLine(String busy) throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            StringBuilder cluster = new StringBuilder("group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
+            StringBuilder cluster = new StringBuilder("cluster = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
             for (String host : List.of("a", "b", "c")) {
                 for (String use : List.of("peer", "resp", "http")) {
                     int port = host.equals("a") && use.equals(busy) ? taken.getLocalPort() : FreePorts.next();

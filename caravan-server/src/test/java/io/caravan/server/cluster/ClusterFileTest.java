@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ClusterFileTest {
-    private static final String GROUP = "group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n";
+    private static final String GROUP = "cluster = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n";
 
     @TempDir
     private Path directory;
@@ -129,11 +129,11 @@ class ClusterFileTest {
 
     @Test
     void whatIsWrongIsSaidWithTheFile() {
-        refused(three(), "'group' must be a UUID");
+        refused(three(), "'cluster' must be a UUID");
         refused(GROUP + three().replace("b.http = [::2]:4437\n", ""), "'b.http' is missing");
         refused(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2"), "'b.peer'", "HOST:PORT");
         refused(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2:0"), "'b.peer'", "cannot be 0");
-        refused(GROUP + three().replace("10.0.0.2:7000", "10.0.0.1:7000"), "10.0.0.1:7000 is there twice");
+        refused(GROUP + three().replace("10.0.0.2:7000", "10.0.0.1:7000"), "the address 10.0.0.1:7000 occurs twice");
         refused(GROUP + three() + "d.rasp = 10.0.0.4:1\n", "'d.rasp'");
         refused(GROUP + host("a b", 1).replace("a b.", "a!b.") + host("b", 2) + host("c", 3), "a host's id");
     }

@@ -6,6 +6,7 @@ import io.caravan.server.config.HostPort;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -14,9 +15,13 @@ class ClusterTest {
     private static final UUID ID = UUID.randomUUID();
 
     private static final Cluster CLUSTER = new Cluster(
-            new ClusterFile(List.of(
-                    ClusterGroup.of(ID, SlotRange.ofGroup(0, 2), List.of(host("a"), host("b"))),
-                    ClusterGroup.of(ID, SlotRange.ofGroup(1, 2), List.of(host("c"), host("d"))))),
+            ClusterFile.of(
+                    ID,
+                    Map.of(
+                            SlotRange.ofGroup(0, 2),
+                            List.of(host("a"), host("b")),
+                            SlotRange.ofGroup(1, 2),
+                            List.of(host("c"), host("d")))),
             "b",
             null,
             false,

@@ -3,7 +3,6 @@ package io.caravan.server.cluster;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
 
 /** A cluster of three nodes without consensus, in which the test decides who leads. Thread-safe. */
 public final class FollowedLeader {
@@ -12,8 +11,7 @@ public final class FollowedLeader {
 
     /** Creates the first node's view of a cluster. The second node leads. */
     public FollowedLeader(List<ClusterNode> hosts) {
-        cluster = new Cluster(
-                new ClusterFile(UUID.randomUUID(), hosts), hosts.get(0).id(), null, false, InstantSource.system());
+        cluster = new Cluster(ClusterFile.ofOneGroup(hosts), hosts.get(0).id(), null, false, InstantSource.system());
         leader = hosts.get(1);
         cluster.follow(() -> Optional.of(leader));
     }

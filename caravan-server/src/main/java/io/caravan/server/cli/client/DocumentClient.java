@@ -48,7 +48,7 @@ public interface DocumentClient extends AutoCloseable {
 
         /** Whether this document is a copy of another one, and has received all values before this sequence. */
         public boolean hasBrought(Description from, long sequence) {
-            return origin != null && origin.identity().equals(from.identity()) && origin.brought() >= sequence;
+            return origin != null && origin.identity().equals(from.identity()) && origin.copiedTo() >= sequence;
         }
 
         /** Returns the attributes of a copy of this document, including the identity of this document as its origin. */

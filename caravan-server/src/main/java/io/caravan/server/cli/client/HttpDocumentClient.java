@@ -199,7 +199,7 @@ public final class HttpDocumentClient implements DocumentClient {
 
     private static @Nullable Origin origin(JsonNode answer) {
         String identity = answer.path("origin").asText(null);
-        return identity == null ? null : new Origin(identity, number(answer, "brought"));
+        return identity == null ? null : new Origin(identity, number(answer, "copiedTo"));
     }
 
     private static Map<String, Object> attributes(JsonNode answer) throws IOException {

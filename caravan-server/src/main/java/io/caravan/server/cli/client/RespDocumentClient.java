@@ -84,7 +84,7 @@ public final class RespDocumentClient implements DocumentClient {
 
     private static @Nullable Origin origin(Map<String, @Nullable Object> fields) {
         String identity = text(fields.get("origin"));
-        return identity == null ? null : new Origin(identity, Documents.number(fields.get("brought")));
+        return identity == null ? null : new Origin(identity, Documents.number(fields.get("copied-to")));
     }
 
     private static Map<String, @Nullable Object> fields(Object answer) {

@@ -33,7 +33,7 @@ final class ClusterDrainCommand extends ClientCommand {
             ServerInfo info = connection.info();
             ClusterCommand.requireCluster(info);
             host = info.text("cluster_node");
-            connection.ask("CARAVAN.DRAIN", undo ? "OFF" : "ON");
+            connection.ask("CARAVAN.CLUSTER", "DRAIN", undo ? "OFF" : "ON");
         }
         print(output, "node " + host + (undo ? " may lead again" : " is drained: it does not lead"), fields -> {
             fields.writeStringField("node", host);

@@ -49,7 +49,7 @@ final class ClusterStatusCommand extends ClientCommand {
                 return;
             }
             String leader = info.text("cluster_leader");
-            output.line("node " + info.text("cluster_node") + " of cluster " + info.text("cluster_group") + ", slots "
+            output.line("node " + info.text("cluster_node") + " of cluster " + info.text("cluster_id") + ", slots "
                     + info.text("cluster_slots") + ", "
                     + info.text("cluster_role") + ("1".equals(info.text("cluster_drained")) ? ", drained" : "") + "; "
                     + (leader.isEmpty() ? "NO LEADER" : "node " + leader + " leads") + " since "

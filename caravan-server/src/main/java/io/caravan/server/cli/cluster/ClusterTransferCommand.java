@@ -25,7 +25,7 @@ final class ClusterTransferCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         try (ServerConnection connection = connect()) {
             ClusterCommand.requireCluster(connection.info());
-            connection.ask("CARAVAN.TRANSFER", host);
+            connection.ask("CARAVAN.CLUSTER", "TRANSFER", host);
         }
         print(output, "node " + host + " leads", fields -> fields.writeStringField("leader", host));
     }

@@ -77,7 +77,7 @@ abstract class MembershipCommand extends ClientCommand {
                 output.flush();
             }
             Map<String, ?> answer = connection.askAtLeisure(
-                    Stream.concat(Stream.of("CARAVAN.HOSTS"), words).toArray(String[]::new));
+                    Stream.concat(Stream.of("CARAVAN.CLUSTER"), words).toArray(String[]::new));
             List<String> hosts = List.of(String.valueOf(answer.get("nodes")).split(","));
             print(output, "the cluster has the nodes " + String.join(", ", hosts), fields -> {
                 fields.writeArrayFieldStart("nodes");

@@ -154,7 +154,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
                 + (cluster.groups().size() == 1
                         ? ""
                         : "the slots " + cluster.group().slots() + ", ") + "cluster "
-                + cluster.group().id() + ", RESP on "
+                + cluster.id() + ", RESP on "
                 + cluster.self().resp() + ", HTTP on " + cluster.self().http() + ", data in "
                 + storeOptions.data().toAbsolutePath().normalize()
                 + ": "

@@ -103,7 +103,7 @@ public final class RespProtocol implements WireProtocol {
         this.slowLog = new SlowLog(clock);
         metrics.connections("resp", sessions::size);
         PopCommands pops = new PopCommands(documents, readers, limits.maxRequestBytes());
-        metrics.waitingPops(pops::waiting);
+        metrics.blockedPops(pops::waiting);
         metrics.subscriptions(channels::subscriptions, channels::closed);
         List.of(
                         new ListCommands(documents).all(),

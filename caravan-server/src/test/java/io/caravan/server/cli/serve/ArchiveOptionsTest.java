@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterFile;
-import io.caravan.server.cluster.ClusterGroup;
 import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.config.HostPort;
@@ -13,6 +12,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -29,12 +29,14 @@ class ArchiveOptionsTest {
     }
 
     private static Cluster cluster(int groups) {
-        UUID id = UUID.randomUUID();
         return new Cluster(
-                new ClusterFile(IntStream.range(0, groups)
-                        .mapToObj(group -> ClusterGroup.of(
-                                id, SlotRange.ofGroup(group, groups), List.of(host("h" + group, group))))
-                        .toList()),
+                ClusterFile.of(
+                        UUID.randomUUID(),
+                        IntStream.range(0, groups)
+                                .boxed()
+                                .collect(Collectors.toMap(
+                                        group -> SlotRange.ofGroup(group, groups),
+                                        group -> List.of(host("h" + group, group))))),
                 "h0",
                 null,
                 false,

@@ -178,10 +178,12 @@ class AddressTest {
         String path = "/v1/stream/__name/rooms~2F~2E~2E~2Fpayroll";
         assertThat(server.get(path).body()).isEqualTo("another's");
         HttpResponse<String> batch = server.send(
-                "POST", "/v1/batch", "{\"changes\": [{\"path\": \"" + path + "\", \"append\": [\" value\"]}]}");
+                "POST", "/v1/batch", "{\"operations\": [{\"path\": \"" + path + "\", \"append\": [\" value\"]}]}");
         assertThat(batch.body()).contains("\"path\":\"" + path + "\"");
         HttpResponse<String> plain = server.send(
-                "POST", "/v1/batch", "{\"changes\": [{\"path\": \"/v1/stream/rooms/../payroll\", \"delete\": true}]}");
+                "POST",
+                "/v1/batch",
+                "{\"operations\": [{\"path\": \"/v1/stream/rooms/../payroll\", \"delete\": true}]}");
         assertThat(plain.statusCode()).isEqualTo(400);
         assertThat(plain.body()).contains("dot_segment");
         assertThat(server.status("DELETE", path, null)).isEqualTo(204);

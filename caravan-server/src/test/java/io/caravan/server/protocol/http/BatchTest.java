@@ -56,7 +56,7 @@ class BatchTest {
     }
 
     private HttpResponse<String> batch(String... changes) throws Exception {
-        return server.send("POST", "/v1/batch", "{\"changes\":[" + String.join(",", changes) + "]}");
+        return server.send("POST", "/v1/batch", "{\"operations\":[" + String.join(",", changes) + "]}");
     }
 
     private static String append(String path, String value, String... more) {
@@ -88,7 +88,7 @@ class BatchTest {
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
         assertThat(store.accepted()).isEqualTo(before + 1);
         assertThat(answer.body())
-                .startsWith("{\"changes\":[{\"path\":\"/v1/stream/a\",\"firstOffset\":\"" + FIRST
+                .startsWith("{\"operations\":[{\"path\":\"/v1/stream/a\",\"firstOffset\":\"" + FIRST
                         + "\",\"nextOffset\":\"" + SECOND + "\"},")
                 .endsWith("{\"path\":\"/v1/stream/b\",\"deleted\":true}]}")
                 .contains("{\"path\":\"/v1/stream/json\",\"firstOffset\":\"" + FIRST + "\",\"nextOffset\":\"" + SECOND);
@@ -99,7 +99,7 @@ class BatchTest {
         store.hold();
         int accepted = store.accepted();
         CompletableFuture<HttpResponse<String>> held =
-                server.postAsync("/v1/batch", "{\"changes\":[" + append("a", "held") + "]}");
+                server.postAsync("/v1/batch", "{\"operations\":[" + append("a", "held") + "]}");
         store.awaitAccepted(accepted + 1);
         assertThat(server.get("/healthz").statusCode()).isEqualTo(200);
         assertThat(held).isNotDone();
@@ -112,16 +112,16 @@ class BatchTest {
         String third = append("b", "x", ",\"ifOffset\":\"" + THIRD + "\"");
         assertThat(HttpFixture.header(batch(append("a", "x"), third), "Stream-Next-Offset"))
                 .isEqualTo(FIRST);
-        String why = "nothing was changed, because of change 2: document 'b'";
+        String why = "nothing was written, because of operation 2: document 'b'";
         refuses(409, "sequence_conflict", why, append("a", "x"), third);
-        refuses(404, "not_found", "change 2", append("a", "x"), append("missing", "x"));
-        refuses(404, "not_found", "change 3", append("a", "x"), append("b", "x"), delete("missing"));
-        refuses(400, "not_json", "change 2", append("a", "x"), append("json", "no"));
-        refuses(400, "not_json", "change 2", append("a", "x"), append("json", "no" + "n".repeat(20_000)));
-        refuses(400, "offset_out_of_range", "change 2", append("a", "x"), trim("a", THIRD));
-        refuses(404, "not_found", "change 2", delete("a"), append("a", "x"));
+        refuses(404, "not_found", "operation 2", append("a", "x"), append("missing", "x"));
+        refuses(404, "not_found", "operation 3", append("a", "x"), append("b", "x"), delete("missing"));
+        refuses(400, "not_json", "operation 2", append("a", "x"), append("json", "no"));
+        refuses(400, "not_json", "operation 2", append("a", "x"), append("json", "no" + "n".repeat(20_000)));
+        refuses(400, "offset_out_of_range", "operation 2", append("a", "x"), trim("a", THIRD));
+        refuses(404, "not_found", "operation 2", delete("a"), append("a", "x"));
         server.send("POST", "/v1/stream/json", null, "Stream-Closed", "true");
-        refuses(409, "closed", "change 2", append("a", "x"), append("json", "1"));
+        refuses(409, "closed", "operation 2", append("a", "x"), append("json", "1"));
     }
 
     private static String delete(String path) {
@@ -157,12 +157,15 @@ class BatchTest {
                 "{\"path\":\"/v1/stream/b\",\"append\":[\"\\ud800\"]}",
                 "{\"path\":\"/v1/stream/b\",\"append\":[\"x\"],\"append\":[\"y\"]}",
                 "{\"path\":\"/v1/stream/b\",\"append\":[\"x\"],\"ifSequence\":1}",
+                "{\"path\":\"/v1/stream/b\",\"append\":[\"x\"],\"ifOffset\":null}",
+                "{\"path\":\"/v1/stream/b\",\"append\":[null]}",
+                "{\"path\":\"/v1/stream/b\",\"append\":null,\"delete\":true}",
                 "[]",
                 "7")) {
             refuses(400, "invalid_batch", "", good, wrong);
         }
-        refuses(400, "invalid_batch", "changes must contain at least one change");
-        refuses(400, "invalid_offset", "change 2: ifOffset", good, append("b", "x", ",\"ifOffset\":\"1\""));
+        refuses(400, "invalid_batch", "operations must have at least one element");
+        refuses(400, "invalid_offset", "operation 2: ifOffset", good, append("b", "x", ",\"ifOffset\":\"1\""));
         refuses(501, "reserved", "", good, append("__ds/x", "x"));
         refuses(400, "invalid_batch", "names of at most 128", good, "{\"" + "n".repeat(1_000) + "\": 1}");
         for (String wrong : List.of(
@@ -170,10 +173,10 @@ class BatchTest {
                 "x",
                 "[]",
                 "{}",
-                "{\"changes\":[]}",
-                "{\"changes\":[" + good,
-                "{\"changes\":[" + good + "],\"more\":1}",
-                "{\"changes\":[" + good + "]} 1")) {
+                "{\"operations\":[]}",
+                "{\"operations\":[" + good,
+                "{\"operations\":[" + good + "],\"more\":1}",
+                "{\"operations\":[" + good + "]} 1")) {
             assertThat(server.status("POST", "/v1/batch", wrong)).as(wrong).isEqualTo(400);
         }
         assertThat(body("a")).isEmpty();
@@ -182,7 +185,7 @@ class BatchTest {
     @Test
     void limitsAreCheckedBeforeAnythingIsChanged() throws Exception {
         String many = IntStream.range(0, 1_001).mapToObj(i -> append("a", "x")).collect(Collectors.joining(","));
-        refuses(413, "too_many_changes", "at most 1000", many);
+        refuses(413, "too_many_operations", "at most 1000", many);
         String values = Base64.getEncoder().encodeToString(new byte[1]);
         String tooMany = IntStream.range(0, HttpFixture.MAX_BATCH_BYTES / 48 + 1)
                 .mapToObj(i -> "\"" + values + "\"")
@@ -211,11 +214,11 @@ class BatchTest {
         String[] admin = {"Authorization", "Bearer administers"};
         String[] typed = {"Authorization", "Bearer writes-some-of-them", "Content-Type", "text/plain"};
         server.send("PUT", "/v1/stream/mine/a", null, typed);
-        String both = "{\"changes\":[" + append("mine/a", "x") + "," + append("theirs/a", "x") + "]}";
+        String both = "{\"operations\":[" + append("mine/a", "x") + "," + append("theirs/a", "x") + "]}";
         assertThat(server.status("POST", "/v1/batch", both, editor)).isEqualTo(403);
         HttpResponse<String> unchanged = server.send("GET", "/v1/stream/mine/a?offset=-1", null, editor);
         assertThat(unchanged.body()).isEmpty();
-        String own = "{\"changes\":[" + append("mine/a", "x") + "]}";
+        String own = "{\"operations\":[" + append("mine/a", "x") + "]}";
         assertThat(server.status("POST", "/v1/batch", own, editor)).isEqualTo(200);
         assertThat(server.status("POST", "/v1/batch", own, reader)).isEqualTo(403);
         assertThat(server.status("POST", "/v1/batch", own)).isEqualTo(401);

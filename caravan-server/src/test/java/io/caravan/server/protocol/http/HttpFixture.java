@@ -7,9 +7,7 @@ import io.caravan.catalog.Catalog;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.DiskSpace;
-import io.caravan.server.metrics.NetworkMetrics;
 import io.caravan.server.metrics.ServerMetrics;
-import io.caravan.server.metrics.StoreMetrics;
 import io.caravan.server.net.Network;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
@@ -98,8 +96,8 @@ final class HttpFixture implements AutoCloseable {
         NetworkLimits limits = TestLimits.of(2_000, 1 << 20, TOTAL_BYTES, stall, stall, Duration.ZERO);
         network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));
         address = network.listen(config.address(), "--http", server);
-        NetworkMetrics.register(metrics, network, authenticator);
-        StoreMetrics.register(metrics, documents, new DiskSpace(Path.of(".")));
+        metrics.register(network, authenticator);
+        metrics.register(documents, new DiskSpace(Path.of(".")));
     }
 
     /** Starts a server whose store is open. */

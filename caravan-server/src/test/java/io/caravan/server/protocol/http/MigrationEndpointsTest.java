@@ -178,10 +178,10 @@ class MigrationEndpointsTest {
 
         assertThat(server.append("/v1/stream/a/b", "text/plain", "y").statusCode())
                 .isEqualTo(307);
-        String delete = "{\"changes\":[{\"path\":\"/v1/stream/a/b\",\"delete\":true}]}";
+        String delete = "{\"operations\":[{\"path\":\"/v1/stream/a/b\",\"delete\":true}]}";
         HttpResponse<String> batch = server.append("/v1/batch", "application/json", delete);
         HttpFixture.assertProblem(batch, 421, "moved");
-        assertThat(batch.body()).contains("because of change 1");
+        assertThat(batch.body()).contains("because of operation 1");
         refused(307, "moved", "whole&first=7", "");
         next("whole&first=7&replace=redirect", values("x"));
         assertThat(content()).isEqualTo("x");

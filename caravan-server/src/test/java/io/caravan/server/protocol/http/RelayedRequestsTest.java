@@ -9,7 +9,6 @@ import io.caravan.server.config.HostPort;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
-import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +21,7 @@ class RelayedRequestsTest {
         List<ClusterNode> hosts = Stream.of("a", "b", "c")
                 .map(id -> new ClusterNode(id, NOWHERE, NOWHERE, NOWHERE))
                 .toList();
-        return new Cluster(new ClusterFile(UUID.randomUUID(), hosts), "a", null, false, InstantSource.system());
+        return new Cluster(ClusterFile.ofOneGroup(hosts), "a", null, false, InstantSource.system());
     }
 
     /** Appends over a separate connection, like a request from another node. */

@@ -143,8 +143,8 @@ class ServerEndpointsTest {
             assertThat(server.status("GET", "/v1/stats", null, wrong)).isEqualTo(401);
             assertThat(server.send("GET", "/metrics", null, "Authorization", "Bearer secret")
                             .body())
-                    .contains("caravan_logins_failed_total{reason=\"wrong\"} 2.0")
-                    .contains("caravan_logins_failed_total{reason=\"limited\"} 0.0")
+                    .contains("caravan_auth_failures_total{reason=\"wrong\"} 2.0")
+                    .contains("caravan_auth_failures_total{reason=\"limited\"} 0.0")
                     .contains("caravan_connections_rejected_total{limit=\"total\"} 0.0")
                     .contains("caravan_connections_rejected_total{limit=\"address\"} 0.0")
                     .contains("caravan_replies_closed_connections_total 0.0")

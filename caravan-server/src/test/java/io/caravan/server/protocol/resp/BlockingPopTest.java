@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** {@code BLPOP}: the order of the waiting clients, and the clients that take nothing. */
 class BlockingPopTest extends RespTestBase {
-    private static final Pattern WAITING = Pattern.compile("(?m)^caravan_pops_waiting ([0-9]+)");
+    private static final Pattern WAITING = Pattern.compile("(?m)^caravan_blocked_pops ([0-9]+)");
 
     /** Waits until clients wait for {@code names} names. */
     private void awaitWaiting(int names) {

@@ -111,7 +111,7 @@ class MigrationCommandsTest extends RespTestBase {
     private void exports(String range, String attributes) throws IOException {
         assertThat(client.call("CARAVAN.EXPORT", "k"))
                 .matches(Pattern.quote("[" + range + ", $moving, :0, $identity, $") + "[0-9a-f-]{36}/1"
-                        + Pattern.quote(", $origin, null, $brought, null, $attributes, [" + attributes + "]]"));
+                        + Pattern.quote(", $origin, null, $copied-to, null, $attributes, [" + attributes + "]]"));
     }
 
     private void refusesAttribute(String problem, String name, String value) throws IOException {

@@ -193,10 +193,10 @@ class PubSubTest extends RespTestBase {
             listener.call("SUBSCRIBE", "a");
             // The server starts the commands after the first one together.
             listener.sendRaw("BLPOP j 0\r\nBLPOP k l 0\r\nLLEN k\r\n".getBytes(US_ASCII));
-            awaitFigure("caravan_pops_waiting 1.0");
+            awaitFigure("caravan_blocked_pops 1.0");
             answers(":1", "RPUSH", "j", "u");
             assertThat(listener.read()).isEqualTo("[$j, $u]");
-            awaitFigure("caravan_pops_waiting 2.0");
+            awaitFigure("caravan_blocked_pops 2.0");
             for (int i = 0; i < messages; i++) {
                 answers(":1", "PUBLISH", "a", message);
             }

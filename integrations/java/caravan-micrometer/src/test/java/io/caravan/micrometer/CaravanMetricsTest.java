@@ -21,15 +21,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CaravanMetricsTest {
-    /**
-     * The form in which the server registers the metrics of its store: the name and the description, on one line or
-     * two.
-     */
+    /** A row of a metric of the store in the server's documentation: name, type, unit, and description. */
     private static final Pattern SERVERS =
-            Pattern.compile("(?:\"caravan\\.store\\.([a-z0-9.]+)\"|seconds\\(\\w+, \"([a-z0-9.]+)\"),\\s*\"([^\"]+)\"");
+            Pattern.compile("(?m)^\\| `caravan_store_([a-z0-9_]+?)(?:_total)?` \\| \\w+ \\| [^|]+ \\| (.+) \\|$");
 
-    private static final Path SERVERS_SOURCE =
-            Path.of("../../../caravan-server/src/main/java/io/caravan/server/metrics/StoreMetrics.java");
+    private static final Path DOCUMENT = Path.of("../../../docs/reference/metrics.md");
 
     @TempDir
     Path work;
@@ -115,10 +111,9 @@ class CaravanMetricsTest {
      */
     @Test
     void namesAndDescriptionsAreTheServers() throws IOException {
-        Set<String> servers = SERVERS.matcher(Files.readString(SERVERS_SOURCE))
+        Set<String> servers = SERVERS.matcher(Files.readString(DOCUMENT))
                 .results()
-                .map(found ->
-                        (found.group(1) != null ? found.group(1) : found.group(2) + ".seconds") + ": " + found.group(3))
+                .map(found -> found.group(1).replace('_', '.') + ": " + found.group(2))
                 .filter(figure -> !figure.startsWith("writable"))
                 .collect(Collectors.toSet());
         try (ListStore store = ListStore.inMemory()) {

@@ -15,6 +15,7 @@ import io.caravan.server.document.ScanPage;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.Action;
 import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
@@ -26,7 +27,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +44,7 @@ public final class ClusterCommands {
     private final Cluster cluster;
     private final DocumentService documents;
     private final Subcommands subcommands;
+    private final Subcommands changes;
 
     private ClusterCommands(Cluster cluster, DocumentService documents) {
         this.cluster = cluster;
@@ -56,6 +57,12 @@ public final class ClusterCommands {
                 .add("NODES", "", 0, 0, (session, command) -> nodes())
                 .add("SHARDS", "", 0, 0, (session, command) -> shards())
                 .add("SLOTS", "", 0, 0, (session, command) -> slots());
+        this.changes = new Subcommands("CARAVAN.CLUSTER")
+                .add("ADD", "node peer resp http", 4, 4, change(this::add))
+                .add("REMOVE", "node", 1, 1, change(this::remove))
+                .add("REPLACE", "old node peer resp http", 5, 5, change(this::replace))
+                .add("TRANSFER", "node", 1, 1, change(this::transfer))
+                .add("DRAIN", "ON|OFF", 1, 1, change(this::drain));
     }
 
     /** Returns the commands, or none if the server is not part of a cluster. */
@@ -65,22 +72,16 @@ public final class ClusterCommands {
         }
         ClusterCommands commands = new ClusterCommands(cluster, documents);
         return List.of(
-                server("CLUSTER", -2, NONE, "", "Describes the cluster: which host leads, and which follow.")
+                server("CLUSTER", -2, NONE, "", "Describes the cluster: its leaders and followers.")
                         .waiting(commands.subcommands::run),
-                server("ROLE", 1, NONE, "fast", "Tells whether this host leads, and which hosts there are besides.")
+                server("ROLE", 1, NONE, "fast", "Returns whether this node leads, and the other nodes.")
                         .immediate((session, command) -> commands.role()),
-                connection("READONLY", 1, "Accepted; reads run on the host that leads.")
+                connection("READONLY", 1, "Returns OK; reads run on the leader.")
                         .immediate((session, command) -> Reply.OK),
-                connection("READWRITE", 1, "Accepted; reads run on the host that leads.")
+                connection("READWRITE", 1, "Returns OK; reads run on the leader.")
                         .immediate((session, command) -> Reply.OK),
-                connection("ASKING", 1, "Accepted; slots never move.").immediate((session, command) -> Reply.OK),
-                server("CARAVAN.TRANSFER", 2, NONE, "", "Hands leadership to another host, and answers when it leads.")
-                        .access(Access.ADMIN)
-                        .waiting(commands::transfer),
-                server("CARAVAN.DRAIN", 2, NONE, "", "Keeps leadership away from this host (ON), or no longer (OFF).")
-                        .access(Access.ADMIN)
-                        .waiting(commands::drain),
-                server("CARAVAN.HOSTS", -3, NONE, "", "Adds, removes or replaces a host, and answers when it is done.")
+                connection("ASKING", 1, "Returns OK; slots never move.").immediate((session, command) -> Reply.OK),
+                server("CARAVAN.CLUSTER", -2, NONE, "", "Changes the nodes of the cluster, or its leader.")
                         .access(Access.ADMIN)
                         .waitingInTurns(commands::change));
     }
@@ -148,7 +149,7 @@ public final class ClusterCommands {
                     "replication-offset",
                     group == cluster.group() ? cluster.committed() : 0,
                     "health",
-                    ClusterStatus.reachable(cluster, host) ? "online" : "failed"));
+                    cluster.reachable(host) ? "online" : "failed"));
         }
         return Reply.Fields.of(
                 "slots", Reply.Array.of(group.slots().first(), group.slots().last()), "nodes", new Reply.Array(nodes));
@@ -167,7 +168,7 @@ public final class ClusterCommands {
 
     private String line(GroupView group, ClusterNode host, ClusterNode owner) {
         boolean leads = host.equals(owner);
-        boolean reachable = ClusterStatus.reachable(cluster, host);
+        boolean reachable = cluster.reachable(host);
         String flags = (host.equals(cluster.self()) ? "myself," : "")
                 + (leads ? "master" : "slave")
                 + (reachable ? "" : ",fail?");
@@ -199,7 +200,7 @@ public final class ClusterCommands {
     private Reply countInSlot(Session session, Command command) {
         CommandGate.require(session.principal(), Permission.ADMIN, "cluster|countkeysinslot");
         if (!cluster.leads()) {
-            throw new CommandException("ERR this host follows: ask the one that leads");
+            throw new CommandException("ERR this node is a follower: send the command to the leader");
         }
         long slot = command.count(2);
         if (slot >= Slots.COUNT) {
@@ -217,51 +218,65 @@ public final class ClusterCommands {
         return new Reply.Number(count);
     }
 
-    private Reply drain(Session session, Command command) {
-        String way = command.shortText(1).toUpperCase(Locale.ROOT);
-        if (!way.equals("ON") && !way.equals("OFF")) {
-            throw new CommandException("ERR say ON or OFF");
-        }
-        try {
-            cluster.drain(way.equals("ON"));
-            return Reply.OK;
-        } catch (IOException refused) {
-            throw new CommandException("ERR " + refused.getMessage());
-        }
+    /** A change to the nodes of the cluster or to its leader. */
+    private interface ClusterChange {
+        Reply make(Command command) throws IOException;
     }
 
-    /** A change to the cluster's nodes. */
-    private interface HostsChange {
-        void make() throws IOException;
+    private static Action.Immediate change(ClusterChange change) {
+        return (session, command) -> {
+            try {
+                return change.make(command);
+            } catch (IOException rejected) {
+                throw new CommandException("ERR " + rejected.getMessage());
+            }
+        };
     }
 
+    /** Runs a subcommand on its own thread, because it may include a copy of the store. */
     private Reading change(Session session, Command command, Reading.Context context) {
-        HostsChange change = hostsChange(command);
-        return new Waiting<List<String>>(
-                outcome -> startThread(change, outcome),
-                hosts -> Reply.Fields.of("nodes", String.join(",", hosts)),
+        return new Waiting<Reply>(
+                outcome -> {
+                    Thread thread = new Thread(() -> change(session, command, outcome), "caravan-cluster-change");
+                    thread.setDaemon(true);
+                    thread.start();
+                },
+                reply -> reply,
                 context);
     }
 
-    private HostsChange hostsChange(Command command) {
-        int words = command.size() - 2;
-        if (command.is(1, "ADD") && words == 4) {
-            ClusterNode host = host(command, 2);
-            return () -> cluster.add(host);
+    private void change(Session session, Command command, Outcome<Reply> outcome) {
+        try {
+            outcome.success(changes.run(session, command));
+        } catch (RuntimeException rejected) {
+            outcome.failure(rejected);
+        } catch (Error broken) {
+            outcome.failure(new IllegalStateException("the change of the cluster failed", broken));
+            throw broken;
         }
-        if (command.is(1, "REMOVE") && words == 1) {
-            String host = command.shortText(2);
-            return () -> cluster.remove(host);
-        }
-        if (command.is(1, "REPLACE") && words == 5) {
-            String host = command.shortText(2);
-            ClusterNode by = host(command, 3);
-            return () -> cluster.replace(host, by);
-        }
-        throw new CommandException("ERR say ADD host peer resp http, REMOVE host, or REPLACE host host peer resp http");
     }
 
-    private static ClusterNode host(Command command, int first) {
+    private Reply add(Command command) throws IOException {
+        cluster.add(node(command, 2));
+        return nodeIds();
+    }
+
+    private Reply remove(Command command) throws IOException {
+        cluster.remove(command.shortText(2));
+        return nodeIds();
+    }
+
+    private Reply replace(Command command) throws IOException {
+        cluster.replace(command.shortText(2), node(command, 3));
+        return nodeIds();
+    }
+
+    private Reply nodeIds() {
+        return Reply.Fields.of(
+                "nodes", cluster.hosts().stream().map(ClusterNode::id).collect(Collectors.joining(",")));
+    }
+
+    private static ClusterNode node(Command command, int first) {
         return new ClusterNode(
                 command.shortText(first),
                 HostPort.parse(command.shortText(first + 1)),
@@ -269,33 +284,17 @@ public final class ClusterCommands {
                 HostPort.parse(command.shortText(first + 3)));
     }
 
-    /** Starts the change on its own thread, because the change may include a copy of the store. */
-    private void startThread(HostsChange change, Outcome<List<String>> outcome) {
-        Thread thread = new Thread(() -> make(change, outcome), "caravan-hosts");
-        thread.setDaemon(true);
-        thread.start();
+    private Reply transfer(Command command) throws IOException {
+        cluster.transfer(command.shortText(2), TRANSFER_TIMEOUT);
+        return Reply.OK;
     }
 
-    private void make(HostsChange change, Outcome<List<String>> outcome) {
-        try {
-            change.make();
-            outcome.success(cluster.hosts().stream().map(ClusterNode::id).toList());
-        } catch (IOException refused) {
-            outcome.failure(new CommandException("ERR " + refused.getMessage()));
-        } catch (RuntimeException refused) {
-            outcome.failure(refused);
-        } catch (Error broken) {
-            outcome.failure(new IllegalStateException("the change of the hosts broke off", broken));
-            throw broken;
+    private Reply drain(Command command) throws IOException {
+        boolean on = command.is(2, "ON");
+        if (!on && !command.is(2, "OFF")) {
+            throw CommandException.syntax();
         }
-    }
-
-    private Reply transfer(Session session, Command command) {
-        try {
-            cluster.transfer(command.shortText(1), TRANSFER_TIMEOUT);
-            return Reply.OK;
-        } catch (IOException refused) {
-            throw new CommandException("ERR " + refused.getMessage());
-        }
+        cluster.drain(on);
+        return Reply.OK;
     }
 }

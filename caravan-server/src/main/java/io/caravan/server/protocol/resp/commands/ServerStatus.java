@@ -8,22 +8,28 @@ import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterNode;
+import io.caravan.server.cluster.ClusterStatus;
+import io.caravan.server.cluster.GroupView;
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Version;
 import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.Spaces;
 import io.caravan.server.metrics.DiskSpace;
+import io.caravan.server.metrics.Statistic;
+import io.caravan.server.metrics.Statistics;
 import io.caravan.server.net.Network;
 import io.caravan.server.net.Transport;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import java.time.Duration;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The statistics and settings that {@code INFO} and {@code CONFIG GET} return. */
@@ -127,16 +133,15 @@ public final class ServerStatus {
         sections.put(
                 "Clients", ordered("connected_clients", network.connections().size()));
         if (all) {
-            sections.put("Stats", writes(stats));
+            sections.put("Stats", statistics(stats));
         }
         sections.put("Persistence", persistence(all ? stats : null));
         sections.put("Archive", archive(all));
         sections.put(
-                "Replication",
-                ordered("role", role(), "connected_slaves", cluster == null ? 0 : ClusterStatus.reachable(cluster)));
-        sections.put("Cluster", ClusterStatus.fields(cluster));
+                "Replication", ordered("role", role(), "connected_slaves", cluster == null ? 0 : cluster.reachable()));
+        sections.put("Cluster", cluster == null ? ordered("cluster_enabled", 0) : cluster(cluster));
         if (all) {
-            sections.put("Spaces", spaces(documents.spaces().all()));
+            sections.put("Spaces", spaces());
             sections.put("Keyspace", keyspace(stats));
         }
         return sections;
@@ -155,7 +160,7 @@ public final class ServerStatus {
                         "master_port", leader.resp().port())));
         replication.put("master_link_status", others.leader().isPresent() ? "up" : "down");
         sections.put("Replication", replication);
-        sections.put("Cluster", ClusterStatus.fields(others));
+        sections.put("Cluster", cluster(others));
         return sections;
     }
 
@@ -186,28 +191,20 @@ public final class ServerStatus {
         return fields;
     }
 
-    private Map<String, Object> writes(StoreStats stats) {
+    private Map<String, Object> statistics(StoreStats stats) {
+        Map<String, Object> fields = Statistic.fields(Statistics.STORE, stats, "Stats", true);
+        fields.putAll(Statistic.fields(Statistics.DOCUMENTS, documents, "Stats", true));
+        fields.putAll(Statistic.fields(Statistics.NETWORK, network, "Stats", true));
         Runtime memory = Runtime.getRuntime();
-        return ordered(
-                "appends", stats.appends(),
-                "appended_bytes", stats.appendedBytes(),
-                "reads", documents.reads(),
-                "trims", stats.trims(),
-                "deletes", stats.deletes(),
-                "internal_writes", stats.internalWrites(),
-                "rejections", stats.rejections(),
-                "failures", stats.failures(),
-                "memory_used_bytes", memory.totalMemory() - memory.freeMemory(),
-                "memory_max_bytes", memory.maxMemory(),
-                "pinned_readers", stats.pinnedReaders(),
-                "in_flight_bytes", network.inFlightBytes(),
-                "maxclients", network.config().limits().maxConnections());
+        fields.put("memory_used_bytes", memory.totalMemory() - memory.freeMemory());
+        fields.put("memory_max_bytes", memory.maxMemory());
+        return fields;
     }
 
     private Map<String, Object> persistence(@Nullable StoreStats stats) {
         Map<String, Object> fields =
                 ordered("loading", 0, "durability", durability.name().toLowerCase(Locale.ROOT));
-        fields.put("shards", documents.shards());
+        fields.putAll(Statistic.fields(Statistics.DOCUMENTS, documents, "Persistence", stats != null));
         fields.put("store_incomplete", documents.incomplete() ? 1 : 0);
         if (stats != null) {
             CaravanException trouble = documents.trouble();
@@ -216,11 +213,10 @@ public final class ServerStatus {
                     trouble == null ? "ok" : trouble instanceof OutOfSpaceException ? "full" : "failed",
                     "store_problem",
                     trouble == null ? "" : oneLine(String.valueOf(trouble.getMessage())),
-                    "disk_free_bytes",
-                    disk.freeBytes(),
-                    "disk_total_bytes",
-                    disk.totalBytes()));
-            fields.putAll(figures(stats));
+                    "store",
+                    stats.name()));
+            fields.putAll(Statistic.fields(Statistics.DISK, disk, "Persistence", true));
+            fields.putAll(Statistic.fields(Statistics.STORE, stats, "Persistence", true));
             fields.putAll(backup());
         }
         return fields;
@@ -234,54 +230,19 @@ public final class ServerStatus {
                 "backup_total_bytes", underway == null ? 0 : underway.totalBytes());
     }
 
-    private static Map<String, Object> figures(StoreStats stats) {
-        return ordered(
-                "store", stats.name(),
-                "log_fsyncs", stats.fsyncs(),
-                "log_bytes", stats.logBytes(),
-                "log_bytes_since_checkpoint", stats.logBytesSinceCheckpoint(),
-                "records_per_flush_mean",
-                        String.format(Locale.ROOT, "%.1f", stats.flushRecords().mean()),
-                "fsync_p50_us", micros(stats.fsyncNanos().p50()),
-                "fsync_p99_us", micros(stats.fsyncNanos().p99()),
-                "ack_p50_us", micros(stats.ackNanos().p50()),
-                "ack_p99_us", micros(stats.ackNanos().p99()),
-                "lock_p99_us", micros(stats.lockNanos().p99()),
-                "lock_max_us", micros(stats.lockNanos().max()),
-                "checkpoints", stats.checkpoints(),
-                "checkpoint_last_ms", TimeUnit.NANOSECONDS.toMillis(stats.lastCheckpointNanos()),
-                "heap_total_bytes", stats.heap().totalBytes(),
-                "heap_used_bytes", stats.heap().usedBytes(),
-                "heap_free_bytes", stats.heap().freeBytes(),
-                "heap_largest_hole_bytes", stats.heap().largestHoleBytes());
-    }
-
     private Map<String, Object> archive(boolean all) {
-        return archiver == null ? ordered("archive_state", "none") : archive(archiver.status(), all);
-    }
-
-    private static Map<String, Object> archive(ArchiveStatus status, boolean all) {
+        if (archiver == null) {
+            return ordered("archive_state", "none");
+        }
+        ArchiveStatus status = archiver.status();
         LastError last = status.lastError();
-        Map<String, Object> fields = ordered(
-                "archive_state", status.state().label(),
-                "archive_backlog", status.backlog(),
-                "archive_lag_seconds", status.lagSeconds(),
-                "archive_overdue_seconds", status.overdueSeconds(),
-                "archive_last_success_ms", status.lastSuccessMillis(),
-                "archive_last_error_ms", last == null ? 0 : last.atMillis(),
-                "archive_last_error_kind", last == null ? "" : last.kind());
+        Map<String, Object> fields = ordered("archive_state", status.state().label());
+        fields.putAll(Statistic.fields(Statistics.ARCHIVE, status, "Archive", all));
+        fields.put("archive_last_error_ms", last == null ? 0 : last.atMillis());
+        fields.put("archive_last_error_kind", last == null ? "" : last.kind());
         if (all) {
-            fields.putAll(ordered(
-                    "archive_location", status.location(),
-                    "archive_epoch", status.epoch(),
-                    "archive_documents", status.documents(),
-                    "archive_tombstones", status.tombstones(),
-                    "archive_bytes", status.bytes(),
-                    "archive_failures",
-                            status.failures().values().stream()
-                                    .mapToLong(Long::longValue)
-                                    .sum(),
-                    "archive_last_error", last == null ? "" : oneLine(last.message())));
+            fields.put("archive_location", status.location());
+            fields.put("archive_last_error", last == null ? "" : oneLine(last.message()));
         }
         return fields;
     }
@@ -291,37 +252,79 @@ public final class ServerStatus {
     }
 
     private Map<String, Object> keyspace(StoreStats stats) {
+        Map<String, Object> fields = Statistic.fields(Statistics.DOCUMENTS, documents, "Keyspace", true);
+        fields.putAll(Statistic.fields(Statistics.STORE, stats, "Keyspace", true));
         long count = documents.documents();
-        Map<String, Object> fields = ordered("documents", count, "values", stats.values(), "lists", stats.lists());
         if (count > 0) {
             fields.put("db0", "keys=" + count + ",expires=0,avg_ttl=0");
         }
         return fields;
     }
 
-    private Map<String, Object> spaces(List<Space> all) {
-        return ordered(
-                "spaces", all.size(),
+    private Map<String, Object> spaces() {
+        Spaces spaces = documents.spaces();
+        Map<String, Object> fields = ordered(
+                "spaces",
+                spaces.all().size(),
                 "spaces_less_durable",
-                        all.stream()
-                                .filter(space ->
-                                        space.promise() != documents.spaces().server())
-                                .count(),
-                "spaces_rejected_sizes",
-                        all.stream().mapToLong(Space::sizeRefusals).sum(),
-                "spaces_rejected_quotas",
-                        all.stream().mapToLong(Space::quotaRefusals).sum(),
-                "spaces_rejected_rates",
-                        all.stream().mapToLong(Space::rateRefusals).sum(),
-                "spaces_retention_trimmed_values",
-                        all.stream().mapToLong(Space::retentionTrimmedValues).sum());
+                spaces.all().stream()
+                        .filter(space -> space.promise() != spaces.server())
+                        .count());
+        fields.putAll(Statistic.fields(Statistics.SPACES, spaces, "Spaces", true));
+        return fields;
     }
 
-    private static long micros(long nanos) {
-        return TimeUnit.NANOSECONDS.toMicros(nanos);
+    private static Map<String, Object> cluster(Cluster cluster) {
+        ClusterStatus status = ClusterStatus.of(cluster);
+        Map<String, Object> fields = ordered(
+                "cluster_enabled",
+                1,
+                "cluster_id",
+                status.id(),
+                "cluster_slots",
+                status.slots(),
+                "cluster_node",
+                status.summary().node(),
+                "cluster_role",
+                status.summary().role(),
+                "cluster_change",
+                status.change(),
+                "cluster_drained",
+                status.drained() ? 1 : 0,
+                "cluster_leader",
+                Objects.requireNonNullElse(status.summary().leader(), ""),
+                "cluster_since_seconds",
+                cluster.group().unchangedFor().toSeconds());
+        fields.putAll(Statistic.fields(Statistics.CLUSTER, cluster, "Cluster", true));
+        for (ClusterStatus.Node node : status.nodes()) {
+            fields.put(
+                    "cluster_node_" + node.id(),
+                    "role=" + node.role() + ",resp=" + node.resp() + ",http=" + node.http()
+                            + known(",committed_entries=", node.committedEntries())
+                            + known(",last_contact_ms=", node.lastContactMillis())
+                            + known(",snapshot_bytes=", node.snapshotBytes())
+                            + known(",snapshot_total_bytes=", node.snapshotTotalBytes()));
+        }
+        for (GroupView group : cluster.groups()) {
+            fields.put("cluster_slots_" + group.slots(), group(group));
+        }
+        return fields;
     }
 
-    static Map<String, Object> ordered(Object... namesAndValues) {
+    private static String known(String name, @Nullable Long value) {
+        return value == null ? "" : name + value;
+    }
+
+    private static String group(GroupView group) {
+        return "leader="
+                + group.leader()
+                        .map(leader -> leader.id() + ",resp=" + leader.resp() + ",http=" + leader.http())
+                        .orElse("")
+                + ",since_seconds=" + group.unchangedFor().toSeconds()
+                + ",nodes=" + group.hosts().stream().map(ClusterNode::id).collect(Collectors.joining("+"));
+    }
+
+    private static Map<String, Object> ordered(Object... namesAndValues) {
         Map<String, Object> map = new LinkedHashMap<>();
         for (int i = 0; i < namesAndValues.length; i += 2) {
             map.put((String) namesAndValues[i], namesAndValues[i + 1]);

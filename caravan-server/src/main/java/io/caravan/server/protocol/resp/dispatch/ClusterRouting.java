@@ -20,8 +20,7 @@ public final class ClusterRouting {
     /** Command groups that concern only the connection or the node. Their commands run on every node. */
     private static final Set<String> OWN_GROUPS = Set.of("connection", "transactions", "pubsub");
 
-    private static final Set<String> OWN =
-            Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE", "CARAVAN.DRAIN");
+    private static final Set<String> OWN = Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE");
 
     private final @Nullable Cluster cluster;
 
@@ -43,11 +42,16 @@ public final class ClusterRouting {
                         + " {part} in braces do");
             }
         }
-        if (OWN_GROUPS.contains(spec.group()) || OWN.contains(spec.name())) {
+        if (OWN_GROUPS.contains(spec.group()) || OWN.contains(spec.name()) || concernsNode(spec, command)) {
             return null;
         }
         GroupView group = slot < 0 ? cluster.group() : cluster.group(slot);
         return group == cluster.group() && cluster.leads() ? null : elsewhere(group, slot);
+    }
+
+    /** Whether this is a subcommand of {@code CARAVAN.CLUSTER} that does not need the leader. */
+    private static boolean concernsNode(CommandSpec spec, Command command) {
+        return spec.name().equals("CARAVAN.CLUSTER") && (command.is(1, "DRAIN") || command.is(1, "HELP"));
     }
 
     /** Whether this node belongs to a cluster and is not the leader. */

@@ -1,0 +1,139 @@
+package io.caravan.server.metrics;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A number about the server, which {@code GET /metrics}, {@code INFO}, or both report.
+ *
+ * @param name the name of the metric, with dots; empty if it is not a metric
+ * @param unit the unit of the metric, for the documentation
+ * @param text the meaning, in Markdown
+ * @param label the label that distinguishes several values; null for a single value
+ * @param values the values of a source by the value of the label; a single value has an empty key
+ * @param scale the factor from a value to the unit of the metric
+ * @param field the field of {@code INFO}; null if it has none
+ */
+public record Statistic<T>(
+        Type type,
+        String name,
+        String unit,
+        String text,
+        @Nullable String label,
+        Function<T, Map<String, Number>> values,
+        double scale,
+        @Nullable Field field) {
+    private static final double SECONDS_PER_NANO = 1e-9;
+
+    /** The type of a metric. */
+    public enum Type {
+        COUNTER,
+        GAUGE,
+        /** A histogram, which {@link ServerMetrics} records itself. */
+        HISTOGRAM
+    }
+
+    /**
+     * A field of {@code INFO}. If the statistic has several values, the field is their sum.
+     *
+     * @param open whether clients without the permission {@code ADMIN} get it
+     * @param shown converts the value
+     */
+    public record Field(String section, String name, boolean open, Function<Number, Object> shown) {}
+
+    static <T> Statistic<T> counter(String name, String unit, String text, Function<T, Number> value) {
+        return single(Type.COUNTER, name, unit, text, value, 1);
+    }
+
+    static <T> Statistic<T> gauge(String name, String unit, String text, Function<T, Number> value) {
+        return single(Type.GAUGE, name, unit, text, value, 1);
+    }
+
+    /** Returns a gauge of a duration. */
+    static <T> Statistic<T> seconds(String name, String text, Function<T, Number> nanos) {
+        return single(Type.GAUGE, name, "seconds", text, nanos, SECONDS_PER_NANO);
+    }
+
+    /** Returns a statistic that is not a metric. */
+    static <T> Statistic<T> info(String section, String field, Function<T, Number> value) {
+        return single(Type.GAUGE, "", "", "", value, 1).field(section, field);
+    }
+
+    private static <T> Statistic<T> single(
+            Type type, String name, String unit, String text, Function<T, Number> value, double scale) {
+        return new Statistic<>(type, name, unit, text, null, source -> Map.of("", value.apply(source)), scale, null);
+    }
+
+    static <T> Statistic<T> several(
+            Type type, String name, String unit, String text, String label, Function<T, Map<String, Number>> values) {
+        return new Statistic<>(type, name, unit, text, label, values, 1, null);
+    }
+
+    Statistic<T> scale(double factor) {
+        return new Statistic<>(type, name, unit, text, label, values, factor, field);
+    }
+
+    /** Adds a field of {@code INFO} for administrators, which shows a whole number. */
+    Statistic<T> field(String section, String fieldName) {
+        return field(section, fieldName, Number::longValue);
+    }
+
+    Statistic<T> field(String section, String fieldName, Function<Number, Object> shown) {
+        return with(new Field(section, fieldName, false, shown));
+    }
+
+    /** Adds a field of {@code INFO} for all clients, which shows the value as it is. */
+    Statistic<T> openField(String section, String fieldName) {
+        return with(new Field(section, fieldName, true, number -> number));
+    }
+
+    private Statistic<T> with(Field shown) {
+        return new Statistic<>(type, name, unit, text, label, values, scale, shown);
+    }
+
+    boolean isMetric() {
+        return !name.isEmpty();
+    }
+
+    /** Returns the name in Prometheus. */
+    String prometheusName() {
+        return name.replace('.', '_') + (type == Type.COUNTER ? "_total" : "");
+    }
+
+    /** Returns the row of the metric in {@code docs/reference/metrics.md}. */
+    String row() {
+        return "| `" + prometheusName() + "` | " + type.name().toLowerCase(Locale.ROOT) + " | " + unit + " | " + text
+                + " |";
+    }
+
+    double metric(T source, String labelValue) {
+        return values.apply(source).getOrDefault(labelValue, 0).doubleValue() * scale;
+    }
+
+    private Number sum(T source) {
+        Map<String, Number> all = values.apply(source);
+        return all.size() == 1
+                ? all.values().iterator().next()
+                : all.values().stream().mapToLong(Number::longValue).sum();
+    }
+
+    /**
+     * Returns the fields of a section of {@code INFO}.
+     *
+     * @param all whether to include the fields for administrators
+     */
+    public static <T> Map<String, Object> fields(List<Statistic<T>> statistics, T source, String section, boolean all) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        for (Statistic<T> statistic : statistics) {
+            Field field = statistic.field();
+            if (field != null && field.section().equals(section) && (all || field.open())) {
+                fields.put(field.name(), field.shown().apply(statistic.sum(source)));
+            }
+        }
+        return fields;
+    }
+}
