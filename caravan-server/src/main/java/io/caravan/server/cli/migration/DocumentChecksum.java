@@ -1,0 +1,63 @@
+package io.caravan.server.cli.migration;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.caravan.server.cli.client.DocumentClient.Description;
+import java.nio.ByteBuffer;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.zip.CRC32C;
+
+/**
+ * Counts a document's values, and computes a checksum of all its data, to compare two copies of it. Not thread-safe.
+ */
+final class DocumentChecksum {
+    private final CRC32C crc = new CRC32C();
+    private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
+    private long count;
+    private long bytes;
+
+    /** Starts the sum of a document, before its first value. */
+    DocumentChecksum(byte[] name, Description document) {
+        add(name);
+        add(document.first());
+        add(document.next());
+        for (Map.Entry<String, Object> attribute : new TreeMap<>(document.attributes()).entrySet()) {
+            add(attribute.getKey().getBytes(US_ASCII));
+            add(Description.encoded(attribute.getValue()));
+        }
+    }
+
+    void value(byte[] value) {
+        add(value);
+        count++;
+        bytes += value.length;
+    }
+
+    private void add(byte[] part) {
+        add(part.length);
+        crc.update(part);
+    }
+
+    private void add(long part) {
+        crc.update(number.clear().putLong(part).flip());
+    }
+
+    long count() {
+        return count;
+    }
+
+    long bytes() {
+        return bytes;
+    }
+
+    /** Returns the checksum, in eight hexadecimal digits. */
+    String crc32c() {
+        return hex(crc);
+    }
+
+    static String hex(CRC32C crc) {
+        return String.format(Locale.ROOT, "%08x", crc.getValue());
+    }
+}
