@@ -2,6 +2,7 @@ package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.SourceServer;
 import io.caravan.server.cli.client.TargetServer;
@@ -24,12 +25,12 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "copy",
         description = {
-            "Copies a document, or all that the user may read, from the server to another one, with their sequences and what"
-                    + " they are beside their values, and reads each back to compare it. Each is as it is at one moment,"
-                    + " and visible there once it is whole. The servers need not reach each other. The other one is reached over RESP, or over HTTP"
-                    + " where --to is a URL.",
-            "A document whose name exists there is rejected and reported; all others are copied. A copy that was ended goes on"
-                    + " with --resume."
+            "Copies a document, or all that the user may read, from the server to another one, with their sequences and"
+                    + " attributes, and reads each back to compare it. Each is copied as it was at one moment, and becomes"
+                    + " visible when it is complete. The servers do not connect to each other. The other one is reached"
+                    + " over RESP, or over HTTP if --to is a URL.",
+            "A document whose name exists there is rejected and reported; all others are copied. An interrupted copy is"
+                    + " resumed with --resume."
         },
         footer = {
             "  caravan copy letters/1 --to other.example:6380",
@@ -42,7 +43,7 @@ final class CopyCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
     private @Nullable String name;
 
-    @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names begin so.")
+    @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names start with this.")
     private @Nullable String prefix;
 
     @Mixin
@@ -55,17 +56,17 @@ final class CopyCommand extends ClientCommand {
             names = "--existing",
             paramLabel = "WHAT",
             defaultValue = "reject",
-            description = "What becomes of a document whose name is taken there: ${COMPLETION-CANDIDATES}.")
+            description = "What happens to a document whose name is taken there: ${COMPLETION-CANDIDATES}.")
     private Existing existing;
 
-    @Option(names = "--resume", description = "A document that is there already, and the same, counts as copied.")
+    @Option(names = "--resume", description = "An identical document that exists there already counts as copied.")
     private boolean resume;
 
     @Option(
             names = "--follow",
             description =
-                    "Go on with what changes, until Ctrl-C or until the document is moved; what is there already, and"
-                            + " the same, is gone on with.")
+                    "Keep copying changes, until Ctrl-C or until the document is moved. A document whose first values"
+                            + " exist there already is continued.")
     private boolean follow;
 
     private boolean incomplete;
@@ -93,29 +94,31 @@ final class CopyCommand extends ClientCommand {
     }
 
     private void follow(Output output) throws IOException {
-        DocumentSync mirror = new DocumentSync(existing, false, new RateLimitRetries(Retries.Pause.REAL, this::tell));
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::tell);
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
-        try (Pair pair = new Pair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {
-            Following following = new Following(pair, mirror, existing, one, all, this::tell);
+        try (ServerPair servers = new ServerPair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {
+            DocumentFollower follower = new DocumentFollower(servers, existing, false, retries, one, all, this::tell);
             Output.Writing work = () -> {
-                try (Progress progress = Progress.ticking(err(), console().showsProgress(), following::progress)) {
-                    following.follow();
+                try (Progress progress = Progress.ticking(err(), console().showsProgress(), follower::progress)) {
+                    follower.follow();
                 }
-                print(output, following.line(), following::write);
+                print(output, follower.line(), follower::write);
                 output.flush();
-                incomplete = following.refused() > 0;
+                incomplete = follower.rejected() > 0;
             };
-            UntilSignal.run("caravan-copy-end", pair::stop, work, this::exitCode);
+            UntilSignal.run("caravan-copy-end", servers::stop, work, this::exitCode);
         }
     }
 
     private void copy(Output output) throws IOException {
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::tell);
+        TransferTotals totals = new TransferTotals(this::tell);
         try (Progress progress = new Progress(err(), console().showsProgress(), "documents");
-                Progress silent = new Progress(err(), false, "");
-                Importer importer =
-                        new Importer(carrierTo(other), existing, resume, new Importer.Telling(this::tell), silent);
-                Exporter exporter = new Exporter(carrierFrom(source), importer, progress)) {
+                DocumentClient to = carrierTo(other);
+                DocumentClient from = carrierFrom(source)) {
+            Importer importer = new Importer(to, existing, resume, retries, totals);
+            Exporter exporter = new Exporter(from, importer, progress);
             if (name == null) {
                 exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), Set.of());
             } else if (!exporter.one(bytes(name))) {
@@ -123,8 +126,8 @@ final class CopyCommand extends ClientCommand {
             }
             importer.finish();
             exporter.failures().forEach(this::tell);
-            incomplete = importer.refused() > 0 || !exporter.failures().isEmpty();
-            print(output, importer.line("copied"), importer::write);
+            incomplete = totals.rejected() > 0 || !exporter.failures().isEmpty();
+            print(output, "copied " + totals.line("document"), totals::writeAll);
         }
     }
 }

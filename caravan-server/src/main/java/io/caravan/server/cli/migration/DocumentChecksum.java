@@ -9,17 +9,26 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
-/**
- * Counts a document's values, and computes a checksum of all its data, to compare two copies of it. Not thread-safe.
- */
+/** Counts a document's values, and computes a checksum of them, to compare two copies. Not thread-safe. */
 final class DocumentChecksum {
     private final CRC32C crc = new CRC32C();
     private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
+    private final boolean bounded;
     private long count;
     private long bytes;
 
-    /** Starts the sum of a document, before its first value. */
+    /**
+     * Starts the checksum of values.
+     *
+     * @param bounded whether the boundaries between the values count; otherwise, only their concatenation counts
+     */
+    DocumentChecksum(boolean bounded) {
+        this.bounded = bounded;
+    }
+
+    /** Starts the checksum of a document in an export, which also covers its name, sequences, and attributes. */
     DocumentChecksum(byte[] name, Description document) {
+        this(true);
         add(name);
         add(document.first());
         add(document.next());
@@ -36,12 +45,18 @@ final class DocumentChecksum {
     }
 
     private void add(byte[] part) {
-        add(part.length);
+        if (bounded) {
+            add(part.length);
+        }
         crc.update(part);
     }
 
     private void add(long part) {
         crc.update(number.clear().putLong(part).flip());
+    }
+
+    boolean isBounded() {
+        return bounded;
     }
 
     long count() {
@@ -50,6 +65,11 @@ final class DocumentChecksum {
 
     long bytes() {
         return bytes;
+    }
+
+    /** Whether both checksums, which were started in the same way, are of the same content. */
+    boolean isSame(DocumentChecksum other) {
+        return bytes == other.bytes && crc.getValue() == other.crc.getValue() && (!bounded || count == other.count);
     }
 
     /** Returns the checksum, in eight hexadecimal digits. */

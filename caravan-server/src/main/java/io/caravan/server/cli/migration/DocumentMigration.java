@@ -8,7 +8,7 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.common.Figures;
-import io.caravan.server.cli.migration.DocumentSync.RefusedException;
+import io.caravan.server.cli.migration.DocumentSync.RejectedException;
 import io.caravan.server.document.RedirectTarget;
 import java.io.IOException;
 import java.util.OptionalLong;
@@ -31,178 +31,175 @@ final class DocumentMigration {
     /** The exclusive upper bound of holder ids. HTTP requests allow 18 digits. */
     private static final long HOLDERS = 1_000_000_000_000_000_000L;
 
-    private final Pair pair;
-    private final DocumentSync mirror;
-    private final Following following;
+    private final ServerPair servers;
+    private final DocumentSync sync;
+    private final DocumentFollower follower;
     private final RedirectTarget to;
-    private final long holder = ThreadLocalRandom.current().nextLong(HOLDERS);
+    private final OptionalLong holder =
+            OptionalLong.of(ThreadLocalRandom.current().nextLong(HOLDERS));
     private volatile long moved;
     private long already;
-    private boolean able;
+    private boolean targetChecked;
 
     /**
      * Creates an instance; moves nothing yet.
      *
-     * @param following copies the documents
+     * @param follower copies the documents
      * @param to the address to which clients are redirected
      */
-    DocumentMigration(Pair pair, DocumentSync mirror, Following following, RedirectTarget to) {
-        this.pair = pair;
-        this.mirror = mirror;
-        this.following = following;
+    DocumentMigration(ServerPair servers, DocumentFollower follower, RedirectTarget to) {
+        this.servers = servers;
+        this.sync = follower.sync();
+        this.follower = follower;
         this.to = to;
     }
 
     void one(byte[] name) throws IOException {
-        pair.run(() -> {
+        servers.run(() -> {
             if (!move(DocumentName.of(name))) {
                 throw ClientException.missing(new String(name, UTF_8));
             }
-            pair.well();
+            servers.connected();
         });
     }
 
     /** Moves all documents with this prefix, until a pass moves none. */
     void all(byte[] prefix) throws IOException {
-        pair.run(following::round);
+        servers.run(follower::round);
         long before = -1;
         for (int i = 0; i < PASSES && before != moved; i++) {
             before = moved;
-            pair.run(() -> pass(prefix));
+            servers.run(() -> pass(prefix));
         }
     }
 
     private void pass(byte[] prefix) throws IOException {
         Names names = Names.before();
         do {
-            names = pair.source().scan(names, prefix);
+            names = servers.source().scan(names, prefix);
             for (byte[] name : names.names()) {
                 move(DocumentName.of(name));
-                pair.well();
+                servers.connected();
             }
         } while (!names.last());
     }
 
     /** Moves a document; returns false if it does not exist. */
     private boolean move(DocumentName name) throws IOException {
-        boolean back = mirror.waitsForFence(pair.target(), name);
+        boolean returns = sync.waitsForFence(servers.target(), name);
         boolean found;
         try {
-            Description here = DocumentSync.describe(pair.source(), name);
+            Description here = servers.source().descriptionOf(name.toBytes());
             if (here == null) {
                 return false;
             }
             // An earlier run may have ended before its last step.
-            found = back || here.moving();
-            String refusal = back ? null : caughtUp(name);
-            if (refusal != null && !mirror.hasAll(pair.source(), pair.target(), name, found)) {
-                following.refuse(name, refusal);
+            found = returns || here.moving();
+            String rejection = returns ? null : caughtUp(name);
+            if (rejection != null && !sync.hasAll(servers, name, found)) {
+                follower.reject(name, rejection);
                 return true;
             }
-            if (!able && !back) {
+            if (!targetChecked && !returns) {
                 // A server without support for moves fails here, before anything is fenced.
-                pair.target().abandon(name.toBytes(), OptionalLong.of(holder));
-                able = true;
+                servers.target().abandon(name.toBytes(), holder);
+                targetChecked = true;
             }
-            pair.source().fence(name.toBytes(), holder, to);
-        } catch (ClientException refusal) {
-            refused(name, refusal);
+            servers.source().fence(name.toBytes(), holder.getAsLong(), to);
+        } catch (ClientException rejection) {
+            handleRejection(name, rejection.ofDocument());
             return true;
         }
-        if (!back && pair.target().abandon(name.toBytes(), OptionalLong.of(holder))) {
+        if (!returns && servers.target().abandon(name.toBytes(), holder)) {
             // The target has just removed the fence that this run has set at the source.
-            following.refuse(
+            follower.reject(
                     name,
-                    "document '" + name + "' is there already: it is the same server, or one of the same cluster");
+                    "document '" + name + "' is there already: both are the same server, or nodes of the same cluster");
             return true;
         }
+        drainAndRedirect(name, returns, found);
+        return true;
+    }
+
+    private void drainAndRedirect(DocumentName name, boolean returns, boolean found) throws IOException {
         String problem;
         try {
             problem = drained(name, found);
-        } catch (ClientException broken) {
-            abandon(name, back);
-            throw broken;
+        } catch (ClientException failure) {
+            abandon(name, returns);
+            throw failure;
         }
         if (problem == null) {
             redirect(name);
         } else {
-            following.refuse(
-                    name, problem + (abandon(name, back) ? "" : "; it stays fenced: look, and run this again"));
+            boolean unfenced = abandon(name, returns);
+            follower.reject(
+                    name, problem + (unfenced ? "" : "; it stays fenced: solve the problem, and run this again"));
         }
-        return true;
     }
 
     /**
      * Removes the fence, unless clients may have found the document at the target to which it returns; returns whether
      * the fence was removed.
      */
-    private boolean abandon(DocumentName name, boolean back) {
-        if (back && !mirror.waitsForFence(pair.target(), name)) {
+    private boolean abandon(DocumentName name, boolean returns) {
+        if (returns && !sync.waitsForFence(servers.target(), name)) {
             return false;
         }
-        pair.source().abandon(name.toBytes(), OptionalLong.of(holder));
+        servers.source().abandon(name.toBytes(), holder);
         return true;
     }
 
     private void redirect(DocumentName name) {
         try {
-            pair.source().redirect(name.toBytes(), holder);
-            mirror.forget(name);
-            following.accepted(name);
+            servers.source().redirect(name.toBytes(), holder.getAsLong());
+            sync.forget(name);
+            follower.accept(name);
             moved++;
         } catch (ClientException abandoned) {
-            refused(name, abandoned);
+            handleRejection(name, abandoned.ofDocument());
         }
     }
 
-    private void refused(DocumentName name, ClientException refusal) {
-        if (!refusal.isOtherState()) {
-            throw refusal;
-        }
-        String why = String.valueOf(refusal.getMessage());
-        if (refusal.isMoved() && why.endsWith("has been moved to " + to)) {
+    private void handleRejection(DocumentName name, ClientException rejection) {
+        String why = String.valueOf(rejection.getMessage());
+        if (rejection.isMoved() && why.endsWith("has been moved to " + to)) {
             // This run may have moved the document, and lost the reply.
             already++;
-            following.accepted(name);
+            follower.accept(name);
         } else {
-            following.refuse(name, why);
+            follower.reject(name, why);
         }
     }
 
     /** Copies a document until few values are missing; returns the reason if the target rejects it, otherwise null. */
     private @Nullable String caughtUp(DocumentName name) throws IOException {
         try {
-            catchUp(name);
+            for (int i = 0; i < CATCH_UPS; i++) {
+                Description now = servers.source().descriptionOf(name.toBytes());
+                if (now == null || sync.isUpToDate(name, now)) {
+                    return null;
+                }
+                if (Upload.expiresSoon(now)) {
+                    return "document '" + name + "' is about to expire, and is not moved";
+                }
+                boolean near = sync.names().contains(name) && sync.missing(name, now) <= NEAR_VALUES;
+                copyUnlessChanging(name, now);
+                if (near) {
+                    return null;
+                }
+            }
             return null;
-        } catch (RefusedException refusal) {
-            return String.valueOf(refusal.getMessage());
+        } catch (RejectedException rejection) {
+            return String.valueOf(rejection.getMessage());
         }
     }
 
-    private void catchUp(DocumentName name) throws IOException {
-        for (int i = 0; i < CATCH_UPS; i++) {
-            Description now = DocumentSync.describe(pair.source(), name);
-            if (now == null || mirror.isUpToDate(name, now)) {
-                return;
-            }
-            if (PendingImport.expiresSoon(now)) {
-                throw new RefusedException("document '" + name + "' expires in a moment, and is not moved");
-            }
-            boolean near = mirror.names().contains(name) && mirror.behind(name, now) <= NEAR_VALUES;
-            bringUnlessChanging(name, now);
-            if (near) {
-                return;
-            }
-        }
-    }
-
-    private void bringUnlessChanging(DocumentName name, Description now) throws IOException {
+    private void copyUnlessChanging(DocumentName name, Description now) throws IOException {
         try {
-            mirror.bring(pair.source(), pair.target(), name, now);
+            sync.synchronize(servers, name, now, false);
         } catch (ClientException changing) {
-            if (!changing.isOtherState()) {
-                throw changing;
-            }
+            changing.ofDocument();
         }
     }
 
@@ -210,43 +207,40 @@ final class DocumentMigration {
     private @Nullable String drained(DocumentName name, boolean found) throws IOException {
         try {
             for (int i = 0; i < DRAINS; i++) {
-                Description now = DocumentSync.describe(pair.source(), name);
+                Description now = servers.source().descriptionOf(name.toBytes());
                 if (now == null) {
-                    return "document '" + name + "' is gone, though it was fenced: was the server's store replaced?";
+                    return "document '" + name + "' is missing, though it was fenced: was the server's store replaced?";
                 }
-                mirror.bringFenced(pair.source(), pair.target(), name, now);
-                if (mirror.hasAll(pair.source(), pair.target(), name, found)) {
+                sync.synchronize(servers, name, now, true);
+                if (sync.hasAll(servers, name, found)) {
                     return null;
                 }
                 // The target has lost the copy, or has another document of this name. The next attempt compares all
                 // values.
-                mirror.forget(name);
+                sync.forget(name);
             }
             return "document '" + name + "' is not the same at both servers: it is not moved";
-        } catch (RefusedException refusal) {
+        } catch (RejectedException rejection) {
             // An earlier run may have ended before its last step, and clients have written to the document there since.
-            return mirror.hasAll(pair.source(), pair.target(), name, found) ? null : refusal.getMessage();
-        } catch (ClientException refusal) {
-            if (!refusal.isOtherState()) {
-                throw refusal;
-            }
-            return refusal.getMessage();
+            return sync.hasAll(servers, name, found) ? null : rejection.getMessage();
+        } catch (ClientException rejection) {
+            return rejection.ofDocument().getMessage();
         }
     }
 
     String progress() {
-        return "moved " + Figures.count(moved, "document") + "; " + following.progress();
+        return "moved " + Figures.count(moved, "document") + "; " + follower.progress();
     }
 
     String line() {
         return "moved " + Figures.count(moved, "document") + " to " + to
-                + Importer.some(already, "had been moved there already")
-                + Importer.some(following.refused(), "rejected");
+                + TransferTotals.some(already, "had been moved there already")
+                + TransferTotals.some(follower.rejected(), "rejected");
     }
 
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("moved", moved);
         json.writeNumberField("already", already);
-        json.writeNumberField("rejected", following.refused());
+        json.writeNumberField("rejected", follower.rejected());
     }
 }

@@ -11,8 +11,8 @@ interface DocumentReceiver {
     /** Receives the next value of the document. */
     void value(long sequence, byte[] value) throws IOException;
 
-    /** Completes the document, which has this sum. */
-    void end(DocumentChecksum sum) throws IOException;
+    /** Completes the document. */
+    void end() throws IOException;
 
     /** Abandons the document, whose remaining values will not arrive. The values received so far must be discarded. */
     void abandon() throws IOException;

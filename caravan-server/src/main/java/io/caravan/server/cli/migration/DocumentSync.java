@@ -7,7 +7,6 @@ import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.document.DocumentImport.Replaced;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -23,16 +22,12 @@ import org.jspecify.annotations.Nullable;
  * the loss. Not thread-safe, except the counters.
  */
 final class DocumentSync {
-    private static final int PART_VALUES = 4096;
-    /** The assumed overhead of a value, in bytes. */
-    private static final int OVERHEAD_BYTES = 64;
-
     private final Existing existing;
     /** Whether a document, once it is fenced, may replace a redirect at the target. */
-    private final boolean comesBack;
+    private final boolean returns;
 
-    private final RateLimitRetries patience;
-    private final Map<DocumentName, SyncState> twins = new HashMap<>();
+    private final RateLimitRetries retries;
+    private final Map<DocumentName, Copy> copies = new HashMap<>();
     /** Documents that are skipped because the target has other documents of the same names. */
     private final Set<DocumentName> skipped = new HashSet<>();
 
@@ -40,58 +35,71 @@ final class DocumentSync {
     private volatile long bytes;
 
     /** Thrown if the target rejects a document. */
-    static final class RefusedException extends RuntimeException {
+    static final class RejectedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        RefusedException(ClientException refusal) {
-            super(refusal.getMessage(), refusal);
+        RejectedException(ClientException rejection) {
+            super(rejection.getMessage(), rejection);
         }
 
-        RefusedException(String why) {
+        RejectedException(String why) {
             super(why);
         }
     }
 
     /**
-     * Creates a mirror without documents.
+     * A document that exists at both servers.
+     *
+     * @param source the document's description at the source when it was last copied
+     * @param targetId the document's id at the target
+     * @param same the sequence up to which both have the same values
+     */
+    private record Copy(Description source, long targetId, long same) {
+        boolean isUpToDate(Description now) {
+            return now.id() == source.id() && same == now.next() && isLike(source, now);
+        }
+    }
+
+    /**
+     * Creates an instance without documents.
      *
      * @param existing the handling of a document whose name already exists at the target
-     * @param comesBack whether a document may replace a redirect at the target
+     * @param returns whether a document may replace a redirect at the target
      */
-    DocumentSync(Existing existing, boolean comesBack, RateLimitRetries patience) {
+    DocumentSync(Existing existing, boolean returns, RateLimitRetries retries) {
         this.existing = existing;
-        this.comesBack = comesBack;
-        this.patience = patience;
+        this.returns = returns;
+        this.retries = retries;
     }
 
     /** Adds a document that is identical at both servers. */
-    void same(byte[] name, Description source, Description target) {
-        twins.put(DocumentName.of(name), new SyncState(source, target.id(), source.next()));
+    void addCopy(DocumentName name, Description source, Description target) {
+        copies.put(name, new Copy(source, target.id(), source.next()));
     }
 
     /** Returns the names of the documents that both servers have. */
     Set<DocumentName> names() {
-        return twins.keySet();
+        return copies.keySet();
     }
 
     /** Makes the next pass compare every document completely. Called if the source may have another store. */
-    void doubt() {
-        twins.replaceAll((name, twin) ->
-                new SyncState(twin.source(), twin.targetId(), twin.source().first()));
+    void compareAgain() {
+        copies.replaceAll((name, copy) ->
+                new Copy(copy.source(), copy.targetId(), copy.source().first()));
     }
 
     /** Whether a document is still the one that was copied before, and has lost no values. */
     boolean isContinued(DocumentName name, @Nullable Description now) {
-        SyncState twin = twins.get(name);
-        return twin == null
+        Copy copy = copies.get(name);
+        return copy == null
                 || now != null
-                        && now.id() == twin.source().id()
-                        && now.next() >= twin.source().next();
+                        && now.id() == copy.source().id()
+                        && now.next() >= copy.source().next();
     }
 
     /** Discards the state of a document that has been moved. */
     void forget(DocumentName name) {
-        twins.remove(name);
+        copies.remove(name);
     }
 
     /** Returns the number of values copied so far. */
@@ -105,40 +113,29 @@ final class DocumentSync {
     }
 
     /** Returns the number of values of a document that have not been copied yet. */
-    long behind(DocumentName name, Description now) {
-        SyncState twin = twins.get(name);
-        return twin == null || twin.source().id() != now.id() ? now.count() : Math.max(0, now.next() - twin.same());
+    long missing(DocumentName name, Description now) {
+        Copy copy = copies.get(name);
+        return copy == null || copy.source().id() != now.id() ? now.count() : Math.max(0, now.next() - copy.same());
     }
 
     /** Whether this state of a document has been copied. */
     boolean isUpToDate(DocumentName name, @Nullable Description now) {
-        SyncState twin = twins.get(name);
-        if (skipped.contains(name)) {
-            return true;
-        }
-        return now == null ? twin == null : twin != null && twin.isUpToDate(now);
+        Copy copy = copies.get(name);
+        return skipped.contains(name) || (now == null ? copy == null : copy != null && copy.isUpToDate(now));
     }
 
     /**
      * Synchronizes a document, and returns once the result is durable.
      *
      * @param now the document's description, or null if the document no longer exists
+     * @param fenced whether the document is fenced, so that it may return to a server where it has left a redirect
      * @throws ClientException if the document was trimmed or deleted in the meantime; a retry may succeed
-     * @throws RefusedException if the target rejects the document, or has another one of this name
+     * @throws RejectedException if the target rejects the document, or has another one of this name
      */
-    void bring(DocumentClient source, DocumentClient target, DocumentName name, @Nullable Description now)
-            throws IOException {
-        if (isUpToDate(name, now)) {
-            return;
-        }
-        new Bringing(source, target, name, false).bring(now);
-    }
-
-    /** Synchronizes a fenced document like {@link #bring}, even to a server where it has left a redirect. */
-    void bringFenced(DocumentClient source, DocumentClient target, DocumentName name, @Nullable Description now)
+    void synchronize(ServerPair servers, DocumentName name, @Nullable Description now, boolean fenced)
             throws IOException {
         if (!isUpToDate(name, now)) {
-            new Bringing(source, target, name, true).bring(now);
+            new Step(servers, name).synchronize(now, fenced);
         }
     }
 
@@ -148,11 +145,10 @@ final class DocumentSync {
      */
     boolean waitsForFence(DocumentClient target, DocumentName name) {
         try {
-            describe(target, name);
+            target.descriptionOf(name.toBytes());
             return false;
-        } catch (ClientException notSeen) {
-            requireOther(notSeen);
-            return comesBack && notSeen.isMoved();
+        } catch (ClientException notVisible) {
+            return notVisible.ofDocument().isMoved() && returns;
         }
     }
 
@@ -163,177 +159,164 @@ final class DocumentSync {
      * @param found whether clients may have found the copy, and trimmed it
      * @throws ClientException if the document is not visible at the source
      */
-    boolean hasAll(DocumentClient source, DocumentClient target, DocumentName name, boolean found) throws IOException {
-        Description here = describe(source, name);
-        Description there;
-        try {
-            there = describe(target, name);
-        } catch (ClientException notSeen) {
-            requireOther(notSeen);
-            return false;
-        }
+    boolean hasAll(ServerPair servers, DocumentName name, boolean found) throws IOException {
+        Description here = servers.source().descriptionOf(name.toBytes());
+        servers.target().askDescription(name.toBytes());
+        Description there = servers.target().visible();
         if (here == null || there == null || there.next() < here.next() || there.first() > here.next()) {
             return false;
         }
-        if (there.next() == here.next() && !SyncState.isLike(here, there.from(Math.min(there.first(), here.first())))) {
+        if (there.next() == here.next() && !isLike(here, there.from(Math.min(there.first(), here.first())))) {
             return false;
         }
         // If no values can be compared, the copy may be of another document.
-        boolean brought = there.hasBrought(here, here.next());
+        boolean received = there.hasBrought(here, here.next());
         boolean comparable = there.first() <= here.first()
-                ? here.count() > 0 || brought || isTwin(name, here, there)
-                : found && brought;
+                ? here.count() > 0 || received || isCopied(name, here, there)
+                : found && received;
         if (!comparable) {
             return false;
         }
         long first = Math.min(Math.max(here.first(), there.first()), here.next());
-        return sum(source, name, here.from(first))
-                .crc32c()
-                .equals(sum(target, name, there.from(first).until(here.next())).crc32c());
+        return new Step(servers, name).isSame(here, there, first, here.next());
     }
 
     /** Whether this run has copied an entire document to the target. */
-    private boolean isTwin(DocumentName name, Description here, Description there) {
-        SyncState twin = twins.get(name);
-        return twin != null
-                && twin.targetId() == there.id()
-                && twin.source().id() == here.id()
-                && twin.same() >= here.next();
+    private boolean isCopied(DocumentName name, Description here, Description there) {
+        Copy copy = copies.get(name);
+        return copy != null
+                && copy.targetId() == there.id()
+                && copy.source().id() == here.id()
+                && copy.same() >= here.next();
     }
 
-    private static DocumentChecksum sum(DocumentClient server, DocumentName name, Description range)
-            throws IOException {
-        byte[] raw = name.toBytes();
-        DocumentChecksum sum = new DocumentChecksum(raw, range(0, range.first(), range.next(), 0));
-        if (range.count() > 0) {
-            server.read(raw, range, value -> sum.value(value.bytes()));
-        }
-        return sum;
+    /** Whether two documents have the same range of sequences and the same attributes. */
+    private static boolean isLike(Description one, Description other) {
+        return one.first() == other.first()
+                && one.next() == other.next()
+                && Upload.isAlike(one.attributes(), other.attributes(), 0);
     }
 
-    private static void requireOther(ClientException refusal) {
-        if (!refusal.isOtherState()) {
-            throw refusal;
-        }
-    }
-
-    static @Nullable Description describe(DocumentClient server, DocumentName name) {
-        server.askDescription(name.toBytes());
-        return server.description();
-    }
-
-    private static Description range(long id, long from, long to, long bytes) {
-        return new Description(id, from, to, bytes, Map.of());
-    }
-
-    private final class Bringing {
+    /** The synchronization of one document. */
+    private final class Step {
         private final DocumentClient source;
         private final DocumentClient target;
         private final DocumentName name;
         private final byte[] raw;
-        private final boolean fenced;
 
-        Bringing(DocumentClient source, DocumentClient target, DocumentName name, boolean fenced) {
-            this.fenced = fenced;
-            this.source = source;
-            this.target = target;
+        Step(ServerPair servers, DocumentName name) {
+            this.source = servers.source();
+            this.target = servers.target();
             this.name = name;
             this.raw = name.toBytes();
         }
 
-        void bring(@Nullable Description now) throws IOException {
-            SyncState twin = twins.get(name);
+        void synchronize(@Nullable Description now, boolean fenced) throws IOException {
+            Copy copy = copies.get(name);
             if (now == null) {
-                if (twin != null) {
-                    delete(twin);
+                if (copy != null) {
+                    delete(copy);
                 }
                 return;
             }
-            Replaced place = Replaced.NOTHING;
+            Replaced replaced = Replaced.NOTHING;
             Description there = null;
             try {
-                there = describe(target, name);
-            } catch (ClientException notSeen) {
+                there = target.descriptionOf(raw);
+            } catch (ClientException notVisible) {
                 // The document was moved, or is incomplete.
-                requireOther(notSeen);
-                if (notSeen.isMoved() && comesBack && !fenced) {
-                    return;
+                if (notVisible.ofDocument().isMoved()) {
+                    if (returns && !fenced) {
+                        return;
+                    }
+                    replaced = returns ? Replaced.REDIRECT : existing.replaced();
                 }
-                place = !notSeen.isMoved() ? Replaced.NOTHING : comesBack ? Replaced.REDIRECT : existing.replaced();
             }
             if (there == null) {
-                if (!PendingImport.expiresSoon(now)) {
-                    create(now, place);
-                }
-            } else if (twin == null || twin.targetId() != there.id()) {
+                create(now, replaced);
+            } else if (copy == null || copy.targetId() != there.id()) {
                 adopt(now, there);
-            } else if (twin.source().id() != now.id() || now.first() > there.next()) {
-                requireBrought(twin, there, "replaced");
+            } else if (copy.source().id() != now.id() || now.first() > there.next()) {
+                requireUnchanged(copy, there, "replaced");
                 create(now, Replaced.ANYTHING);
-            } else if (now.next() < twin.same()) {
-                wentBack(now, twin);
+            } else if (now.next() < copy.same()) {
+                replaceLonger(now, copy);
             } else {
-                goOn(twin, now, there);
+                append(copy, now, there);
             }
         }
 
-        private void delete(SyncState twin) {
-            Description there = null;
-            try {
-                there = describe(target, name);
-            } catch (ClientException notSeen) {
-                requireOther(notSeen);
+        private void delete(Copy copy) {
+            target.askDescription(raw);
+            Description there = target.visible();
+            if (there != null && there.id() == copy.targetId()) {
+                requireUnchanged(copy, there, "deleted");
+                target.delete(raw, copy.targetId());
             }
-            if (there != null && there.id() == twin.targetId()) {
-                requireBrought(twin, there, "deleted");
-                target.delete(raw, twin.targetId());
-            }
-            twins.remove(name);
+            copies.remove(name);
         }
 
         /**
          * Throws an exception if other clients have written to the target, unless {@code --existing replace} is set.
          */
-        private void requireBrought(SyncState twin, Description there, String what) {
-            boolean brought = there.next() <= twin.same() || there.hasBrought(twin.source(), there.next());
-            if (!brought && existing != Existing.REPLACE) {
-                throw new RefusedException("document '" + name + "' was not " + what
-                        + " there: somebody else has written to it, and only --existing replace drops that");
+        private void requireUnchanged(Copy copy, Description there, String what) {
+            boolean unchanged = there.next() <= copy.same() || there.hasBrought(copy.source(), there.next());
+            if (!unchanged && existing != Existing.REPLACE) {
+                throw rejected("was not " + what
+                        + " there: another client has written to it; --existing replace discards these writes");
             }
+        }
+
+        private RejectedException rejected(String why) {
+            return new RejectedException("document '" + name + "' " + why);
         }
 
         /**
          * Handles a document that has lost values: its store was replaced by a backup, or has lost acknowledged writes.
          */
-        private void wentBack(Description now, SyncState twin) throws IOException {
+        private void replaceLonger(Description now, Copy copy) throws IOException {
             if (existing != Existing.REPLACE) {
-                throw new RefusedException("document '" + name + "' has gone back to sequence " + now.next() + " from "
-                        + twin.same() + ", which only --existing replace does at the other server too");
+                throw rejected("has returned from sequence " + copy.same() + " to " + now.next()
+                        + "; --existing replace makes the copy at the other server return, too");
             }
             create(now, Replaced.ANYTHING);
         }
 
+        /** Sends the whole document. */
         private void create(Description now, Replaced replaced) throws IOException {
-            twins.remove(name);
-            Parts parts = new Parts(target, raw, now, replaced, patience);
-            DocumentChecksum sum = new DocumentChecksum(raw, range(0, now.first(), now.next(), 0));
+            Copy before = copies.remove(name);
+            Importer importer = new Importer(target, Existing.REJECT, false, retries, (document, outcome, why) -> {
+                switch (outcome) {
+                    case SENT -> {
+                        addCopy(name, now, document.there());
+                        count(document.sum());
+                    }
+                    case EXPIRED -> restore(before);
+                    default -> throw new RejectedException(why);
+                }
+            });
+            importer.replacing(replaced).begin(raw, now);
             try {
                 source.read(raw, now, value -> {
-                    sum.value(value.bytes());
-                    toTarget(() -> parts.add(value.bytes()));
+                    importer.value(value.sequence(), value.bytes());
+                    String rejection = importer.rejection();
+                    if (rejection != null) {
+                        throw new RejectedException(rejection);
+                    }
                 });
-                toTarget(parts::end);
-            } catch (ClientException | RefusedException unfinished) {
-                parts.abandon();
+            } catch (ClientException | RejectedException unfinished) {
+                importer.abandon();
                 throw unfinished;
             }
-            Description there = describe(target, name);
-            if (there == null) {
-                throw notTheSame();
+            importer.end();
+            importer.finish();
+        }
+
+        /** Keeps the state of a copy that was not replaced because the document expires. */
+        private void restore(@Nullable Copy before) {
+            if (before != null) {
+                copies.put(name, before);
             }
-            compare(sum, range(there.id(), now.first(), now.next(), sum.bytes()));
-            twins.put(name, new SyncState(now, there.id(), now.next()));
-            count(sum);
         }
 
         private void count(DocumentChecksum sum) {
@@ -341,111 +324,99 @@ final class DocumentSync {
             bytes += sum.bytes();
         }
 
-        private void toTarget(Runnable request) {
-            try {
-                request.run();
-            } catch (ClientException refusal) {
-                requireOther(refusal);
-                throw new RefusedException(refusal);
-            }
+        /** Whether both documents have the same values in a range. */
+        private boolean isSame(Description here, Description there, long from, long to) throws IOException {
+            return sum(source, here, from, to).isSame(sum(target, there, from, to));
         }
 
-        private RefusedException notTheSame() {
-            return new RefusedException("document '" + name
-                    + "' is not what was sent: it was changed there, its space retains less, or it is damaged");
+        private DocumentChecksum sum(DocumentClient server, Description document, long from, long to)
+                throws IOException {
+            DocumentChecksum sum = new DocumentChecksum(true);
+            server.read(raw, document.from(from).until(to), value -> sum.value(value.bytes()));
+            return sum;
         }
 
         /** Reads values back, and compares them with those sent. */
-        private void compare(DocumentChecksum sent, Description there) throws IOException {
+        private void requireSame(DocumentChecksum sent, long id, long from) throws IOException {
+            boolean same;
             try {
-                if (!sum(target, there).crc32c().equals(sent.crc32c())) {
-                    throw notTheSame();
-                }
+                long to = from + sent.count();
+                Description range = new Description(id, from, to, sent.bytes(), Map.of());
+                same = sum(target, range, from, to).isSame(sent);
             } catch (ClientException changed) {
-                requireOther(changed);
-                throw notTheSame();
+                changed.ofDocument();
+                same = false;
+            }
+            if (!same) {
+                throw rejected(Importer.NOT_THE_SAME);
             }
         }
 
-        private DocumentChecksum sum(DocumentClient server, Description range) throws IOException {
-            return DocumentSync.sum(server, name, range);
-        }
-
-        /** Resumes a copy that the target already has, if it is a prefix of this document. */
+        /** Continues a copy that the target already has, if it is a prefix of this document. */
         private void adopt(Description now, Description there) throws IOException {
             // The target will trim values that the source no longer has, so they must be known to come from the source.
             boolean known = there.hasBrought(now, there.next());
-            boolean mayBe = there.next() <= now.next()
+            boolean isPrefix = there.next() <= now.next()
                     && there.first() <= now.first()
-                    && (known || there.count() > 0 && there.first() == now.first());
-            if (mayBe && there.next() > now.first()) {
-                Description common = now.until(there.next());
-                mayBe = sum(source, common)
-                        .crc32c()
-                        .equals(sum(target, there.from(common.first())).crc32c());
-            }
-            if (mayBe && now.first() > there.next()) {
-                create(now, Replaced.ANYTHING);
-            } else if (mayBe) {
-                goOn(new SyncState(now, there.id(), there.next()), now, there);
-            } else if (existing == Existing.REPLACE) {
+                    && (known || there.count() > 0 && there.first() == now.first())
+                    && (there.next() <= now.first() || isSame(now, there, now.first(), there.next()));
+            if (isPrefix && now.first() <= there.next()) {
+                append(new Copy(now, there.id(), there.next()), now, there);
+            } else if (isPrefix || existing == Existing.REPLACE) {
                 create(now, Replaced.ANYTHING);
             } else if (existing == Existing.REJECT) {
-                throw new RefusedException("document '" + name
-                        + "' was not brought: there is another one of this name, which --existing replace replaces");
+                throw rejected("was not copied: there is another one of this name, which --existing replace replaces");
             } else {
                 skipped.add(name);
             }
         }
 
-        private void goOn(SyncState twin, Description now, Description there) throws IOException {
+        private void append(Copy copy, Description now, Description there) throws IOException {
             if (there.next() > now.next()) {
-                throw new RefusedException("document '" + name + "' has " + (there.next() - now.next())
-                        + " values there that it was never sent: somebody else writes to it");
+                throw rejected("has " + (there.next() - now.next())
+                        + " values there that were not copied: another client writes to it");
             }
-            if (now.first() > twin.same()) {
-                requireBrought(twin, there, "brought up to date");
+            if (now.first() > copy.same()) {
+                requireUnchanged(copy, there, "updated");
             }
             // If a reply was lost, the target may have values that were not compared yet.
-            long from = Math.max(twin.same(), now.first());
+            long from = Math.max(copy.same(), now.first());
             if (there.next() > from) {
-                compare(sum(source, now.from(from).until(there.next())), there.from(from));
+                requireSame(sum(source, now, from, there.next()), there.id(), from);
             }
-            DocumentChecksum sum = send(now, there);
-            compare(sum, range(there.id(), there.next(), now.next(), sum.bytes()));
-            twins.put(name, new SyncState(now, there.id(), now.next()));
-            count(sum);
+            DocumentChecksum sent = send(now, there);
+            requireSame(sent, there.id(), there.next());
+            addCopy(name, now, there);
+            count(sent);
         }
 
         private DocumentChecksum send(Description now, Description there) throws IOException {
-            DocumentChecksum sum = new DocumentChecksum(raw, range(0, there.next(), now.next(), 0));
-            Description after = new Description(
-                    there.id(), now.first(), now.next(), -1, now.attributes(), false, now.identity(), null);
-            // The attributes change together with the last values.
-            Description before = new Description(
-                    there.id(), there.first(), now.next(), -1, there.attributes(), false, now.identity(), null);
-            List<byte[]> part = new ArrayList<>();
-            long[] partBytes = {0};
+            DocumentChecksum sum = new DocumentChecksum(true);
+            Chunk chunk = new Chunk();
             if (now.next() > there.next()) {
                 source.read(raw, now.from(there.next()), value -> {
-                    long more = value.bytes().length + OVERHEAD_BYTES;
-                    if (!part.isEmpty() && (partBytes[0] + more > Importer.PART_BYTES || part.size() == PART_VALUES)) {
-                        send(before, value.sequence() - part.size(), part);
-                        partBytes[0] = 0;
+                    if (!chunk.hasRoomFor(value.bytes())) {
+                        // The attributes change together with the last values.
+                        send(now, there, there, value.sequence(), chunk);
                     }
-                    part.add(value.bytes());
-                    partBytes[0] += more;
+                    chunk.add(value.bytes());
                     sum.value(value.bytes());
                 });
             }
-            send(after, now.next() - part.size(), part);
+            send(now, there, now, now.next(), chunk);
             return sum;
         }
 
-        private void send(Description document, long sequence, List<byte[]> part) {
-            List<byte[]> sent = List.copyOf(part);
-            toTarget(() -> patience.take(() -> target.goOn(raw, document, sequence, sent)));
-            part.clear();
+        /** Sends a chunk that ends before a sequence, and the first sequence and the attributes of {@code state}. */
+        private void send(Description now, Description there, Description state, long next, Chunk chunk) {
+            Description document = new Description(
+                    there.id(), state.first(), now.next(), -1, state.attributes(), false, now.identity(), null);
+            List<byte[]> values = chunk.take();
+            try {
+                retries.run(() -> target.goOn(raw, document, next - values.size(), values));
+            } catch (ClientException rejection) {
+                throw new RejectedException(rejection.ofDocument());
+            }
         }
     }
 }

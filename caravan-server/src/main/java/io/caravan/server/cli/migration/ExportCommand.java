@@ -3,10 +3,10 @@ package io.caravan.server.cli.migration;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Console;
-import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
@@ -24,10 +24,11 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "export",
         description = {
-            "Writes a document, or all that the user may read, to a file: values, sequences, and what the documents are"
-                    + " beside them, as lines of JSON. 'caravan import' brings them into any server.",
-            "Each document is as it is at one moment, and not all at the same. The file has its name once it is whole and"
-                    + " durable; until then it ends with .partial. Without --out everything goes to the standard output."
+            "Writes a document, or all that the user may read, to a file: values, sequences, and attributes, as lines of"
+                    + " JSON. 'caravan import' imports them into any server.",
+            "Each document is exported as it was at one moment; different documents may be from different moments. The"
+                    + " file gets its name when it is complete and durable; until then, its name ends in .partial."
+                    + " Without --out, the export is written to standard output."
         },
         footer = {
             "  caravan export --out all.ndjson.zst",
@@ -39,21 +40,21 @@ final class ExportCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
     private @Nullable String name;
 
-    @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names begin so.")
+    @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names start with this.")
     private @Nullable String prefix;
 
-    @Option(names = "--out", paramLabel = "FILE", description = "The file to make; it must not exist.")
+    @Option(names = "--out", paramLabel = "FILE", description = "The file to create; it must not exist.")
     private @Nullable Path file;
 
     @Option(
             names = "--compress",
             paramLabel = "HOW",
-            description = "${COMPLETION-CANDIDATES}; by default as the file's name ends: .gz, .zst, or neither.")
+            description = "${COMPLETION-CANDIDATES}; by default according to the file's name: .gz, .zst, or neither.")
     private @Nullable Compression compression;
 
     @Option(
             names = "--resume",
-            description = "Go on with an export to this file that was ended, behind its last document that is whole.")
+            description = "Resume an interrupted export to this file, after its last complete document.")
     private boolean resume;
 
     ExportCommand(Console console) {
@@ -90,8 +91,7 @@ final class ExportCommand extends ClientCommand {
             export(writer, made.names());
             made.finish(writer);
             TransferTotals totals = writer.totals();
-            String line = "exported " + Figures.count(totals.documents(), "document") + ", "
-                    + Figures.count(totals.values(), "value") + ", " + Figures.size(totals.bytes()) + " to " + to;
+            String line = "exported " + totals.transferred("document") + " to " + to;
             print(output, DocumentName.printable(line), fields -> {
                 totals.write(fields);
                 fields.writeStringField("file", to.toString());
@@ -104,12 +104,9 @@ final class ExportCommand extends ClientCommand {
         boolean whole = true;
         try (Progress progress = new Progress(err(), console().showsProgress(), "documents")) {
             for (ServerConnection.Connector server : servers) {
-                if (name == null) {
-                    try (RespDocumentClient carrier = new RespDocumentClient(server)) {
-                        requireComplete(carrier);
-                    }
+                try (DocumentClient client = new RespDocumentClient(server)) {
+                    whole &= export(client, new Exporter(client, writer, progress), without);
                 }
-                whole &= export(new Exporter(new RespDocumentClient(server), writer, progress), without);
             }
         }
         if (!whole) {
@@ -118,15 +115,14 @@ final class ExportCommand extends ClientCommand {
     }
 
     /** Exports the documents of one server, and returns whether none failed. */
-    private boolean export(Exporter from, Set<DocumentName> without) throws IOException {
-        try (Exporter exporter = from) {
-            if (name == null) {
-                exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), without);
-            } else if (!without.contains(DocumentName.of(name)) && !exporter.one(bytes(name))) {
-                throw ClientException.missing(name);
-            }
-            exporter.failures().forEach(this::tell);
-            return exporter.failures().isEmpty();
+    private boolean export(DocumentClient server, Exporter exporter, Set<DocumentName> without) throws IOException {
+        if (name == null) {
+            requireComplete(server);
+            exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), without);
+        } else if (!without.contains(DocumentName.of(name)) && !exporter.one(bytes(name))) {
+            throw ClientException.missing(name);
         }
+        exporter.failures().forEach(this::tell);
+        return exporter.failures().isEmpty();
     }
 }

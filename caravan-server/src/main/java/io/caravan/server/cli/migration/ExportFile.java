@@ -3,8 +3,7 @@ package io.caravan.server.cli.migration;
 import com.github.luben.zstd.ZstdIOException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
 import java.io.BufferedOutputStream;
 import java.io.EOFException;
 import java.io.FilterInputStream;
@@ -12,7 +11,6 @@ import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
@@ -46,26 +44,26 @@ final class ExportFile implements AutoCloseable {
      */
     ExportFile(Path file, Compression compression) {
         this.file = file;
-        this.partial = beside(".partial");
-        this.resumed = beside(".resumed");
+        this.partial = sibling(".partial");
+        this.resumed = sibling(".resumed");
         this.compression = compression;
-        refuse(file, "exists, and is not overwritten");
+        requireMissing(file, "exists, and is not overwritten");
     }
 
-    private Path beside(String ending) {
+    private Path sibling(String ending) {
         return file.resolveSibling(file.getFileName() + ending);
     }
 
-    private static void refuse(Path there, String what) {
+    private static void requireMissing(Path there, String what) {
         if (Files.exists(there)) {
             throw ClientException.failed("the file '" + there + "' " + what);
         }
     }
 
     ExportWriter begin() throws IOException {
-        String howOn = "is an export that was ended: go on with it by --resume, or remove it";
-        refuse(partial, howOn);
-        refuse(resumed, howOn);
+        String interrupted = "is an export that was interrupted: resume it with --resume, or remove it";
+        requireMissing(partial, interrupted);
+        requireMissing(resumed, interrupted);
         return create();
     }
 
@@ -111,20 +109,19 @@ final class ExportFile implements AutoCloseable {
     }
 
     private void copy(ExportWriter writer) throws IOException {
+        writer.recordNames(names);
         try (WholeInput in = new WholeInput(Files.newInputStream(resumed))) {
             try {
-                new ExportReader(Compression.decompressed(in)).readAll(new Remembering(writer));
-            } catch (UncheckedIOException unwritable) {
-                throw new IOException(
-                        "the file '" + partial + "' cannot be written: " + unwritable.getMessage(), unwritable);
+                new ExportReader(Compression.decompressed(in), Progress.silent()).readAll(writer);
             } catch (IOException problem) {
                 // The export was interrupted; the documents before that point have been copied.
                 if (!in.atEnd || !(problem instanceof EOFException || problem instanceof ZstdIOException)) {
-                    throw ClientException.failed("the file '" + resumed
-                            + "' cannot be gone on with, and stays as it is: " + problem.getMessage());
+                    throw ClientException.failed("cannot resume the export in '" + resumed + "', which stays as it is: "
+                            + problem.getMessage());
                 }
             }
         }
+        writer.recordNames(null);
     }
 
     /** An input that records whether the file was read to its end. */
@@ -177,7 +174,8 @@ final class ExportFile implements AutoCloseable {
         writer.finish();
         closeStream();
         Objects.requireNonNull(channel).force(true);
-        refuse(file, "has come to exist, and is not overwritten; the export is in '" + partial + "'");
+        requireMissing(
+                file, "was created by another program, and is not overwritten; the export is in '" + partial + "'");
         Files.move(partial, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
@@ -193,41 +191,6 @@ final class ExportFile implements AutoCloseable {
     public void close() throws IOException {
         try (FileChannel locked = channel) {
             closeStream();
-        }
-    }
-
-    /**
-     * Copies documents, and records their names. Throws unchecked exceptions for write failures, to distinguish them
-     * from read failures.
-     */
-    private final class Remembering implements DocumentReceiver {
-        private final ExportWriter to;
-        private byte[] current = {};
-
-        Remembering(ExportWriter to) {
-            this.to = to;
-        }
-
-        @Override
-        public void begin(byte[] name, Description document) {
-            current = name;
-            Output.unchecked(() -> to.begin(name, document));
-        }
-
-        @Override
-        public void value(long sequence, byte[] value) {
-            Output.unchecked(() -> to.value(sequence, value));
-        }
-
-        @Override
-        public void end(DocumentChecksum sum) {
-            names.add(DocumentName.of(current));
-            Output.unchecked(() -> to.end(sum));
-        }
-
-        @Override
-        public void abandon() {
-            Output.unchecked(to::abandon);
         }
     }
 }

@@ -1,11 +1,15 @@
 package io.caravan.server.cli.migration;
 
-import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.common.Output;
+import io.caravan.server.document.PortableAttributes;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Writes documents as lines of JSON in the format of docs/internals/file-format.md. Not thread-safe. */
 final class ExportWriter implements DocumentReceiver {
@@ -14,7 +18,10 @@ final class ExportWriter implements DocumentReceiver {
 
     private final OutputStream out;
     private final Output lines;
-    private final TransferTotals totals = new TransferTotals();
+    private final TransferTotals totals = new TransferTotals(why -> {});
+    private @Nullable Set<DocumentName> names;
+    private byte[] name = {};
+    private @Nullable DocumentChecksum sum;
 
     /** Creates a writer, and writes the first line. */
     ExportWriter(OutputStream out) throws IOException {
@@ -34,29 +41,25 @@ final class ExportWriter implements DocumentReceiver {
     }
 
     @Override
-    public void begin(byte[] name, Description document) throws IOException {
+    public void begin(byte[] begun, Description document) throws IOException {
+        name = begun;
+        sum = new DocumentChecksum(begun, document);
         line("document", json -> {
-            Output.textOrBase64(json, "name", "nameBase64", name);
+            Output.textOrBase64(json, "name", "nameBase64", begun);
             json.writeNumberField("first", document.first());
             json.writeNumberField("next", document.next());
             json.writeObjectFieldStart("attributes");
-            for (Map.Entry<String, Object> attribute : document.attributes().entrySet()) {
-                attribute(json, attribute.getKey(), attribute.getValue());
+            for (Map.Entry<String, Object> attribute :
+                    PortableAttributes.asJson(document.attributes()).entrySet()) {
+                json.writeObjectField(attribute.getKey(), attribute.getValue());
             }
             json.writeEndObject();
         });
     }
 
-    private static void attribute(JsonGenerator json, String name, Object value) throws IOException {
-        if (value instanceof Long number) {
-            json.writeNumberField(name, number);
-        } else {
-            Output.textOrBase64(json, name, name + ExportReader.BASE64, (byte[]) value);
-        }
-    }
-
     @Override
     public void value(long sequence, byte[] value) throws IOException {
+        Objects.requireNonNull(sum).value(value);
         line("value", json -> {
             json.writeNumberField("sequence", sequence);
             Output.textOrBase64(json, "value", "valueBase64", value);
@@ -64,18 +67,27 @@ final class ExportWriter implements DocumentReceiver {
     }
 
     @Override
-    public void end(DocumentChecksum sum) throws IOException {
-        totals.add(sum);
+    public void end() throws IOException {
+        DocumentChecksum whole = Objects.requireNonNull(sum);
+        totals.add(whole);
+        if (names != null) {
+            names.add(DocumentName.of(name));
+        }
         line("documentEnd", json -> {
-            json.writeNumberField("count", sum.count());
-            json.writeNumberField("bytes", sum.bytes());
-            json.writeStringField("crc32c", sum.crc32c());
+            json.writeNumberField("count", whole.count());
+            json.writeNumberField("bytes", whole.bytes());
+            json.writeStringField("crc32c", whole.crc32c());
         });
     }
 
     @Override
     public void abandon() throws IOException {
         line("void", json -> {});
+    }
+
+    /** Makes this writer add the names of complete documents to a set, or stop doing so. */
+    void recordNames(@Nullable Set<DocumentName> to) {
+        names = to;
     }
 
     TransferTotals totals() {

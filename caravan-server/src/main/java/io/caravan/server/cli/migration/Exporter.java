@@ -10,9 +10,7 @@ import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Passes a server's documents to a receiver, each in its state at one moment. Short documents are requested many at a
@@ -30,7 +28,7 @@ final class Exporter implements AutoCloseable {
     private static final int AHEAD_DOCUMENTS = 250;
     private static final int TRIES = 5;
 
-    private final DocumentClient carrier;
+    private final DocumentClient source;
     private final DocumentReceiver to;
     private final Progress progress;
     private final List<String> failures = new ArrayList<>();
@@ -40,10 +38,10 @@ final class Exporter implements AutoCloseable {
     /**
      * Creates an export from a server.
      *
-     * @param carrier the connection to the server, which this export closes
+     * @param source the connection to the server, which this export closes
      */
-    Exporter(DocumentClient carrier, DocumentReceiver to, Progress progress) {
-        this.carrier = carrier;
+    Exporter(DocumentClient source, DocumentReceiver to, Progress progress) {
+        this.source = source;
         this.to = to;
         this.progress = progress;
     }
@@ -51,11 +49,6 @@ final class Exporter implements AutoCloseable {
     /** Returns messages about the documents that exist but could not be read. */
     List<String> failures() {
         return failures;
-    }
-
-    /** Passes on one document; returns false if it does not exist. */
-    boolean one(byte[] name) throws IOException {
-        return readInPages(name);
     }
 
     /**
@@ -66,7 +59,7 @@ final class Exporter implements AutoCloseable {
     void all(byte[] prefix, Set<DocumentName> without) throws IOException {
         Names names = Names.before();
         do {
-            names = carrier.scan(names, prefix);
+            names = source.scan(names, prefix);
             List<byte[]> wanted = names.names().stream()
                     .filter(name -> !without.contains(DocumentName.of(name)))
                     .toList();
@@ -77,7 +70,14 @@ final class Exporter implements AutoCloseable {
     }
 
     private void some(List<byte[]> names) throws IOException {
-        List<Described> described = describe(names);
+        names.forEach(source::askDescription);
+        List<Described> described = new ArrayList<>();
+        for (byte[] name : names) {
+            Description document = source.visible();
+            if (document != null) {
+                described.add(new Described(name, document));
+            }
+        }
         List<Described> ahead = new ArrayList<>();
         List<byte[]> inPages = new ArrayList<>();
         long aheadBytes = 0;
@@ -96,7 +96,7 @@ final class Exporter implements AutoCloseable {
         }
         readAtOnce(ahead, inPages);
         for (byte[] name : inPages) {
-            readInPages(name);
+            one(name);
         }
     }
 
@@ -104,101 +104,66 @@ final class Exporter implements AutoCloseable {
         return document.bytes() >= 0 && document.bytes() <= SHORT_BYTES && document.count() <= SHORT_VALUES;
     }
 
-    private List<Described> describe(List<byte[]> names) {
-        names.forEach(carrier::askDescription);
-        List<Described> described = new ArrayList<>();
-        for (byte[] name : names) {
-            Description document = described();
-            if (document != null) {
-                described.add(new Described(name, document));
-            }
-        }
-        return described;
-    }
-
-    /** Receives a description; returns null for a document that was deleted in the meantime, or is not visible. */
-    private @Nullable Description described() {
-        try {
-            return carrier.description();
-        } catch (ClientException invisible) {
-            if (invisible.isOtherState()) {
-                return null;
-            }
-            throw invisible;
-        }
-    }
-
     /** Passes on short documents; adds those that change in the meantime to {@code later}. */
     private void readAtOnce(List<Described> wanted, List<byte[]> later) throws IOException {
         for (Described next : wanted) {
             if (next.document().count() > 0) {
-                carrier.askValues(next.name(), next.document());
+                source.askValues(next.name(), next.document());
             }
         }
         for (Described next : wanted) {
-            List<Value> values = List.of();
+            List<Value> values;
             try {
-                values = next.document().count() > 0 ? carrier.values(next.document()) : values;
+                values = next.document().count() > 0 ? source.values(next.document()) : List.of();
             } catch (ClientException changed) {
-                if (!changed.isOtherState()) {
-                    throw changed;
-                }
+                changed.ofDocument();
                 later.add(next.name());
                 continue;
             }
-            DocumentChecksum sum = begin(next.name(), next.document());
+            to.begin(next.name(), next.document());
             for (Value value : values) {
-                pass(sum, value);
+                pass(value);
             }
-            end(sum);
+            end();
         }
     }
 
-    private DocumentChecksum begin(byte[] name, Description document) throws IOException {
-        to.begin(name, document);
-        return new DocumentChecksum(name, document);
-    }
-
-    private void pass(DocumentChecksum sum, Value value) throws IOException {
-        sum.value(value.bytes());
+    private void pass(Value value) throws IOException {
         to.value(value.sequence(), value.bytes());
         progress.add(0, value.bytes().length);
     }
 
-    private void end(DocumentChecksum sum) throws IOException {
-        to.end(sum);
+    private void end() throws IOException {
+        to.end();
         progress.add(1, 0);
     }
 
     /** Passes on one document in pages; returns false if it does not exist. */
-    private boolean readInPages(byte[] name) throws IOException {
-        @Nullable ClientException last = null;
+    boolean one(byte[] name) throws IOException {
+        String why = "";
         for (int i = 0; i < TRIES; i++) {
-            carrier.askDescription(name);
-            Description document = described();
+            source.askDescription(name);
+            Description document = source.visible();
             if (document == null) {
                 return false;
             }
+            to.begin(name, document);
             try {
-                DocumentChecksum sum = begin(name, document);
-                carrier.read(name, document, value -> pass(sum, value));
-                end(sum);
-                return true;
+                source.read(name, document, this::pass);
             } catch (ClientException changed) {
                 to.abandon();
-                if (!changed.isOtherState()) {
-                    throw changed;
-                }
-                last = changed;
+                why = String.valueOf(changed.ofDocument().getMessage());
+                continue;
             }
+            end();
+            return true;
         }
-        failures.add("document '" + DocumentName.of(name) + "' changes too fast to be read: "
-                + Objects.requireNonNull(last).getMessage());
+        failures.add("document '" + DocumentName.of(name) + "' changes too fast to be read: " + why);
         return true;
     }
 
     @Override
     public void close() {
-        carrier.close();
+        source.close();
     }
 }

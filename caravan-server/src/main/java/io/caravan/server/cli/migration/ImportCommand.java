@@ -2,6 +2,7 @@ package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.ImportSource;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
@@ -27,18 +28,18 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "import",
         description = {
-            "Brings the documents of a file that 'caravan export' has made into a server, with their sequences and what they"
-                    + " are beside their values, and reads each back to compare it. A document is visible once it is"
-                    + " whole.",
-            "A document whose name exists is rejected and reported; all others are imported. An import that was ended goes on"
-                    + " with --resume.",
-            "With --from redis://, the lists of a running Redis instead: all of them are read again and compared, and"
-                    + " what has changed is brought anew, until all are found to be the same.",
-            "With --from http://, streams of a server of Durable Streams, such as Caravan's, with type, expiry and end, from"
-                    + " their first value to the end that they have then. Their names come from --name or --names, because"
-                    + " the protocol has no list. One of JSON comes message by message, byte for byte; of any other each"
-                    + " answer of the server is a value, and one of more than 256 KiB several.",
-            "An import with --from that was ended goes on when it is run again: what is there and the same is left."
+            "Imports the documents of a file that 'caravan export' has written into a server, with their sequences and"
+                    + " attributes, and reads each back to compare it. A document becomes visible when it is complete.",
+            "A document whose name exists is rejected and reported; all others are imported. An interrupted import is"
+                    + " resumed with --resume.",
+            "With --from redis://, imports the lists of a running Redis server instead. All lists are read again and"
+                    + " compared, and those that have changed are imported again, until all are found to be the same.",
+            "With --from http://, imports streams of a Durable Streams server, such as Caravan, with content type, expiry,"
+                    + " and whether they are closed, from their first value to their current end. Their names come from"
+                    + " --name or --names, because the protocol cannot list streams. A JSON stream is imported message by"
+                    + " message, byte for byte. In any other stream, each response of the server becomes a value, or"
+                    + " several values if it has more than 256 KiB.",
+            "Run an interrupted import with --from again: identical documents are not imported again."
         },
         footer = {
             "  caravan import --from redis://redis.example:6379/0 --from-password-file secret",
@@ -55,7 +56,7 @@ final class ImportCommand extends ClientCommand {
     @Parameters(
             paramLabel = "FILE",
             arity = "0..1",
-            description = "The file, compressed or not; without it, or with -, the standard input.")
+            description = "The file, compressed or not; without it, or with -, standard input.")
     private @Nullable Path file;
 
     @Mixin
@@ -64,27 +65,27 @@ final class ImportCommand extends ClientCommand {
     @Option(
             names = "--name",
             paramLabel = "NAME",
-            description = "With --from http://: a stream to import, by what follows PATH; may be repeated.")
+            description = "With --from http://: a stream to import, the part of its URL after PATH; may be repeated.")
     private List<String> names = List.of();
 
     @Option(
             names = "--names",
             paramLabel = "FILE",
-            description = "With --from http://: a file of the names of streams, one in each line.")
+            description = "With --from http://: a file with the names of streams, one per line.")
     private @Nullable Path namesFile;
 
     @Option(
             names = "--existing",
             paramLabel = "WHAT",
             defaultValue = "reject",
-            description = "What becomes of a document whose name is taken: ${COMPLETION-CANDIDATES}. One"
-                    + " that is replaced is there until the other one is whole.")
+            description = "What happens to a document whose name is taken: ${COMPLETION-CANDIDATES}. A"
+                    + " replaced document stays until the new one is complete.")
     private Existing existing;
 
-    @Option(names = "--resume", description = "A document that is there already, and the same, counts as imported.")
+    @Option(names = "--resume", description = "An identical document that exists already counts as imported.")
     private boolean resume;
 
-    private long refused;
+    private long rejected;
 
     ImportCommand(Console console) {
         super(console);
@@ -92,7 +93,7 @@ final class ImportCommand extends ClientCommand {
 
     @Override
     protected int exitCode() {
-        return refused == 0 ? CommandLine.ExitCode.OK : ClientException.OTHER_STATE;
+        return rejected == 0 ? CommandLine.ExitCode.OK : ClientException.OTHER_STATE;
     }
 
     @Override
@@ -102,34 +103,34 @@ final class ImportCommand extends ClientCommand {
         check(source.isHttp() || !named, "--name and --names are for --from http://");
         if (source.isHttp()) {
             check(named, "--from http:// needs the names of streams: --name NAME or --names FILE");
-            bringStreams(output);
+            importStreams(output);
         } else if (source.isGiven()) {
-            bringLists(output);
+            importLists(output);
         } else {
-            bringFile(output);
+            importFile(output);
         }
     }
 
-    private void bringStreams(Output output) throws IOException {
+    private void importStreams(Output output) throws IOException {
         try (StreamImport streams =
                         new StreamImport(linkTo(source), this::connect, existing, this::tell, Retries.Pause.REAL);
                 Progress progress = Progress.ticking(err(), console().showsProgress(), streams::progress)) {
             for (String name : names) {
-                streams.bring(bytes(name));
+                streams.add(bytes(name));
             }
             if (namesFile != null) {
-                bringNamed(namesFile, streams);
+                importNamed(namesFile, streams);
             }
-            refused = streams.refused();
-            print(output, streams.line(), streams::write);
+            rejected = streams.totals().rejected();
+            print(output, "imported " + streams.totals().line("stream"), streams.totals()::writeAll);
         }
     }
 
-    private void bringNamed(Path file, StreamImport streams) throws IOException {
+    private static void importNamed(Path file, StreamImport streams) throws IOException {
         try (BufferedReader lines = Files.newBufferedReader(file)) {
             for (String name = lines.readLine(); name != null; name = lines.readLine()) {
                 if (!name.isEmpty()) {
-                    streams.bring(bytes(name));
+                    streams.add(bytes(name));
                 }
             }
         } catch (CharacterCodingException notText) {
@@ -137,39 +138,33 @@ final class ImportCommand extends ClientCommand {
         }
     }
 
-    private void bringLists(Output output) throws IOException {
+    private void importLists(Output output) throws IOException {
         try (RedisImport lists = new RedisImport(() -> connectTo(source), this::connect, existing, this::tell);
                 Progress progress = Progress.ticking(err(), console().showsProgress(), lists::progress)) {
             lists.run();
-            refused = lists.refused();
+            rejected = lists.rejected();
             print(output, lists.line(), lists::write);
         }
     }
 
-    private void bringFile(Output output) throws IOException {
+    private void importFile(Output output) throws IOException {
+        TransferTotals totals = new TransferTotals(this::tell);
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::tell);
         try (InputStream in =
                         file == null || file.equals(STANDARD_INPUT) ? console().in() : Files.newInputStream(file);
                 Progress progress = new Progress(err(), console().showsProgress(), "documents");
-                Importer importer = new Importer(
-                        new RespDocumentClient(this::connect),
-                        existing,
-                        resume,
-                        new Importer.Telling(this::tell),
-                        progress)) {
-            bring(in, importer);
-            refused = importer.refused();
-            print(output, importer.line("imported"), importer::write);
-        }
-    }
-
-    private static void bring(InputStream in, Importer importer) throws IOException {
-        try {
-            new ExportReader(Compression.decompressed(in)).readAll(importer);
-        } catch (IOException damaged) {
-            // The intact documents before the damage count as imported.
+                DocumentClient target = new RespDocumentClient(this::connect)) {
+            Importer importer = new Importer(target, existing, resume, retries, totals);
+            try {
+                new ExportReader(Compression.decompressed(in), progress).readAll(importer);
+            } catch (IOException damaged) {
+                // The intact documents before the damage count as imported.
+                importer.finish();
+                throw damaged;
+            }
             importer.finish();
-            throw damaged;
+            rejected = totals.rejected();
+            print(output, "imported " + totals.line("document"), totals::writeAll);
         }
-        importer.finish();
     }
 }

@@ -29,12 +29,12 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "move",
         description = {
-            "Moves a document, or all whose names begin with a prefix, to another server while clients go on writing: it is"
-                    + " copied until little is missing, then fenced (changes are refused with MOVING, reads go on), copied to"
-                    + " its end and compared, and deleted here once the other server has all of it. A redirect stays: clients"
-                    + " are told RELOCATED with the new address, over HTTP 307 with a Location.",
-            "Every write that was acknowledged is there, once. A move that was ended, or has lost a server for long, goes on"
-                    + " when it is run again; a document that is fenced stays so until then, or until --abandon."
+            "Moves a document, or all whose names start with a prefix, to another server while clients keep writing. The"
+                    + " document is copied until few values are missing, then fenced: writes are rejected with MOVING, and"
+                    + " reads continue. It is copied to its end, compared, and deleted here once the other server has all"
+                    + " of it. A redirect stays: clients get RELOCATED with the new address, over HTTP 307 with a Location.",
+            "Every acknowledged write arrives there, once. If a move was interrupted, or a server was lost for long, run the"
+                    + " move again; a fenced document stays fenced until then, or until --abandon."
         },
         footer = {
             "  caravan move letters/1 --to other.example:6380",
@@ -47,7 +47,7 @@ final class MoveCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
     private @Nullable String name;
 
-    @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names begin so.")
+    @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names start with this.")
     private @Nullable String prefix;
 
     @Mixin
@@ -65,12 +65,10 @@ final class MoveCommand extends ClientCommand {
 
     @Option(
             names = "--abandon",
-            description = "Let documents that are fenced change again, and move none. What was copied stays there.")
+            description = "Remove the fences of documents, and move none. What was copied stays there.")
     private boolean abandon;
 
-    @Option(
-            names = "--forget",
-            description = "Remove the redirect that the document has left, so that its name is free.")
+    @Option(names = "--forget", description = "Remove the redirect of the document, which frees the name.")
     private boolean forget;
 
     private boolean incomplete;
@@ -86,7 +84,7 @@ final class MoveCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        check(name == null != (prefix == null), "either NAME or --prefix says what to move");
+        check(name == null != (prefix == null), "either NAME or --prefix is required");
         check(!abandon || !forget, "--abandon and --forget exclude each other");
         check(!forget || name != null, "--forget needs NAME");
         if (name == null) {
@@ -102,26 +100,26 @@ final class MoveCommand extends ClientCommand {
     }
 
     private void move(Output output) throws IOException {
-        DocumentSync mirror =
-                new DocumentSync(Existing.REJECT, true, new RateLimitRetries(Retries.Pause.REAL, this::tell));
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::tell);
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
-        try (Pair pair = new Pair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {
-            Following following = new Following(pair, mirror, Existing.REJECT, one, all, this::tell);
-            DocumentMigration moving = new DocumentMigration(pair, mirror, following, whereabouts());
-            try (Progress progress = Progress.ticking(err(), console().showsProgress(), moving::progress)) {
+        try (ServerPair servers = new ServerPair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {
+            DocumentFollower follower =
+                    new DocumentFollower(servers, Existing.REJECT, true, retries, one, all, this::tell);
+            DocumentMigration migration = new DocumentMigration(servers, follower, redirectTarget());
+            try (Progress progress = Progress.ticking(err(), console().showsProgress(), migration::progress)) {
                 if (one == null) {
-                    moving.all(all);
+                    migration.all(all);
                 } else {
-                    moving.one(one);
+                    migration.one(one);
                 }
             }
-            incomplete = following.refused() > 0;
-            print(output, moving.line(), moving::write);
+            incomplete = follower.rejected() > 0;
+            print(output, migration.line(), migration::write);
         }
     }
 
-    private RedirectTarget whereabouts() {
+    private RedirectTarget redirectTarget() {
         List<String> given = addresses.isEmpty() ? List.of(other.address()) : addresses;
         try {
             return RedirectTarget.parse(String.join(" ", given));
@@ -157,7 +155,7 @@ final class MoveCommand extends ClientCommand {
         long freed = abandoned;
         print(
                 output,
-                "let " + Figures.count(freed, "document") + " change again",
+                "removed the " + (freed == 1 ? "fence" : "fences") + " of " + Figures.count(freed, "document"),
                 json -> json.writeNumberField("abandoned", freed));
     }
 }

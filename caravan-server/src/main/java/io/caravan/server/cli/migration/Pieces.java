@@ -74,15 +74,15 @@ interface Pieces {
                     return next;
                 }
             }
-            throw noArray("it goes on with nothing but white space");
+            throw notArray("it has too much white space");
         }
 
         private static boolean isWhite(int next) {
             return next == ' ' || next == '\n' || next == '\r' || next == '\t';
         }
 
-        private static ClientException noArray(String why) {
-            return ClientException.otherState("is answered with what is no array of JSON: " + why);
+        private static ClientException notArray(String why) {
+            return ClientException.otherState("has a response that is not a JSON array: " + why);
         }
 
         @Override
@@ -94,7 +94,7 @@ interface Pieces {
             if (!begun) {
                 begun = true;
                 if (first != END && first != '[') {
-                    throw noArray("it does not begin with a bracket");
+                    throw notArray("it does not start with a bracket");
                 }
                 first = first == END ? END : readBlack();
                 if (first == END || first == ']') {
@@ -107,7 +107,7 @@ interface Pieces {
         private byte @Nullable [] end(int last) throws IOException {
             ended = true;
             if (last == ']' && readBlack() != END) {
-                throw noArray("something follows it");
+                throw notArray("text follows it");
             }
             return null;
         }
@@ -120,7 +120,7 @@ interface Pieces {
             boolean escaped = false;
             for (int next = first; ; next = read()) {
                 if (next == END) {
-                    throw noArray("it ends before its last bracket");
+                    throw notArray("it ends before its last bracket");
                 }
                 if (inString) {
                     inString = escaped || next != '"';
@@ -136,7 +136,7 @@ interface Pieces {
                 }
                 if (element.size() == maxBytes) {
                     throw ClientException.otherState("has a message of more than " + maxBytes
-                            + " bytes, which the server does not take (--max-value)");
+                            + " bytes, which the server does not accept (--max-value)");
                 }
                 element.write(next);
             }
@@ -148,7 +148,7 @@ interface Pieces {
                 length--;
             }
             if (length == 0) {
-                throw noArray("an element is missing");
+                throw notArray("an element is missing");
             }
             return Arrays.copyOf(element, length);
         }

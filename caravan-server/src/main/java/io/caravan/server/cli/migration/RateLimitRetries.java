@@ -11,7 +11,7 @@ import java.util.function.Supplier;
  * request was accepted during 10 minutes of waiting. Not thread-safe.
  */
 final class RateLimitRetries {
-    static final long MOST_MILLIS = TimeUnit.MINUTES.toMillis(10);
+    private static final long MAX_MILLIS = TimeUnit.MINUTES.toMillis(10);
 
     private final Retries.Pause pause;
     private final Consumer<String> tell;
@@ -29,50 +29,45 @@ final class RateLimitRetries {
     }
 
     /** Repeats a request until it is accepted, or rejected for another reason. */
-    <T> T take(Supplier<T> request) {
+    <T> T call(Supplier<T> request) {
         while (true) {
             try {
-                T answer = request.get();
-                taken();
-                return answer;
-            } catch (ClientException refusal) {
-                if (!waits(refusal)) {
-                    throw refusal;
+                T reply = request.get();
+                accepted();
+                return reply;
+            } catch (ClientException rejection) {
+                if (!waits(rejection)) {
+                    throw rejection;
                 }
             }
         }
     }
 
-    /** Sends a request like {@link #take(Supplier)}. */
-    void take(Runnable request) {
-        take(() -> {
+    /** Repeats a request like {@link #call}. */
+    void run(Runnable request) {
+        call(() -> {
             request.run();
             return true;
         });
     }
 
     /** Records an accepted request, which restarts the time limit. */
-    void taken() {
+    void accepted() {
         waitedMillis = 0;
     }
 
     /** Waits if a rejected request may be sent again; returns whether this is the case. */
-    boolean waits(ClientException refusal) {
-        long millis = refusal.waitMillis();
-        if (millis == 0 || waitedMillis + millis > MOST_MILLIS) {
+    boolean waits(ClientException rejection) {
+        long millis = rejection.waitMillis();
+        if (millis == 0 || waitedMillis + millis > MAX_MILLIS) {
             return false;
         }
         if (!told) {
             told = true;
-            tell.accept(refusal.getMessage() + "; waiting for it, now and whenever it asks to");
+            tell.accept(rejection.getMessage() + "; the command waits for as long as the server requests");
         }
         waitedMillis += millis;
-        try {
-            pause.millis(millis);
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            throw ClientException.failed("interrupted", stop);
-        }
+        pause.pause(millis);
         return true;
     }
 }

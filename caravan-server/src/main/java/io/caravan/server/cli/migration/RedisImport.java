@@ -3,22 +3,18 @@ package io.caravan.server.cli.migration;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.StoreConfig;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.Documents;
 import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.RedisConnection;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Figures;
-import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.Importer.Outcome;
 import io.netty.util.collection.LongObjectHashMap;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -29,7 +25,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import java.util.function.ToLongFunction;
 
 /**
  * Imports Redis lists into a server in passes. Each pass reads all lists, copies those that the server lacks, and
@@ -47,43 +42,25 @@ final class RedisImport implements AutoCloseable {
         RedisConnection connect() throws IOException;
     }
 
-    /** The state of a list. */
-    private enum Known {
-        /** The list was copied, or found to be identical, in this pass or in an earlier one. */
-        SAME_NOW,
-        SAME_EARLIER,
-        /** The list was reported as impossible to import. */
-        UNFIT_NOW,
-        UNFIT_EARLIER;
-
-        Known earlier() {
-            return this == SAME_NOW ? SAME_EARLIER : this == UNFIT_NOW ? UNFIT_EARLIER : this;
-        }
-
-        boolean isNow() {
-            return this == SAME_NOW || this == UNFIT_NOW;
-        }
-
-        boolean isSame() {
-            return this == SAME_NOW || this == SAME_EARLIER;
-        }
-    }
-
     /** Keys of one type other than list. */
     private static final class Others {
         final List<String> first = new ArrayList<>();
         long count;
     }
 
-    private final ServerConnection.Connector server;
     private final Existing existing;
-    private final Consumer<String> tell;
     private final RedisLists lists;
-    private final Importer bringing;
-    private final Importer renewing;
+    private final DocumentClient target;
+    private final TransferTotals totals;
+    private final Consumer<String> tell;
+    private final Importer creating;
+    private final Importer replacing;
     private final Importer comparing;
-    /** The state of each list, by a hash of its name. */
-    private final LongObjectHashMap<Known> known = new LongObjectHashMap<>();
+    /**
+     * The last pass in which a list was copied or found to be identical, or the negated last pass in which it was
+     * reported as impossible to import. The key is a hash of the list's name.
+     */
+    private final LongObjectHashMap<Integer> known = new LongObjectHashMap<>();
 
     private final MessageDigest digest = sha256();
     /** Lists that differ from the server's documents of the same names. */
@@ -91,14 +68,10 @@ final class RedisImport implements AutoCloseable {
     /** Keys found in this pass that are not lists, by type. */
     private final Map<String, Others> others = new TreeMap<>();
 
-    private volatile long pass;
+    private volatile int pass;
     private volatile long changed;
     private volatile long same;
     private boolean toldOfWrites;
-    private long already;
-    private long skipped;
-    private long expired;
-    private long refused;
 
     /**
      * Creates an import into a server.
@@ -108,15 +81,16 @@ final class RedisImport implements AutoCloseable {
      */
     RedisImport(Connector redis, ServerConnection.Connector server, Existing existing, Consumer<String> tell)
             throws IOException {
-        this.server = server;
         this.existing = existing;
         this.tell = tell;
-        Progress silent = new Progress(new PrintWriter(PrintWriter.nullWriter()), false, "");
+        this.totals = new TransferTotals(why -> {});
         int maxValueBytes = maxValueBytes(server);
         this.lists = new RedisLists(redis.connect(), maxValueBytes, new Finding());
-        this.bringing = new Importer(new RespDocumentClient(server), Existing.SKIP, true, this::settled, silent);
-        this.renewing = new Importer(new RespDocumentClient(server), Existing.REPLACE, false, this::settled, silent);
-        this.comparing = Importer.comparing(new RespDocumentClient(server), this::settled, silent);
+        this.target = new RespDocumentClient(server);
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, tell);
+        this.creating = new Importer(target, Existing.SKIP, true, retries, this::settled);
+        this.replacing = new Importer(target, Existing.REPLACE, false, retries, this::settled);
+        this.comparing = new Importer(target, Existing.SKIP, true, retries, this::settled).comparing();
     }
 
     private static MessageDigest sha256() {
@@ -138,6 +112,16 @@ final class RedisImport implements AutoCloseable {
         return ByteBuffer.wrap(digest.digest(name)).getLong();
     }
 
+    /** Returns the last pass that has settled the list, negated if the list was rejected; 0 if there was none. */
+    private int settledIn(byte[] name) {
+        Integer settled = known.get(hash(name));
+        return settled == null ? 0 : settled;
+    }
+
+    private void settle(byte[] name, int state) {
+        known.put(hash(name), (Integer) state);
+    }
+
     /** Receives the reader's findings, except readable lists. */
     private final class Finding implements RedisLists.Findings {
         @Override
@@ -153,11 +137,11 @@ final class RedisImport implements AutoCloseable {
 
         @Override
         public void unfit(byte[] name, String why) {
-            refuse(name, "the list '" + printable(name) + "' " + why);
+            reject(name, "the list '" + printable(name) + "' " + why);
         }
 
         @Override
-        public void moving(byte[] name) {
+        public void changed(byte[] name) {
             changed++;
         }
     }
@@ -167,27 +151,32 @@ final class RedisImport implements AutoCloseable {
     }
 
     /** Receives the outcome for a list from an importer. */
-    private void settled(byte[] name, Outcome outcome, String why) {
+    private void settled(Upload list, Outcome outcome, String why) {
+        byte[] name = list.name();
         switch (outcome) {
-            case BROUGHT -> {
+            case SENT -> {
                 changed++;
-                known.put(hash(name), Known.SAME_NOW);
+                totals.add(list.sum());
+                settle(name, pass);
             }
             case ALREADY -> {
                 same++;
-                Known before = known.put(hash(name), Known.SAME_NOW);
-                already += before == null ? 1 : 0;
+                if (settledIn(name) == 0) {
+                    totals.count(outcome);
+                }
+                settle(name, pass);
             }
-            case SKIPPED -> differing.add(name);
-            case EXPIRED -> expired++;
-            case REJECTED -> refuse(name, why);
+            case DIFFERENT -> differing.add(name);
+            case EXPIRED -> totals.count(outcome);
+            case REJECTED -> reject(name, why);
         }
     }
 
-    private void refuse(byte[] name, String why) {
-        refused++;
-        Known before = known.put(hash(name), Known.UNFIT_NOW);
-        if (before != Known.UNFIT_EARLIER) {
+    private void reject(byte[] name, String why) {
+        totals.count(Outcome.REJECTED);
+        boolean told = settledIn(name) < 0;
+        settle(name, -pass);
+        if (!told) {
             tell.accept(why);
         }
     }
@@ -203,7 +192,7 @@ final class RedisImport implements AutoCloseable {
             before = after;
             begin();
             for (Set<DocumentName> page = lists.scan(); page != null; page = lists.scan()) {
-                bring(page);
+                importOrCompare(page);
             }
             after = lists.writes();
         }
@@ -220,128 +209,100 @@ final class RedisImport implements AutoCloseable {
             tell.accept("all lists were the same, but something was written to the Redis while they were compared; "
                     + "the import ends after a pass without any write: stop all clients that write there");
         }
-        try {
-            Retries.Pause.REAL.millis(QUIET_PAUSE_MILLIS);
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            throw ClientException.failed("interrupted", stop);
-        }
+        Retries.Pause.REAL.pause(QUIET_PAUSE_MILLIS);
     }
 
     private void begin() {
         pass++;
         changed = 0;
         same = 0;
-        skipped = 0;
-        refused = 0;
+        totals.resetRejected();
         others.clear();
-        known.replaceAll((hash, state) -> state.earlier());
     }
 
-    private void bring(Set<DocumentName> page) throws IOException {
+    private void importOrCompare(Set<DocumentName> page) throws IOException {
         List<byte[]> unknown = new ArrayList<>();
         List<byte[]> old = new ArrayList<>();
         for (DocumentName each : page) {
             byte[] name = each.toBytes();
-            Known state = known.get(hash(name));
-            if (state == null || !state.isNow()) {
-                (state != null && state.isSame() ? old : unknown).add(name);
+            int settled = settledIn(name);
+            if (Math.abs(settled) != pass) {
+                (settled > 0 ? old : unknown).add(name);
             }
         }
-        lists.read(unknown, bringing);
-        bringing.finish();
+        lists.read(unknown, creating);
+        creating.finish();
         lists.read(old, comparing);
         comparing.finish();
-        renew();
+        handleDiffering();
     }
 
-    private void renew() throws IOException {
-        List<byte[]> renewed = new ArrayList<>();
+    private void handleDiffering() throws IOException {
+        List<byte[]> replaced = new ArrayList<>();
         for (byte[] name : differing) {
-            Known state = known.get(hash(name));
-            if (existing == Existing.REPLACE || (state != null && state.isSame())) {
-                renewed.add(name);
+            if (existing == Existing.REPLACE || settledIn(name) > 0) {
+                replaced.add(name);
             } else if (existing == Existing.SKIP) {
-                skipped++;
+                totals.count(Outcome.DIFFERENT);
             } else {
-                refuse(
-                        name,
-                        "the list '" + DocumentName.of(name)
-                                + "' was not imported: there is another document of this name,"
-                                + " which --existing replace replaces");
+                reject(name, "the list '" + DocumentName.of(name) + "' " + Importer.NAME_TAKEN);
             }
         }
         differing.clear();
-        lists.read(renewed, renewing);
-        renewing.finish();
+        lists.read(replaced, replacing);
+        replacing.finish();
     }
 
     /** Reports documents of this import whose lists no longer exist, although they have not expired. */
     private void findLost() throws IOException {
-        if (known.values().stream().noneMatch(state -> state == Known.SAME_EARLIER)) {
+        if (known.values().stream().noneMatch(this::isLost)) {
             return;
         }
-        try (Documents documents = new Documents(server.connect());
-                DocumentClient carrier = new RespDocumentClient(server)) {
-            Names names = Names.before();
-            do {
-                names = documents.scan(names, null);
-                for (byte[] name : names.names()) {
-                    if (known.get(hash(name)) == Known.SAME_EARLIER && !hasExpired(carrier, name) && !lists.has(name)) {
-                        refuse(
-                                name,
-                                "the list '" + DocumentName.of(name)
-                                        + "' was imported, and is no more; 'caravan rm' removes the document");
-                    }
+        Names names = Names.before();
+        do {
+            names = target.scan(names, new byte[0]);
+            for (byte[] name : names.names()) {
+                if (isLost(settledIn(name)) && !hasExpired(name) && !lists.has(name)) {
+                    reject(
+                            name,
+                            "the list '" + DocumentName.of(name)
+                                    + "' was imported, and no longer exists; 'caravan rm' removes the document");
                 }
-            } while (!names.last());
-        }
+            }
+        } while (!names.last());
+    }
+
+    private boolean isLost(int settled) {
+        return settled > 0 && settled < pass;
     }
 
     /** Whether the document no longer exists, is not visible, or expires soon. */
-    private static boolean hasExpired(DocumentClient carrier, byte[] name) {
-        carrier.askDescription(name);
-        try {
-            Description document = carrier.description();
-            return document == null || PendingImport.expiresSoon(document);
-        } catch (ClientException invisible) {
-            if (!invisible.isOtherState()) {
-                throw invisible;
-            }
-            return true;
-        }
+    private boolean hasExpired(byte[] name) {
+        target.askDescription(name);
+        Description document = target.visible();
+        return document == null || Upload.expiresSoon(document);
     }
 
     /** Returns the number of lists that differ from the server's documents, or cannot be documents. */
-    long refused() {
-        return refused;
+    long rejected() {
+        return totals.rejected();
     }
 
     /** Formats the progress; callable from any thread. */
     String progress() {
-        return String.format(Locale.ROOT, "pass %,d: %,d lists brought, %,d found to be the same", pass, changed, same);
-    }
-
-    private long sum(ToLongFunction<TransferTotals> figure) {
-        return figure.applyAsLong(bringing.totals()) + figure.applyAsLong(renewing.totals());
+        return String.format(
+                Locale.ROOT, "pass %,d: %,d lists imported, %,d found to be the same", pass, changed, same);
     }
 
     String line() {
         StringBuilder line = new StringBuilder("imported ")
-                .append(Figures.count(sum(TransferTotals::documents), "list"))
-                .append(", ")
-                .append(Figures.count(sum(TransferTotals::values), "value"))
-                .append(", ")
-                .append(Figures.size(sum(TransferTotals::bytes)))
+                .append(totals.transferred("list"))
                 .append("; in pass ")
                 .append(pass)
                 .append(", ")
                 .append(Figures.count(same, "list"))
                 .append(same == 1 ? " is the same" : " are the same")
-                .append(Importer.some(already, "were there already"))
-                .append(Importer.some(skipped, "skipped"))
-                .append(Importer.some(expired, "had expired"))
-                .append(Importer.some(refused, "rejected"));
+                .append(totals.others());
         others.forEach((type, found) -> line.append("; no list: ")
                 .append(Figures.count(found.count, type))
                 .append(", such as ")
@@ -350,15 +311,10 @@ final class RedisImport implements AutoCloseable {
     }
 
     void write(JsonGenerator json) throws IOException {
-        json.writeNumberField("documents", sum(TransferTotals::documents));
-        json.writeNumberField("values", sum(TransferTotals::values));
-        json.writeNumberField("bytes", sum(TransferTotals::bytes));
+        totals.write(json);
         json.writeNumberField("passes", pass);
         json.writeNumberField("same", same);
-        json.writeNumberField("already", already);
-        json.writeNumberField("skipped", skipped);
-        json.writeNumberField("expired", expired);
-        json.writeNumberField("rejected", refused);
+        totals.writeOthers(json);
         json.writeObjectFieldStart("others");
         for (Map.Entry<String, Others> type : others.entrySet()) {
             json.writeNumberField(type.getKey(), type.getValue().count);
@@ -369,8 +325,6 @@ final class RedisImport implements AutoCloseable {
     @Override
     public void close() {
         lists.close();
-        bringing.close();
-        renewing.close();
-        comparing.close();
+        target.close();
     }
 }

@@ -69,7 +69,7 @@ final class RedisLists implements AutoCloseable {
         void unfit(byte[] name, String why);
 
         /** Receives a list that has changed since it was read. */
-        void moving(byte[] name);
+        void changed(byte[] name);
     }
 
     /**
@@ -101,7 +101,7 @@ final class RedisLists implements AutoCloseable {
         }
         redis.send("SCAN", cursor, bytes("COUNT"), NAMES_PER_SCAN);
         if (redis.array(2) != 2) {
-            throw ClientException.failed("SCAN was not answered as Redis does");
+            throw ClientException.failed("the reply to SCAN is not that of a Redis server");
         }
         Bulk next = redis.bulk(DocumentName.MAX_BYTES);
         cursor = Arrays.equals(next.bytes(), START) ? new byte[0] : next.bytes();
@@ -126,12 +126,12 @@ final class RedisLists implements AutoCloseable {
 
     /** Passes on the lists among these names, and reports the other keys. */
     void read(List<byte[]> names, DocumentReceiver to) throws IOException {
-        int asked = 0;
+        int requested = 0;
         for (int i = 0; i < names.size(); i++) {
             long ahead = Math.max(1, Math.min(LISTS_AHEAD, AHEAD_BYTES / Math.max(1, listBytes)));
-            for (; asked < names.size() && asked - i < ahead; asked++) {
-                redis.send("PTTL", names.get(asked));
-                askSlice(names.get(asked), 0, LONG_VALUES);
+            for (; requested < names.size() && requested - i < ahead; requested++) {
+                redis.send("PTTL", names.get(requested));
+                requestSlice(names.get(requested), 0, LONG_VALUES);
             }
             readShort(names.get(i), to);
         }
@@ -139,10 +139,10 @@ final class RedisLists implements AutoCloseable {
             readLong(name, to);
         }
         longLists.clear();
-        tellOthers();
+        reportOthers();
     }
 
-    private void askSlice(byte[] name, long from, long count) {
+    private void requestSlice(byte[] name, long from, long count) {
         redis.send("LRANGE", name, number(from), number(from + count - 1));
     }
 
@@ -171,7 +171,6 @@ final class RedisLists implements AutoCloseable {
     private final class ListReading {
         final byte[] name;
         final DocumentReceiver to;
-        final DocumentChecksum sum;
         long next;
         /** The total length of the values, including those that are too long. */
         long bytes;
@@ -185,7 +184,6 @@ final class RedisLists implements AutoCloseable {
         ListReading(byte[] name, Description document, DocumentReceiver to) throws IOException {
             this.name = name;
             this.to = to;
-            this.sum = new DocumentChecksum(name, document);
             to.begin(name, document);
         }
 
@@ -195,10 +193,9 @@ final class RedisLists implements AutoCloseable {
                 bytes += value.length();
                 if (!value.isWhole() && unfit == null) {
                     unfit = "has a value of " + value.length() + " bytes, at index " + next
-                            + "; the server takes values of at most " + maxValueBytes + " (--max-value)";
+                            + "; the server accepts values of at most " + maxValueBytes + " bytes (--max-value)";
                 }
                 if (unfit == null) {
-                    sum.value(value.bytes());
                     to.value(next, value.bytes());
                 }
                 first = next == 0 ? value.bytes() : first;
@@ -209,7 +206,7 @@ final class RedisLists implements AutoCloseable {
 
         void end() throws IOException {
             if (unfit == null) {
-                to.end(sum);
+                to.end();
             } else {
                 to.abandon();
                 findings.unfit(name, unfit);
@@ -239,7 +236,7 @@ final class RedisLists implements AutoCloseable {
             if (whole && (unchanged || sameEnds(reading))) {
                 reading.end();
                 if (!unchanged) {
-                    findings.moving(name);
+                    findings.changed(name);
                 }
                 return;
             }
@@ -251,14 +248,14 @@ final class RedisLists implements AutoCloseable {
     /** Reads a list in slices; returns whether all values were present. */
     private boolean readSlices(ListReading reading, long length) throws IOException {
         Queue<Long> slices = new ArrayDeque<>();
-        long asked = 0;
+        long requested = 0;
         boolean whole = true;
-        while (asked < length || !slices.isEmpty()) {
-            while (asked < length && slices.size() < SLICES_AHEAD) {
-                long count = Math.min(length - asked, sliceValues(reading));
-                askSlice(reading.name, asked, count);
+        while (requested < length || !slices.isEmpty()) {
+            while (requested < length && slices.size() < SLICES_AHEAD) {
+                long count = Math.min(length - requested, sliceValues(reading));
+                requestSlice(reading.name, requested, count);
                 slices.add(count);
-                asked += count;
+                requested += count;
             }
             long wanted = slices.remove();
             long count = redis.array(wanted);
@@ -267,7 +264,7 @@ final class RedisLists implements AutoCloseable {
             }
             whole = whole && count == wanted;
             if (!whole) {
-                asked = length;
+                requested = length;
             }
         }
         return whole;
@@ -291,8 +288,8 @@ final class RedisLists implements AutoCloseable {
      * Whether the first and last values that were read are still in place, for example if values were only appended.
      */
     private boolean sameEnds(ListReading reading) {
-        askSlice(reading.name, 0, 1);
-        askSlice(reading.name, reading.next - 1, 1);
+        requestSlice(reading.name, 0, 1);
+        requestSlice(reading.name, reading.next - 1, 1);
         byte[] first = end();
         byte[] last = end();
         return Arrays.equals(first, reading.first) && Arrays.equals(last, reading.last);
@@ -302,12 +299,12 @@ final class RedisLists implements AutoCloseable {
         return redis.array(1) == 1 ? redis.bulk(maxValueBytes).bytes() : null;
     }
 
-    private void tellOthers() {
+    private void reportOthers() {
         others.forEach(name -> redis.send("TYPE", name));
         for (byte[] name : others) {
             String type = redis.text();
             if (type.equals("list")) {
-                findings.moving(name);
+                findings.changed(name);
             } else if (!type.equals("none")) {
                 findings.other(name, type);
             }
@@ -322,14 +319,14 @@ final class RedisLists implements AutoCloseable {
      */
     String writes() {
         redis.send("INFO", bytes("persistence"));
-        Bulk answer = redis.bulk(MAX_INFO_BYTES);
-        String counts = new String(answer.bytes(), US_ASCII)
+        Bulk reply = redis.bulk(MAX_INFO_BYTES);
+        String counts = new String(reply.bytes(), US_ASCII)
                 .lines()
                 .filter(line -> WRITE_COUNTS.stream().anyMatch(line::startsWith))
                 .collect(Collectors.joining(" "));
         if (!counts.contains(CHANGES)) {
-            throw ClientException.failed("Redis does not say in INFO how many changes it has had (" + CHANGES
-                    + "), so whether a list changes after it was compared cannot be found out");
+            throw ClientException.failed("Redis does not report its number of changes in INFO (" + CHANGES
+                    + "), so the command cannot detect that a list changes after it was compared");
         }
         return counts;
     }

@@ -1,6 +1,5 @@
 package io.caravan.server.cli.migration;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
@@ -9,8 +8,9 @@ import io.caravan.server.cli.client.HttpLink;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
-import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.Importer.Existing;
+import io.caravan.server.cli.migration.Importer.Outcome;
 import io.caravan.server.cli.migration.StreamSource.Head;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.JsonMessages;
@@ -20,11 +20,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Imports streams of another server one after the other, with sequences from 0, and verifies them by reading them back.
- * If the document of a stream already exists, the two are compared instead. Memory holds a few MiB of values. Not
+ * Imports streams of another server one after the other, with sequences from 0. A stream whose document exists is only
+ * compared with it, unless they differ and the document is to be replaced. Memory holds a few MiB of values. Not
  * thread-safe, except {@link #progress}.
  */
 final class StreamImport implements AutoCloseable {
@@ -34,23 +33,15 @@ final class StreamImport implements AutoCloseable {
     private static final double MEBIBYTE = 1024 * 1024;
 
     private final StreamSource source;
-    private final DocumentClient carrier;
+    private final DocumentClient target;
     private final Existing existing;
-    private final Consumer<String> tell;
-    private final RateLimitRetries patience;
+    private final TransferTotals totals;
+    private final Importer creating;
+    private final Importer replacing;
+    private boolean different;
     private volatile long readBytes;
     private volatile long documents;
     private volatile long already;
-    private long values;
-    private long bytes;
-    private long skipped;
-    private long expired;
-    private long refused;
-
-    /** Thrown if the stream was closed while it was read, so that the attributes already sent are wrong. */
-    private static final class ClosedMeanwhileException extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-    }
 
     /**
      * Creates an import into a server.
@@ -66,116 +57,86 @@ final class StreamImport implements AutoCloseable {
             Retries.Pause pause)
             throws IOException {
         this.source = new StreamSource(streams, RedisImport.maxValueBytes(server), pause);
-        this.carrier = new RespDocumentClient(server);
+        this.target = new RespDocumentClient(server);
         this.existing = existing;
-        this.tell = tell;
-        this.patience = new RateLimitRetries(pause, tell);
+        this.totals = new TransferTotals(tell);
+        RateLimitRetries retries = new RateLimitRetries(pause, tell);
+        this.creating = new Importer(target, Existing.SKIP, true, retries, this::settled).ofStreams();
+        this.replacing = new Importer(target, Existing.REPLACE, false, retries, this::settled).ofStreams();
+    }
+
+    private void settled(Upload document, Outcome outcome, String why) {
+        different = outcome == Outcome.DIFFERENT;
+        if (!different) {
+            totals.settled(document, outcome, why);
+        }
     }
 
     /** Imports one stream. Problems with it are reported, not thrown, so that other streams can still be imported. */
-    void bring(byte[] name) throws IOException {
+    void add(byte[] name) throws IOException {
         if (name.length == 0 || name.length > DocumentName.MAX_BYTES) {
-            refused++;
-            tell.accept("a stream was not imported: a document's name has 1 to " + DocumentName.MAX_BYTES
+            totals.reject("a stream was not imported: a document's name has 1 to " + DocumentName.MAX_BYTES
                     + " bytes, and this one " + name.length);
             return;
         }
         try {
-            for (int i = 0; i < TRIES; i++) {
-                try {
-                    bringOrCompare(name);
-                    return;
-                } catch (ClosedMeanwhileException again) {
-                    // A stream can be closed only once, unless it is deleted and created again.
-                }
+            send(name, creating);
+            if (different) {
+                handleExisting(name);
             }
-            throw ClientException.otherState("changes too fast to be read; run the command again");
         } catch (ClientException problem) {
-            if (!problem.isOtherState()) {
-                throw problem;
-            }
-            refused++;
-            tell.accept("the stream '" + DocumentName.of(name) + "' " + problem.getMessage());
+            totals.reject("the stream '" + DocumentName.of(name) + "' "
+                    + problem.ofDocument().getMessage());
+        }
+        documents = totals.documents();
+        already = totals.already();
+    }
+
+    private void handleExisting(byte[] name) throws IOException {
+        switch (existing) {
+            case REPLACE -> send(name, replacing);
+            case SKIP -> totals.count(Outcome.DIFFERENT);
+            case REJECT -> throw ClientException.otherState(Importer.NAME_TAKEN);
         }
     }
 
-    private void bringOrCompare(byte[] name) throws IOException {
-        Head head = source.describe(name);
+    private void send(byte[] name, Importer to) throws IOException {
+        for (int i = 0; i < TRIES; i++) {
+            // A stream can be closed only once, unless it is deleted and created again.
+            if (sendAsOf(source.describe(name), name, to)) {
+                return;
+            }
+        }
+        throw ClientException.otherState("changes too fast to be read; run the command again");
+    }
+
+    /** Sends a stream; returns false if it was closed in the meantime, so that the attributes already sent are wrong. */
+    private boolean sendAsOf(Head head, byte[] name, Importer to) throws IOException {
         Map<String, Object> attributes = new HashMap<>(head.attributes());
         if (head.closed()) {
             attributes.put("closed", new byte[0]);
         }
-        Description stream = new Description(-1, 0, 0, -1, attributes);
-        Description there = description(name);
-        if (PendingImport.expiresSoon(stream)) {
-            expired++;
-        } else if (there != null && isSame(name, head, stream, there)) {
-            already++;
-        } else if (there != null && existing == Existing.SKIP) {
-            skipped++;
-        } else if (there != null && existing == Existing.REJECT) {
-            throw ClientException.otherState(
-                    "was not imported: there is another document of this name, which" + " --existing replace replaces");
-        } else {
-            send(name, head, stream);
-        }
-    }
-
-    /** Returns the server's document of this name; null if it does not exist, or is not visible yet. */
-    private @Nullable Description description(byte[] name) {
-        carrier.askDescription(name);
+        to.begin(name, new Description(-1, 0, 0, -1, attributes));
+        boolean whole = false;
         try {
-            return carrier.description();
-        } catch (ClientException invisible) {
-            if (!invisible.isOtherState()) {
-                throw invisible;
-            }
-            return null;
-        }
-    }
-
-    private boolean isSame(byte[] name, Head head, Description stream, Description there) throws IOException {
-        if (!PendingImport.isAlike(stream, there) || there.first() != stream.first()) {
-            return false;
-        }
-        StreamChecksum wanted = new StreamChecksum(head.isJson());
-        read(name, head, wanted::add);
-        return wanted.isSame(sum(name, head, there));
-    }
-
-    private StreamChecksum sum(byte[] name, Head head, Description there) throws IOException {
-        StreamChecksum sum = new StreamChecksum(head.isJson());
-        carrier.read(name, there, value -> sum.add(value.bytes()));
-        return sum;
-    }
-
-    private void read(byte[] name, Head head, StreamSource.Sink sink) throws IOException {
-        boolean closed = source.read(name, head, value -> {
-            readBytes += value.length;
-            sink.take(value);
-        });
-        if (closed != head.closed()) {
-            throw new ClosedMeanwhileException();
-        }
-    }
-
-    private void send(byte[] name, Head head, Description stream) throws IOException {
-        Parts parts = new Parts(carrier, name, stream, existing.replaced(), patience);
-        StreamChecksum sent = new StreamChecksum(head.isJson());
-        try {
-            read(name, head, value -> {
+            boolean closed = source.read(name, head, value -> {
+                readBytes += value.length;
                 if (head.isJson()) {
                     checkJson(name, value);
                 }
-                sent.add(value);
-                parts.add(value);
+                Output.unchecked(() -> to.value(0, value));
             });
-            parts.end();
-        } catch (IOException | ClientException | ClosedMeanwhileException refused) {
-            parts.abandon();
-            throw refused;
+            whole = closed == head.closed();
+        } finally {
+            if (!whole) {
+                to.abandon();
+            }
         }
-        compare(name, head, stream, sent);
+        if (whole) {
+            to.end();
+            to.finish();
+        }
+        return whole;
     }
 
     private static void checkJson(byte[] name, byte[] message) {
@@ -186,59 +147,22 @@ final class StreamImport implements AutoCloseable {
         }
     }
 
-    /** Compares the server's document with the values sent; other clients may have appended since. */
-    private void compare(byte[] name, Head head, Description stream, StreamChecksum sent) throws IOException {
-        Description there = description(name);
-        if (PendingImport.expiresSoon(stream)) {
-            expired++;
-            return;
-        }
-        if (there == null
-                || !PendingImport.isAlike(stream, there)
-                || there.first() != stream.first()
-                || there.next() < sent.values()
-                || !sent.isSame(sum(name, head, there.until(sent.values())))) {
-            throw ClientException.otherState("is not what was sent: it was changed since, or is damaged");
-        }
-        documents++;
-        values += sent.values();
-        bytes += sent.bytes();
-    }
-
-    /** Returns the number of streams that were not imported. */
-    long refused() {
-        return refused;
-    }
-
     /** Formats the progress; callable from any thread. */
     String progress() {
         return String.format(
                 Locale.ROOT,
-                "%,d streams brought, %,d found to be the same, %,.1f MiB read",
+                "%,d streams imported, %,d found to be the same, %,.1f MiB read",
                 documents,
                 already,
                 readBytes / MEBIBYTE);
     }
 
-    String line() {
-        return "imported " + Figures.count(documents, "stream") + ", " + Figures.count(values, "value") + ", "
-                + Figures.size(bytes) + Importer.some(already, "were there already")
-                + Importer.some(skipped, "skipped") + Importer.some(expired, "had expired")
-                + Importer.some(refused, "rejected");
-    }
-
-    void write(JsonGenerator json) throws IOException {
-        json.writeNumberField("documents", documents);
-        json.writeNumberField("values", values);
-        json.writeNumberField("bytes", bytes);
-        json.writeNumberField("already", already);
-        json.writeNumberField("skipped", skipped);
-        json.writeNumberField("expired", expired);
-        json.writeNumberField("rejected", refused);
+    TransferTotals totals() {
+        return totals;
     }
 
     @Override
     public void close() {
-        carrier.close();
+        target.close();
     }
 }

@@ -24,10 +24,10 @@ import java.util.Objects;
  */
 final class StreamSource {
     /** The maximum number of consecutive responses without a value, to detect a stream that never ends. */
-    private static final int MAX_EMPTY_ANSWERS = 100;
+    private static final int MAX_EMPTY_RESPONSES = 100;
 
     private static final int MAX_OFFSET_CHARS = 1024;
-    private static final int MAX_TOLD_CHARS = 200;
+    private static final int MAX_QUOTED_CHARS = 200;
     private static final int MAX_BLOCK_BYTES = 256 * 1024;
     private static final String START = "-1";
     private static final String NUMBER = "[0-9]{1,18}";
@@ -80,7 +80,7 @@ final class StreamSource {
     Head describe(byte[] name) throws IOException {
         Retries retries = new Retries(pause);
         while (true) {
-            try (Answer answer = ask("HEAD", name, "")) {
+            try (Answer answer = request("HEAD", name, "")) {
                 return head(answer);
             } catch (IOException problem) {
                 retries.after(problem, false);
@@ -115,7 +115,7 @@ final class StreamSource {
         try {
             return Math.max(0, OffsetDateTime.parse(time).toInstant().toEpochMilli());
         } catch (DateTimeException | ArithmeticException malformed) {
-            throw unfit(StreamHeaders.EXPIRES_AT, time);
+            throw invalid(StreamHeaders.EXPIRES_AT, time);
         }
     }
 
@@ -123,24 +123,23 @@ final class StreamSource {
         return "true".equalsIgnoreCase(answer.header(header));
     }
 
-    private static void require(boolean fit, String header, String value) {
-        if (!fit) {
-            throw unfit(header, value);
+    private static void require(boolean valid, String header, String value) {
+        if (!valid) {
+            throw invalid(header, value);
         }
     }
 
-    private static ClientException unfit(String header, String value) {
-        return ClientException.otherState(
-                "is answered with a header that makes no sense: " + header + ": " + brief(value));
+    private static ClientException invalid(String header, String value) {
+        return ClientException.otherState("has a response with an invalid header: " + header + ": " + brief(value));
     }
 
     private static ClientException missing(String header) {
-        return ClientException.otherState("is answered without the header " + header
-                + "; is the address that of a server of Durable Streams, and of its streams?");
+        return ClientException.otherState("has a response without the header " + header
+                + "; is this the address of the streams of a Durable Streams server?");
     }
 
     private static String brief(String text) {
-        return text.length() > MAX_TOLD_CHARS ? text.substring(0, MAX_TOLD_CHARS) + "..." : text;
+        return text.length() > MAX_QUOTED_CHARS ? text.substring(0, MAX_QUOTED_CHARS) + "..." : text;
     }
 
     /**
@@ -161,9 +160,9 @@ final class StreamSource {
                 return chunk.closed();
             }
             empty = chunk.empty() ? empty + 1 : 0;
-            if (chunk.next().equals(offset) || empty > MAX_EMPTY_ANSWERS) {
-                throw ClientException.otherState("does not come to its end: the server says that more follows offset "
-                        + brief(offset) + ", and sends nothing");
+            if (chunk.next().equals(offset) || empty > MAX_EMPTY_RESPONSES) {
+                throw ClientException.otherState("does not end: the server reports more values after offset "
+                        + brief(offset) + ", and sends none");
             }
             offset = chunk.next();
         }
@@ -171,56 +170,59 @@ final class StreamSource {
 
     private Chunk chunk(byte[] name, Head head, String offset, Sink sink) throws IOException {
         // The values received from the response, to recognize them after a retry.
-        StreamChecksum taken = new StreamChecksum(true);
+        DocumentChecksum received = new DocumentChecksum(true);
         Retries retries = new Retries(pause);
         while (true) {
-            long before = taken.values();
-            try (Answer answer = ask("GET", name, "?offset=" + URLEncoder.encode(offset, UTF_8))) {
-                return take(answer, head, taken, sink);
+            long before = received.count();
+            try (Answer answer = request("GET", name, "?offset=" + URLEncoder.encode(offset, UTF_8))) {
+                return take(answer, head, received, sink);
             } catch (IOException cut) {
-                retries.after(cut, taken.values() > before);
+                retries.after(cut, received.count() > before);
             }
         }
     }
 
-    private Chunk take(Answer answer, Head head, StreamChecksum taken, Sink sink) throws IOException {
+    private Chunk take(Answer answer, Head head, DocumentChecksum received, Sink sink) throws IOException {
         String next = answer.header(StreamHeaders.NEXT_OFFSET);
         if (next == null) {
             throw missing(StreamHeaders.NEXT_OFFSET);
         }
         require(next.length() <= MAX_OFFSET_CHARS && !next.equals(START), StreamHeaders.NEXT_OFFSET, next);
         if (!ContentTypes.same(contentType(answer), head.contentType())) {
-            throw ClientException.otherState("has another content type than a moment ago: " + brief(contentType(answer))
+            throw ClientException.otherState("has changed its content type: " + brief(contentType(answer))
                     + " instead of " + head.contentType());
         }
         Pieces pieces = head.isJson()
                 ? Pieces.messages(answer.body(), maxValueBytes)
                 : Pieces.blocks(answer.body(), Math.min(maxValueBytes, MAX_BLOCK_BYTES));
-        passOver(pieces, taken);
+        skip(pieces, received);
         for (byte[] value = pieces.next(); value != null; value = pieces.next()) {
             sink.take(value);
-            taken.add(value);
+            received.value(value);
         }
         return new Chunk(
-                next, flag(answer, StreamHeaders.UP_TO_DATE), flag(answer, StreamHeaders.CLOSED), taken.values() == 0);
+                next,
+                flag(answer, StreamHeaders.UP_TO_DATE),
+                flag(answer, StreamHeaders.CLOSED),
+                received.count() == 0);
     }
 
     /** Skips the values that were received before a response was cut off, and checks that they are the same. */
-    private static void passOver(Pieces pieces, StreamChecksum taken) throws IOException {
-        StreamChecksum again = new StreamChecksum(true);
-        while (again.values() < taken.values()) {
+    private static void skip(Pieces pieces, DocumentChecksum received) throws IOException {
+        DocumentChecksum again = new DocumentChecksum(true);
+        while (again.count() < received.count()) {
             byte[] value = pieces.next();
             if (value == null) {
                 break;
             }
-            again.add(value);
+            again.value(value);
         }
-        if (!again.isSame(taken)) {
+        if (!again.isSame(received)) {
             throw ClientException.otherState("was changed while it was read; run the command again");
         }
     }
 
-    private Answer ask(String method, byte[] name, String query) throws IOException {
+    private Answer request(String method, byte[] name, String query) throws IOException {
         String path = "/" + StreamName.encodePlainly(name);
         Answer answer = link.send(method, path + query, new byte[0], true, "Cache-Control", "no-cache");
         if (answer.status() == OK) {
@@ -231,11 +233,11 @@ final class StreamSource {
             if (busy != null) {
                 throw busy;
             }
-            throw refusal(answer);
+            throw rejection(answer);
         }
     }
 
-    private ClientException refusal(Answer answer) {
+    private ClientException rejection(Answer answer) {
         if (answer.status() == UNAUTHORIZED) {
             return ClientException.failed("the server at " + link.base()
                     + " requires another token: give it in the environment variable CARAVAN_FROM_PASSWORD or with"
@@ -249,9 +251,10 @@ final class StreamSource {
                     case 410 -> "is deleted there, or was trimmed while it was read (410)";
                     default ->
                         location == null
-                                ? "is answered with the status " + answer.status()
-                                : "is said to be elsewhere (" + answer.status() + "), at " + brief(location)
-                                        + ": redirects are not followed, as the token is for this server alone";
+                                ? "has a response with the status " + answer.status()
+                                : "is at another address (" + answer.status() + "), " + brief(location)
+                                        + ": the command does not follow redirects, because the token is for this"
+                                        + " server only";
                 });
     }
 }

@@ -154,7 +154,7 @@ class FollowTest {
         here.del("other");
         awaitSame();
         CommandRun ended = run.end().exits(0);
-        assertThat(ended.out()).startsWith("followed 22 documents: brought ");
+        assertThat(ended.out()).startsWith("followed 22 documents: copied ");
     }
 
     @Test
@@ -173,7 +173,7 @@ class FollowTest {
         connect();
         here.rpush("a", "3");
         awaitSame();
-        run.end().exits(0, "connected again, and going on");
+        run.end().exits(0, "connected again");
     }
 
     @ParameterizedTest
@@ -186,7 +186,7 @@ class FollowTest {
         run.join();
         assertThat(run.run.exitCode()).as(run.run.err()).isEqualTo(3);
         assertThat(run.run.err())
-                .contains("document 'a' is gone: is it another store, or an older backup? nothing was deleted");
+                .contains("document 'a' is missing: is it another store, or an older backup? Nothing was deleted");
         assertThat(there.lrange("a", 0, -1)).containsExactly("1");
     }
 
@@ -202,7 +202,7 @@ class FollowTest {
         restartWithout(() -> store.delete(2).join());
         run.join();
         assertThat(run.run.exitCode()).isEqualTo(3);
-        assertThat(run.run.err()).contains("document 'b' is gone: is it another store, or an older backup?");
+        assertThat(run.run.err()).contains("document 'b' is missing: is it another store, or an older backup?");
         assertThat(there.lrange("b", 0, -1)).containsExactly("1");
     }
 
@@ -263,7 +263,7 @@ class FollowTest {
         here.sendCommand(MOVE, "a", "REDIRECT", "5");
         run.join();
         assertThat(run.run.exitCode()).isZero();
-        assertThat(run.run.err()).contains("has been moved to third:1; it is not followed any more");
+        assertThat(run.run.err()).contains("has been moved to third:1; the command stops following it");
         assertThat(there.lrange("a", 0, -1)).containsExactly("1");
         CommandRun absent = CommandRun.of(from, "copy", "--follow", "absent", "--to", to.address())
                 .exits(3);
@@ -299,7 +299,7 @@ class FollowTest {
     @Test
     void aDocumentIsNotMovedToWhereItIs() {
         here.rpush("a", "1");
-        move(from, from, "a").exits(3, "document 'a' is there already: it is the same server");
+        move(from, from, "a").exits(3, "document 'a' is there already: both are the same server");
         assertThat(here.rpush("a", "2")).isEqualTo(2);
     }
 
@@ -366,7 +366,7 @@ class FollowTest {
         here.rpush("d/c", "1");
         assertThat(CommandRun.at("127.0.0.1:1", CommandRun.words(List.of(words), "--abandon"))
                         .out())
-                .isEqualTo("let 0 documents change again\n");
+                .isEqualTo("removed the fences of 0 documents\n");
         String[] one = {"move", "d/é", "--from", from.url(), "--to", to.url(), "--forget"};
         CommandRun.at("127.0.0.1:1", one).exits(0);
         assertThat(here.exists("d/é")).isFalse();
@@ -467,7 +467,7 @@ class FollowTest {
         here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
         assertThat(refusal(() -> here.rpush("a", "2"))).startsWith("MOVING ");
         assertThat(move(from, to, "a", "--redirect-to", "third:1").err()).contains("is being moved to " + to.address());
-        assertThat(move(from, to, "--prefix", "a", "--abandon").out()).isEqualTo("let 1 document change again\n");
+        assertThat(move(from, to, "--prefix", "a", "--abandon").out()).isEqualTo("removed the fence of 1 document\n");
         here.rpush("a", "2");
         here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
         move(from, to, "a").exits(0);
@@ -501,7 +501,7 @@ class FollowTest {
         CommandRun copied =
                 CommandRun.of(from, "copy", "--to", address(protocol)).exits(0);
         assertThat(copied.out()).startsWith("copied 7 documents");
-        assertThat(copied.err()).contains("is written to faster than it allows").contains("waiting for it");
+        assertThat(copied.err()).contains("is written to faster than it allows").contains("waits for as long as");
         assertThat(to.exported()).isEqualTo(from.exported());
     }
 }

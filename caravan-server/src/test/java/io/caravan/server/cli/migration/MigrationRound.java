@@ -309,19 +309,20 @@ final class MigrationRound {
 
     private int follow(Existing existing) throws IOException {
         List<String> told = new ArrayList<>();
-        DocumentSync mirror = new DocumentSync(existing, false, new RateLimitRetries(Retries.Pause.REAL, told::add));
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, told::add);
         int exitCode;
-        try (Pair pair = new Pair(
+        try (ServerPair servers = new ServerPair(
                 () -> Migrations.carrier(source.proxy.address()),
                 () -> Migrations.carrier(target.proxy.address()),
                 told::add)) {
-            Following following = new Following(pair, mirror, existing, null, prefix().getBytes(UTF_8), told::add);
-            pair.run(following::round);
+            DocumentFollower follower =
+                    new DocumentFollower(servers, existing, false, retries, null, prefix().getBytes(UTF_8), told::add);
+            servers.run(follower::round);
             for (int i = random.nextInt(3); i > 0; i--) {
-                change(following, pair);
+                change(follower, servers);
             }
-            pair.run(following::round);
-            exitCode = following.refused() > 0 ? 3 : 0;
+            servers.run(follower::round);
+            exitCode = follower.rejected() > 0 ? 3 : 0;
         } catch (RuntimeException failed) {
             told.add(String.valueOf(failed.getMessage()));
             exitCode = 1;
@@ -330,7 +331,7 @@ final class MigrationRound {
         return exitCode;
     }
 
-    private void change(Following following, Pair pair) throws IOException {
+    private void change(DocumentFollower follower, ServerPair servers) throws IOException {
         int action = random.nextInt(6);
         switch (action) {
             case 0, 1 -> append(source, any(), 1);
@@ -340,7 +341,7 @@ final class MigrationRound {
             default -> goBack(source);
         }
         quiet = false;
-        pair.run(following::round);
+        servers.run(follower::round);
     }
 
     private void verify(String when) {

@@ -96,8 +96,8 @@ class RedisImportTest {
             CommandRun second = importing(redis.url()).exits(3);
             assertThat(second.err().lines())
                     .containsExactlyInAnyOrder(
-                            "caravan: the list 'tooLarge' has a value of 1048577 bytes, at index 1; the server takes"
-                                    + " values of at most 1048576 (--max-value)",
+                            "caravan: the list 'tooLarge' has a value of 1048577 bytes, at index 1; the server"
+                                    + " accepts values of at most 1048576 bytes (--max-value)",
                             "caravan: the list '" + "n".repeat(64)
                                     + "' has a name of 1025 bytes; a document's has 1 to 1024");
             assertThat(second.out())
@@ -138,8 +138,8 @@ class RedisImportTest {
             CommandRun run = importing(proxy.url());
             assertThat(run.err().lines())
                     .containsExactlyInAnyOrder(
-                            "caravan: the list 'deleted' was imported, and is no more; 'caravan rm' removes the document",
-                            "caravan: the list 'retyped' was imported, and is no more; 'caravan rm' removes the document");
+                            "caravan: the list 'deleted' was imported, and no longer exists; 'caravan rm' removes the document",
+                            "caravan: the list 'retyped' was imported, and no longer exists; 'caravan rm' removes the document");
             assertThat(run.exitCode()).isEqualTo(3);
             assertThat(run.out()).contains("32 lists are the same; 2 rejected; no list: 1 string, such as 'retyped'");
             assertThat(proxy.count("SCAN")).isGreaterThan(2);
@@ -172,7 +172,7 @@ class RedisImportTest {
     @Test
     void aRedisThatDoesNotCountItsWritesIsRefused() throws IOException {
         importing(claimingToBeRedis(false, "$11\r\nloading:0\r\n\r\n"))
-                .exits(1, "Redis does not say in INFO how many changes it has had");
+                .exits(1, "Redis does not report its number of changes in INFO");
     }
 
     @Test

@@ -178,7 +178,7 @@ class StreamSourceTest {
         "403, may not be read with this token",
         "404, does not exist there",
         "410, is deleted there",
-        "500, is answered with the status 500",
+        "500, has a response with the status 500",
     })
     void aRefusalIsThatOfOneStream(int status, String why) {
         refused(TEXT, Answer.of(status, "", ""), why);
@@ -186,22 +186,28 @@ class StreamSourceTest {
 
     @Test
     void aRedirectIsToldAndNotFollowed() {
-        refused(TEXT, Answer.of(307, "Location: http://elsewhere/\r\n", ""), "elsewhere (307), at http://elsewhere/");
+        refused(
+                TEXT,
+                Answer.of(307, "Location: http://elsewhere/\r\n", ""),
+                "at another address (307), http://elsewhere/");
     }
 
     @Test
     void headersThatAreMissingOrSenselessAreRefused() {
         refused("", Answer.of("", ""), "without the header Content-Type");
         refused(TEXT, Answer.of(TEXT + "Stream-Up-To-Date: true\r\n", "a"), "without the header Stream-Next-Offset");
-        refused(TEXT + "Stream-TTL: -1\r\n", Answer.of("", ""), "makes no sense: Stream-TTL: -1");
-        refused(TEXT + "Stream-Expires-At: soon\r\n", Answer.of("", ""), "makes no sense: Stream-Expires-At: soon");
-        refused("Content-Type: " + "x".repeat(300) + "\r\n", Answer.of("", ""), "makes no sense: Content-Type: xxx");
-        refused(TEXT, Answer.of(JSON + END, "[]"), "has another content type than a moment ago");
+        refused(TEXT + "Stream-TTL: -1\r\n", Answer.of("", ""), "invalid header: Stream-TTL: -1");
+        refused(TEXT + "Stream-Expires-At: soon\r\n", Answer.of("", ""), "invalid header: Stream-Expires-At: soon");
+        refused("Content-Type: " + "x".repeat(300) + "\r\n", Answer.of("", ""), "invalid header: Content-Type: xxx");
+        refused(TEXT, Answer.of(JSON + END, "[]"), "has changed its content type");
     }
 
     @Test
     void anOffsetThatDoesNotMoveIsRefused() {
-        refused(TEXT, Answer.of(TEXT + "Stream-Next-Offset: 3\r\n", ""), "more follows offset 3, and sends nothing");
+        refused(
+                TEXT,
+                Answer.of(TEXT + "Stream-Next-Offset: 3\r\n", ""),
+                "reports more values after offset 3, and sends none");
     }
 
     @Test
@@ -210,15 +216,15 @@ class StreamSourceTest {
         assertThatThrownBy(() -> read(
                         TEXT,
                         request -> Answer.of(TEXT + "Stream-Next-Offset: " + next.incrementAndGet() + "\r\n", "")))
-                .hasMessageContaining("does not come to its end");
-        refused(JSON, Answer.of(JSON + END, "[1," + " ".repeat(100_000)), "nothing but white space");
+                .hasMessageContaining("does not end");
+        refused(JSON, Answer.of(JSON + END, "[1," + " ".repeat(100_000)), "too much white space");
         refused(JSON, Answer.of(JSON + END, "[\"" + "x".repeat(MAX_VALUE_BYTES)), "a message of more than 1000 bytes");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"1", "{}", "[1", "[1,]", "[,1]", "[1][2]", "[\"a]"})
     void whatIsNoArrayIsRefused(String body) {
-        refused(JSON, Answer.of(JSON + END, body), "no array of JSON");
+        refused(JSON, Answer.of(JSON + END, body), "not a JSON array");
     }
 
     /** The first response is like that of a cache that does not have the end of the stream yet. */

@@ -4,10 +4,9 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.Documents.Names;
 import io.caravan.server.cli.client.ServerConnection.LostException;
+import io.caravan.server.cli.common.UntilSignal;
 import java.io.IOException;
 import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -17,21 +16,19 @@ import org.jspecify.annotations.Nullable;
  * The connections to two servers. If one is lost, both are reopened. Work that needs them is then repeated, and must
  * continue from the state that it finds. Not thread-safe, except {@link #stop} and {@link #stopped}.
  */
-final class Pair implements AutoCloseable {
+final class ServerPair implements AutoCloseable {
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long MAX_PAUSE_MILLIS = 5_000;
     /** The time after which an unreachable server is not expected to return soon. */
-    private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(10);
+    private static final long MAX_LOST_NANOS = TimeUnit.MINUTES.toNanos(10);
 
     private final Opening toSource;
     private final Opening toTarget;
     private final Consumer<String> tell;
     private final CountDownLatch stop = new CountDownLatch(1);
-    /** All connections that were opened since the last close. */
-    private final Queue<DocumentClient> opened = new ConcurrentLinkedQueue<>();
 
-    private @Nullable DocumentClient source;
-    private @Nullable DocumentClient target;
+    private volatile @Nullable DocumentClient source;
+    private volatile @Nullable DocumentClient target;
     private int openings;
     private boolean everConnected;
     private boolean lost;
@@ -51,7 +48,7 @@ final class Pair implements AutoCloseable {
      *
      * @param tell receives messages about lost and restored connections
      */
-    Pair(Opening toSource, Opening toTarget, Consumer<String> tell) {
+    ServerPair(Opening toSource, Opening toTarget, Consumer<String> tell) {
         this.toSource = toSource;
         this.toTarget = toTarget;
         this.tell = tell;
@@ -69,30 +66,33 @@ final class Pair implements AutoCloseable {
                 open();
                 work.run();
                 done = true;
-            } catch (LostException problem) {
-                again(problem);
-            } catch (IOException problem) {
-                again(problem);
-            } catch (ClientException problem) {
-                boolean interrupted = problem.getCause() instanceof InterruptedException;
-                if (!interrupted && !(problem.getCause() instanceof IOException)) {
+            } catch (IOException | RuntimeException problem) {
+                if (!isLost(problem) || !waitToReconnect(problem)) {
                     throw problem;
                 }
-                again(problem);
             }
         }
     }
 
-    private <E extends Exception> void again(E problem) throws E {
-        closeConnections();
+    private static boolean isLost(Exception problem) {
+        return problem instanceof IOException
+                || problem instanceof LostException
+                || problem instanceof ClientException
+                        && (problem.getCause() instanceof IOException
+                                || problem.getCause() instanceof InterruptedException);
+    }
+
+    /** Closes the connections, and pauses unless this pair is stopped; returns false if the servers were lost for long. */
+    private boolean waitToReconnect(Exception problem) {
+        close();
         if (Thread.currentThread().isInterrupted()) {
             stop.countDown();
         }
         if (stopped()) {
-            return;
+            return true;
         }
-        if (!everConnected || lost && System.nanoTime() - lostNanos > PATIENCE_NANOS) {
-            throw problem;
+        if (!everConnected || lost && System.nanoTime() - lostNanos > MAX_LOST_NANOS) {
+            return false;
         }
         if (!lost) {
             lost = true;
@@ -101,48 +101,35 @@ final class Pair implements AutoCloseable {
         }
         sleep(pauseMillis);
         pauseMillis = Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS);
+        return true;
     }
 
     private void open() throws IOException {
         if (target == null) {
-            source = openSource();
-            target = openTarget();
+            source = toSource.open();
+            target = toTarget.open();
             openings++;
+        }
+        if (stopped()) {
+            // The connections were opened after the stop, which therefore has not cut them.
+            source().cut();
+            target().cut();
         }
         if (!everConnected) {
             // Over HTTP, nothing has been sent yet.
             source().scan(Names.before(), new byte[0]);
             target().scan(Names.before(), new byte[0]);
-            well();
+            connected();
         }
-    }
-
-    private DocumentClient open(Opening opening) throws IOException {
-        DocumentClient carrier = opening.open();
-        opened.add(carrier);
-        if (stopped()) {
-            carrier.cut();
-        }
-        return carrier;
-    }
-
-    /** Opens another connection to the source. */
-    DocumentClient openSource() throws IOException {
-        return open(toSource);
-    }
-
-    /** Opens another connection to the target. */
-    DocumentClient openTarget() throws IOException {
-        return open(toTarget);
     }
 
     /** Records that both servers have replied. */
-    void well() {
+    void connected() {
         everConnected = true;
         pauseMillis = FIRST_PAUSE_MILLIS;
         if (lost) {
             lost = false;
-            tell.accept("connected again, and going on");
+            tell.accept("connected again");
         }
     }
 
@@ -161,33 +148,37 @@ final class Pair implements AutoCloseable {
 
     /** Sleeps until the time is over or this pair is stopped. */
     void sleep(long millis) {
-        try {
-            stop.await(millis, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            stop.countDown();
-        }
+        UntilSignal.stopped(stop, millis);
     }
 
     /** Makes the work end soon; callable from any thread. */
     void stop() {
         stop.countDown();
-        opened.forEach(DocumentClient::cut);
+        cut(source);
+        cut(target);
+    }
+
+    private static void cut(@Nullable DocumentClient server) {
+        if (server != null) {
+            server.cut();
+        }
     }
 
     boolean stopped() {
         return stop.getCount() == 0;
     }
 
-    private void closeConnections() {
-        opened.forEach(DocumentClient::close);
-        opened.clear();
+    @Override
+    public void close() {
+        close(source);
+        close(target);
         source = null;
         target = null;
     }
 
-    @Override
-    public void close() {
-        closeConnections();
+    private static void close(@Nullable DocumentClient server) {
+        if (server != null) {
+            server.close();
+        }
     }
 }
