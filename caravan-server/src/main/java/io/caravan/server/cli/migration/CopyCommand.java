@@ -11,6 +11,7 @@ import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.common.UntilSignal;
 import io.caravan.server.cli.migration.Importer.Existing;
+import io.caravan.server.cli.migration.Importer.Outcome;
 import java.io.IOException;
 import java.util.Objects;
 import java.util.Set;
@@ -126,8 +127,9 @@ final class CopyCommand extends ClientCommand {
             }
             importer.finish();
             exporter.failures().forEach(this::tell);
-            incomplete = totals.rejected() > 0 || !exporter.failures().isEmpty();
-            print(output, "copied " + totals.line("document"), totals::writeAll);
+            incomplete =
+                    totals.number(Outcome.REJECTED) > 0 || !exporter.failures().isEmpty();
+            print(output, "copied " + totals.transferred("document") + totals.others(), totals::writeAll);
         }
     }
 }

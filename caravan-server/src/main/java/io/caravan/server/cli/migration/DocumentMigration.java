@@ -117,33 +117,33 @@ final class DocumentMigration {
                     "document '" + name + "' is there already: both are the same server, or nodes of the same cluster");
             return true;
         }
-        drainAndRedirect(name, returns, found);
+        drainAndRedirect(name, found);
         return true;
     }
 
-    private void drainAndRedirect(DocumentName name, boolean returns, boolean found) throws IOException {
+    private void drainAndRedirect(DocumentName name, boolean found) throws IOException {
         String problem;
         try {
             problem = drained(name, found);
         } catch (ClientException failure) {
-            abandon(name, returns);
+            abandon(name, found);
             throw failure;
         }
         if (problem == null) {
             redirect(name);
         } else {
-            boolean unfenced = abandon(name, returns);
+            boolean unfenced = abandon(name, found);
             follower.reject(
                     name, problem + (unfenced ? "" : "; it stays fenced: solve the problem, and run this again"));
         }
     }
 
     /**
-     * Removes the fence, unless clients may have found the document at the target to which it returns; returns whether
-     * the fence was removed.
+     * Removes the fence, unless clients may have found the document at the target, because it returns there, or because
+     * an earlier run has fenced it and may have returned it; returns whether the fence was removed.
      */
-    private boolean abandon(DocumentName name, boolean returns) {
-        if (returns && !sync.waitsForFence(servers.target(), name)) {
+    private boolean abandon(DocumentName name, boolean found) {
+        if (found && !sync.waitsForFence(servers.target(), name)) {
             return false;
         }
         servers.source().abandon(name.toBytes(), holder);

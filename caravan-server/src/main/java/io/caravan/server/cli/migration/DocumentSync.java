@@ -163,7 +163,7 @@ final class DocumentSync {
         Description here = servers.source().descriptionOf(name.toBytes());
         servers.target().askDescription(name.toBytes());
         Description there = servers.target().visible();
-        if (here == null || there == null || there.next() < here.next() || there.first() > here.next()) {
+        if (here == null || there == null || there.next() < here.next()) {
             return false;
         }
         if (there.next() == here.next() && !isLike(here, there.from(Math.min(there.first(), here.first())))) {

@@ -7,7 +7,6 @@ import io.caravan.server.cli.common.Progress;
 import java.io.BufferedOutputStream;
 import java.io.EOFException;
 import java.io.FilterInputStream;
-import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -72,7 +71,13 @@ final class ExportFile implements AutoCloseable {
         channel = locked;
         requireLock(locked);
         locked.truncate(0);
-        OutputStream created = compression.compress(new BufferedOutputStream(new KeptOpen(locked)));
+        // The channel stays open when the stream is closed, so that the lock is kept.
+        OutputStream created = compression.compress(new BufferedOutputStream(Channels.newOutputStream(locked)) {
+            @Override
+            public void close() throws IOException {
+                flush();
+            }
+        });
         out = created;
         return new ExportWriter(created);
     }
@@ -124,7 +129,7 @@ final class ExportFile implements AutoCloseable {
         writer.recordNames(null);
     }
 
-    /** An input that records whether the file was read to its end. */
+    /** An input, read in blocks, that records whether the file was read to its end. */
     private static final class WholeInput extends FilterInputStream {
         private boolean atEnd;
 
@@ -133,34 +138,10 @@ final class ExportFile implements AutoCloseable {
         }
 
         @Override
-        public int read() throws IOException {
-            int read = in.read();
-            atEnd |= read < 0;
-            return read;
-        }
-
-        @Override
         public int read(byte[] bytes, int from, int length) throws IOException {
             int read = in.read(bytes, from, length);
             atEnd |= read < 0;
             return read;
-        }
-    }
-
-    /** A stream that leaves the channel open when it is closed, so that the lock is kept. */
-    private static final class KeptOpen extends FilterOutputStream {
-        KeptOpen(FileChannel channel) {
-            super(Channels.newOutputStream(channel));
-        }
-
-        @Override
-        public void write(byte[] bytes, int from, int length) throws IOException {
-            out.write(bytes, from, length);
-        }
-
-        @Override
-        public void close() throws IOException {
-            flush();
         }
     }
 

@@ -10,6 +10,7 @@ import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.migration.Importer.Existing;
+import io.caravan.server.cli.migration.Importer.Outcome;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -121,8 +122,7 @@ final class ImportCommand extends ClientCommand {
             if (namesFile != null) {
                 importNamed(namesFile, streams);
             }
-            rejected = streams.totals().rejected();
-            print(output, "imported " + streams.totals().line("stream"), streams.totals()::writeAll);
+            print(output, streams.totals(), "stream");
         }
     }
 
@@ -163,8 +163,12 @@ final class ImportCommand extends ClientCommand {
                 throw damaged;
             }
             importer.finish();
-            rejected = totals.rejected();
-            print(output, "imported " + totals.line("document"), totals::writeAll);
+            print(output, totals, "document");
         }
+    }
+
+    private void print(Output output, TransferTotals totals, String thing) throws IOException {
+        rejected = totals.number(Outcome.REJECTED);
+        print(output, "imported " + totals.transferred(thing) + totals.others(), totals::writeAll);
     }
 }

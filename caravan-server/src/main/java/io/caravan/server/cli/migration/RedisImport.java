@@ -156,7 +156,7 @@ final class RedisImport implements AutoCloseable {
         switch (outcome) {
             case SENT -> {
                 changed++;
-                totals.add(list.sum());
+                totals.settled(list, outcome, why);
                 settle(name, pass);
             }
             case ALREADY -> {
@@ -206,7 +206,7 @@ final class RedisImport implements AutoCloseable {
     private void waitForQuiet() {
         if (!toldOfWrites) {
             toldOfWrites = true;
-            tell.accept("all lists were the same, but something was written to the Redis while they were compared; "
+            tell.accept("all lists were the same, but something was written to Redis while they were compared; "
                     + "the import ends after a pass without any write: stop all clients that write there");
         }
         Retries.Pause.REAL.pause(QUIET_PAUSE_MILLIS);
@@ -216,7 +216,8 @@ final class RedisImport implements AutoCloseable {
         pass++;
         changed = 0;
         same = 0;
-        totals.resetRejected();
+        totals.reset(Outcome.DIFFERENT);
+        totals.reset(Outcome.REJECTED);
         others.clear();
     }
 
@@ -285,7 +286,7 @@ final class RedisImport implements AutoCloseable {
 
     /** Returns the number of lists that differ from the server's documents, or cannot be documents. */
     long rejected() {
-        return totals.rejected();
+        return totals.number(Outcome.REJECTED);
     }
 
     /** Formats the progress; callable from any thread. */

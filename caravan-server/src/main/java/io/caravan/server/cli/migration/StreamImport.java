@@ -89,7 +89,7 @@ final class StreamImport implements AutoCloseable {
                     + problem.ofDocument().getMessage());
         }
         documents = totals.documents();
-        already = totals.already();
+        already = totals.number(Outcome.ALREADY);
     }
 
     private void handleExisting(byte[] name) throws IOException {

@@ -9,17 +9,14 @@ import java.io.IOException;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
-/** Counts transferred documents and, in an import, the other outcomes. Not thread-safe. */
+/** Counts transferred documents and, in an import, all outcomes. Not thread-safe. */
 final class TransferTotals implements Importer.Outcomes {
     private final Consumer<String> tell;
     private final CRC32C crc = new CRC32C();
+    private final long[] outcomes = new long[Outcome.values().length];
     private long documents;
     private long values;
     private long bytes;
-    private long already;
-    private long different;
-    private long expired;
-    private long rejected;
 
     /**
      * Creates an instance that counts nothing yet.
@@ -40,18 +37,18 @@ final class TransferTotals implements Importer.Outcomes {
 
     @Override
     public void settled(Upload document, Outcome outcome, String why) {
-        switch (outcome) {
-            case SENT -> add(document.sum());
-            case REJECTED -> reject(why);
-            default -> count(outcome);
+        if (outcome == Outcome.REJECTED) {
+            reject(why);
+        } else {
+            count(outcome);
+        }
+        if (outcome == Outcome.SENT) {
+            add(document.sum());
         }
     }
 
     void count(Outcome outcome) {
-        already += outcome == Outcome.ALREADY ? 1 : 0;
-        different += outcome == Outcome.DIFFERENT ? 1 : 0;
-        expired += outcome == Outcome.EXPIRED ? 1 : 0;
-        rejected += outcome == Outcome.REJECTED ? 1 : 0;
+        outcomes[outcome.ordinal()]++;
     }
 
     void reject(String why) {
@@ -59,10 +56,13 @@ final class TransferTotals implements Importer.Outcomes {
         tell.accept(why);
     }
 
-    /** Sets the number of rejected and skipped documents to 0. */
-    void resetRejected() {
-        different = 0;
-        rejected = 0;
+    /** Sets the number of documents with an outcome to 0. */
+    void reset(Outcome outcome) {
+        outcomes[outcome.ordinal()] = 0;
+    }
+
+    long number(Outcome outcome) {
+        return outcomes[outcome.ordinal()];
     }
 
     long documents() {
@@ -77,14 +77,6 @@ final class TransferTotals implements Importer.Outcomes {
         return bytes;
     }
 
-    long already() {
-        return already;
-    }
-
-    long rejected() {
-        return rejected;
-    }
-
     /** Returns a checksum of the checksums of the documents, in their order. */
     String crc32c() {
         return DocumentChecksum.hex(crc);
@@ -97,20 +89,17 @@ final class TransferTotals implements Importer.Outcomes {
 
     /** Formats the other outcomes, for example {@code ; 1 skipped}. */
     String others() {
-        return some(already, "were there already")
-                + some(different, "skipped")
-                + some(expired, "had expired")
-                + some(rejected, "rejected");
-    }
-
-    String line(String thing) {
-        return transferred(thing) + others();
+        return some(number(Outcome.ALREADY), "were there already")
+                + some(number(Outcome.DIFFERENT), "skipped")
+                + some(number(Outcome.EXPIRED), "had expired")
+                + some(number(Outcome.REJECTED), "rejected");
     }
 
     static String some(long count, String what) {
         return count == 0 ? "" : "; " + count + " " + what;
     }
 
+    /** Writes the transferred documents. */
     void write(JsonGenerator json) throws IOException {
         json.writeNumberField("documents", documents);
         json.writeNumberField("values", values);
@@ -118,10 +107,10 @@ final class TransferTotals implements Importer.Outcomes {
     }
 
     void writeOthers(JsonGenerator json) throws IOException {
-        json.writeNumberField("already", already);
-        json.writeNumberField("skipped", different);
-        json.writeNumberField("expired", expired);
-        json.writeNumberField("rejected", rejected);
+        json.writeNumberField("already", number(Outcome.ALREADY));
+        json.writeNumberField("skipped", number(Outcome.DIFFERENT));
+        json.writeNumberField("expired", number(Outcome.EXPIRED));
+        json.writeNumberField("rejected", number(Outcome.REJECTED));
     }
 
     void writeAll(JsonGenerator json) throws IOException {

@@ -352,6 +352,43 @@ class FollowTest {
         assertThat(there.lrange("a", 0, -1)).containsExactly("1", "2", "3");
     }
 
+    /**
+     * The move back was killed after the document had returned. A client changes the returned document after the next run
+     * has compared both documents, and before that run takes over the fence. If the run removed the fence, both servers
+     * would accept writes.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aReturnedDocumentThatClientsUseIsNeverUnfencedAtTheOtherServer(boolean trimmed) throws Exception {
+        here.rpush("a", "1", "2");
+        move(from, to, "a").exits(0);
+        there.sendCommand(MOVE, "a", "FENCE", "5", from.address());
+        here.sendCommand(IMPORT, "a", "WHOLE", "0", "REDIRECT", "VALUES", "1", "2");
+        CommandRun again;
+        try (TrippedProxy source =
+                new TrippedProxy(Integer.parseInt(to.address().split(":", 2)[1]))) {
+            source.arm(new Trip("FENCE", false, () -> {
+                if (trimmed) {
+                    here.rpush("a", "3", "4");
+                    here.sendCommand(TRIM, "a", "TO", "3");
+                } else {
+                    here.del("a");
+                    here.rpush("a", "4");
+                }
+            }));
+            again = CommandRun.at(source.address(), "move", "a", "--to", from.address());
+        }
+        String refusal = refusal(() -> there.rpush("a", "x"));
+        if (trimmed) {
+            again.exits(0);
+            assertThat(refusal).startsWith("RELOCATED ");
+        } else {
+            again.exits(3, "it stays fenced");
+            assertThat(refusal).startsWith("MOVING ");
+        }
+        assertThat(here.lrange("a", 0, -1)).containsExactly("4");
+    }
+
     /** The test connects to neither server over RESP, and the redirects contain no RESP address. */
     @Test
     void documentsMoveOverHttp() throws Exception {
