@@ -38,10 +38,6 @@ final class DocumentSync {
     static final class RejectedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        RejectedException(ClientException rejection) {
-            super(rejection.getMessage(), rejection);
-        }
-
         RejectedException(String why) {
             super(why);
         }
@@ -415,7 +411,8 @@ final class DocumentSync {
             try {
                 retries.run(() -> target.goOn(raw, document, next - values.size(), values));
             } catch (ClientException rejection) {
-                throw new RejectedException(rejection.ofDocument());
+                throw new RejectedException(
+                        String.valueOf(rejection.ofDocument().getMessage()));
             }
         }
     }

@@ -115,7 +115,7 @@ final class ExportFile implements AutoCloseable {
 
     private void copy(ExportWriter writer) throws IOException {
         writer.recordNames(names);
-        try (WholeInput in = new WholeInput(Files.newInputStream(resumed))) {
+        try (TrackedInput in = new TrackedInput(Files.newInputStream(resumed))) {
             try {
                 new ExportReader(Compression.decompressed(in), Progress.silent()).readAll(writer);
             } catch (IOException problem) {
@@ -130,10 +130,10 @@ final class ExportFile implements AutoCloseable {
     }
 
     /** An input, read in blocks, that records whether the file was read to its end. */
-    private static final class WholeInput extends FilterInputStream {
+    private static final class TrackedInput extends FilterInputStream {
         private boolean atEnd;
 
-        WholeInput(InputStream in) {
+        TrackedInput(InputStream in) {
             super(in);
         }
 

@@ -123,9 +123,9 @@ final class MoveCommand extends ClientCommand {
         List<String> given = addresses.isEmpty() ? List.of(other.address()) : addresses;
         try {
             return RedirectTarget.parse(String.join(" ", given));
-        } catch (IllegalArgumentException unfit) {
-            check(false, "--redirect-to: " + unfit.getMessage());
-            throw unfit;
+        } catch (IllegalArgumentException invalid) {
+            check(false, "--redirect-to: " + invalid.getMessage());
+            throw invalid;
         }
     }
 

@@ -16,7 +16,7 @@ final class RateLimitRetries {
     private final Retries.Pause pause;
     private final Consumer<String> tell;
     private long waitedMillis;
-    private boolean told;
+    private boolean reported;
 
     /**
      * Creates an instance.
@@ -62,8 +62,8 @@ final class RateLimitRetries {
         if (millis == 0 || waitedMillis + millis > MAX_MILLIS) {
             return false;
         }
-        if (!told) {
-            told = true;
+        if (!reported) {
+            reported = true;
             tell.accept(rejection.getMessage() + "; the command waits for as long as the server requests");
         }
         waitedMillis += millis;

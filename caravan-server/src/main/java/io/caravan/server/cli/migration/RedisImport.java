@@ -31,8 +31,8 @@ import java.util.function.Consumer;
  * compares the rest. The import ends after a pass that copies nothing, and during which nothing is written to Redis.
  * Memory holds a few MiB of values, and about 30 bytes for each list. Not thread-safe, except {@link #progress}.
  */
-final class RedisImport implements AutoCloseable {
-    private static final int TOLD_NAMES = 5;
+final class RedisImport implements RedisLists.Findings, AutoCloseable {
+    private static final int SHOWN_NAMES = 5;
     private static final int MAX_TYPES = 32;
     private static final int MAX_TYPE_CHARS = 32;
     /** The pause before a pass that may be unnecessary, because the last write to Redis may not have been to a list. */
@@ -71,7 +71,7 @@ final class RedisImport implements AutoCloseable {
     private volatile int pass;
     private volatile long changed;
     private volatile long same;
-    private boolean toldOfWrites;
+    private boolean reportedWrites;
 
     /**
      * Creates an import into a server.
@@ -85,7 +85,7 @@ final class RedisImport implements AutoCloseable {
         this.tell = tell;
         this.totals = new TransferTotals(why -> {});
         int maxValueBytes = maxValueBytes(server);
-        this.lists = new RedisLists(redis.connect(), maxValueBytes, new Finding());
+        this.lists = new RedisLists(redis.connect(), maxValueBytes, this);
         this.target = new RespDocumentClient(server);
         RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, tell);
         this.creating = new Importer(target, Existing.SKIP, true, retries, this::settled);
@@ -122,32 +122,26 @@ final class RedisImport implements AutoCloseable {
         known.put(hash(name), (Integer) state);
     }
 
-    /** Receives the reader's findings, except readable lists. */
-    private final class Finding implements RedisLists.Findings {
-        @Override
-        public void other(byte[] name, String type) {
-            String told = type.length() > MAX_TYPE_CHARS ? type.substring(0, MAX_TYPE_CHARS) : type;
-            Others ofType =
-                    others.computeIfAbsent(others.size() < MAX_TYPES ? told : "of another type", any -> new Others());
-            ofType.count++;
-            if (ofType.first.size() < TOLD_NAMES) {
-                ofType.first.add("'" + DocumentName.of(name) + "'");
-            }
-        }
-
-        @Override
-        public void unfit(byte[] name, String why) {
-            reject(name, "the list '" + printable(name) + "' " + why);
-        }
-
-        @Override
-        public void changed(byte[] name) {
-            changed++;
+    @Override
+    public void other(byte[] name, String type) {
+        String shown = type.length() > MAX_TYPE_CHARS ? type.substring(0, MAX_TYPE_CHARS) : type;
+        Others ofType =
+                others.computeIfAbsent(others.size() < MAX_TYPES ? shown : "of another type", any -> new Others());
+        ofType.count++;
+        if (ofType.first.size() < SHOWN_NAMES) {
+            ofType.first.add("'" + DocumentName.of(name) + "'");
         }
     }
 
-    private static String printable(byte[] name) {
-        return name.length == 0 ? "" : DocumentName.of(name).toString();
+    @Override
+    public void invalid(byte[] name, String why) {
+        String printable = name.length == 0 ? "" : DocumentName.of(name).toString();
+        reject(name, "the list '" + printable + "' " + why);
+    }
+
+    @Override
+    public void changed(byte[] name) {
+        changed++;
     }
 
     /** Receives the outcome for a list from an importer. */
@@ -174,9 +168,9 @@ final class RedisImport implements AutoCloseable {
 
     private void reject(byte[] name, String why) {
         totals.count(Outcome.REJECTED);
-        boolean told = settledIn(name) < 0;
+        boolean reported = settledIn(name) < 0;
         settle(name, -pass);
-        if (!told) {
+        if (!reported) {
             tell.accept(why);
         }
     }
@@ -204,8 +198,8 @@ final class RedisImport implements AutoCloseable {
      * compared.
      */
     private void waitForQuiet() {
-        if (!toldOfWrites) {
-            toldOfWrites = true;
+        if (!reportedWrites) {
+            reportedWrites = true;
             tell.accept("all lists were the same, but something was written to Redis while they were compared; "
                     + "the import ends after a pass without any write: stop all clients that write there");
         }

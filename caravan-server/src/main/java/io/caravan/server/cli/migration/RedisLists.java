@@ -66,7 +66,7 @@ final class RedisLists implements AutoCloseable {
         void other(byte[] name, String type);
 
         /** Receives a list that cannot be a document. */
-        void unfit(byte[] name, String why);
+        void invalid(byte[] name, String why);
 
         /** Receives a list that has changed since it was read. */
         void changed(byte[] name);
@@ -112,7 +112,7 @@ final class RedisLists implements AutoCloseable {
             if (name.isWhole() && name.length() > 0) {
                 names.add(DocumentName.of(name.bytes()));
             } else {
-                findings.unfit(
+                findings.invalid(
                         name.bytes(),
                         "has a name of " + name.length() + " bytes; a document's has 1 to " + DocumentName.MAX_BYTES);
             }
@@ -179,7 +179,7 @@ final class RedisLists implements AutoCloseable {
         byte[] last = {};
 
         @Nullable
-        String unfit;
+        String invalid;
 
         ListReading(byte[] name, Description document, DocumentReceiver to) throws IOException {
             this.name = name;
@@ -191,11 +191,11 @@ final class RedisLists implements AutoCloseable {
             for (long i = 0; i < count; i++) {
                 Bulk value = redis.bulk(maxValueBytes);
                 bytes += value.length();
-                if (!value.isWhole() && unfit == null) {
-                    unfit = "has a value of " + value.length() + " bytes, at index " + next
+                if (!value.isWhole() && invalid == null) {
+                    invalid = "has a value of " + value.length() + " bytes, at index " + next
                             + "; the server accepts values of at most " + maxValueBytes + " bytes (--max-value)";
                 }
-                if (unfit == null) {
+                if (invalid == null) {
                     to.value(next, value.bytes());
                 }
                 first = next == 0 ? value.bytes() : first;
@@ -205,11 +205,11 @@ final class RedisLists implements AutoCloseable {
         }
 
         void end() throws IOException {
-            if (unfit == null) {
+            if (invalid == null) {
                 to.end();
             } else {
                 to.abandon();
-                findings.unfit(name, unfit);
+                findings.invalid(name, invalid);
             }
         }
     }
@@ -242,7 +242,7 @@ final class RedisLists implements AutoCloseable {
             }
             to.abandon();
         }
-        findings.unfit(name, "changes too fast to be read");
+        findings.invalid(name, "changes too fast to be read");
     }
 
     /** Reads a list in slices; returns whether all values were present. */

@@ -60,7 +60,7 @@ final class StreamSource {
     }
 
     /** The metadata of the response to a read. */
-    private record Chunk(String next, boolean upToDate, boolean closed, boolean empty) {}
+    private record Page(String next, boolean upToDate, boolean closed, boolean empty) {}
 
     /**
      * Creates a source for the streams below an address.
@@ -154,21 +154,21 @@ final class StreamSource {
         String offset = START;
         int empty = 0;
         while (true) {
-            Chunk chunk = chunk(name, head, offset, sink);
+            Page page = page(name, head, offset, sink);
             // A cached response may not show yet that the stream is closed.
-            if (chunk.closed() || (chunk.upToDate() && !head.closed())) {
-                return chunk.closed();
+            if (page.closed() || (page.upToDate() && !head.closed())) {
+                return page.closed();
             }
-            empty = chunk.empty() ? empty + 1 : 0;
-            if (chunk.next().equals(offset) || empty > MAX_EMPTY_RESPONSES) {
+            empty = page.empty() ? empty + 1 : 0;
+            if (page.next().equals(offset) || empty > MAX_EMPTY_RESPONSES) {
                 throw ClientException.otherState("does not end: the server reports more values after offset "
                         + brief(offset) + ", and sends none");
             }
-            offset = chunk.next();
+            offset = page.next();
         }
     }
 
-    private Chunk chunk(byte[] name, Head head, String offset, Sink sink) throws IOException {
+    private Page page(byte[] name, Head head, String offset, Sink sink) throws IOException {
         // The values received from the response, to recognize them after a retry.
         DocumentChecksum received = new DocumentChecksum(true);
         Retries retries = new Retries(pause);
@@ -182,7 +182,7 @@ final class StreamSource {
         }
     }
 
-    private Chunk take(Answer answer, Head head, DocumentChecksum received, Sink sink) throws IOException {
+    private Page take(Answer answer, Head head, DocumentChecksum received, Sink sink) throws IOException {
         String next = answer.header(StreamHeaders.NEXT_OFFSET);
         if (next == null) {
             throw missing(StreamHeaders.NEXT_OFFSET);
@@ -200,7 +200,7 @@ final class StreamSource {
             sink.take(value);
             received.value(value);
         }
-        return new Chunk(
+        return new Page(
                 next,
                 flag(answer, StreamHeaders.UP_TO_DATE),
                 flag(answer, StreamHeaders.CLOSED),
