@@ -6,7 +6,6 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.archive.ArchiveCommand;
 import io.caravan.server.cli.archive.RestoreCommand;
-import io.caravan.server.cli.carry.CarryCommands;
 import io.caravan.server.cli.client.ClientCommands;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
@@ -15,6 +14,7 @@ import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.GroupedHelp;
 import io.caravan.server.cli.common.VersionProvider;
+import io.caravan.server.cli.migration.TransferCommands;
 import io.caravan.server.cli.operate.OperatorCommands;
 import io.caravan.server.cli.serve.DoctorCommand;
 import io.caravan.server.cli.serve.ServeCommand;
@@ -85,7 +85,7 @@ public final class Main {
                 new LogCommand());
         ClientCommands.addTo(caravan, console);
         OperatorCommands.addTo(caravan, console);
-        CarryCommands.addTo(caravan, console);
+        TransferCommands.addTo(caravan, console);
         return caravan.addSubcommand(ArchiveCommand.commands(console))
                 .addSubcommand(ClusterCommand.commands(console))
                 .addSubcommand(SpaceCommand.commands(console))

@@ -69,6 +69,14 @@ public final class ClientException extends RuntimeException {
         return exitCode == OTHER_STATE;
     }
 
+    /** Returns this exception if it concerns only this document; throws it otherwise. */
+    public ClientException ofDocument() {
+        if (!isOtherState()) {
+            throw this;
+        }
+        return this;
+    }
+
     /** Whether the document is at another server. */
     public boolean isMoved() {
         return moved;

@@ -109,6 +109,22 @@ public interface DocumentClient extends AutoCloseable {
     @Nullable
     Description description();
 
+    /** Returns the document's description like {@link #description}, or null also if the document is not visible. */
+    default @Nullable Description visible() {
+        try {
+            return description();
+        } catch (ClientException invisible) {
+            invisible.ofDocument();
+            return null;
+        }
+    }
+
+    /** Requests and returns the description of a document, or null if it does not exist. */
+    default @Nullable Description descriptionOf(byte[] name) {
+        askDescription(name);
+        return description();
+    }
+
     /** Requests all {@link #values} of a document in one reply. The document must have values. */
     void askValues(byte[] name, Description document);
 

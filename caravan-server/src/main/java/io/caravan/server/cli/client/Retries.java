@@ -27,6 +27,20 @@ public final class Retries {
         Pause REAL = Thread::sleep;
 
         void millis(long millis) throws InterruptedException;
+
+        /**
+         * Pauses the calling thread.
+         *
+         * @throws ClientException if the thread is interrupted
+         */
+        default void pause(long millis) {
+            try {
+                millis(millis);
+            } catch (InterruptedException stop) {
+                Thread.currentThread().interrupt();
+                throw ClientException.failed("interrupted", stop);
+            }
+        }
     }
 
     /** Thrown if the server reports that it is temporarily unavailable. */

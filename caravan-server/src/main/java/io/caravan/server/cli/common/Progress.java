@@ -2,6 +2,7 @@ package io.caravan.server.cli.common;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.PrintWriter;
+import java.io.Writer;
 import java.util.Locale;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -40,6 +41,11 @@ public final class Progress implements AutoCloseable {
         this.err = err;
         this.shown = shown;
         this.unit = unit;
+    }
+
+    /** Creates a counter that prints nothing. */
+    public static Progress silent() {
+        return new Progress(new PrintWriter(Writer.nullWriter()), false, "");
     }
 
     /**

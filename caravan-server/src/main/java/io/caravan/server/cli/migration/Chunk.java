@@ -1,0 +1,43 @@
+package io.caravan.server.cli.migration;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Values that are sent in one request, which every server accepts. Not thread-safe. */
+final class Chunk {
+    /** The approximate maximum number of value bytes. */
+    static final long MAX_BYTES = 1024 * 1024;
+
+    private static final int MAX_VALUES = 4096;
+    /** The assumed overhead of a value, in bytes. */
+    private static final int OVERHEAD_BYTES = 64;
+
+    private List<byte[]> values = new ArrayList<>();
+    private long bytes;
+
+    boolean hasRoomFor(byte[] value) {
+        return values.isEmpty() || bytes + value.length + OVERHEAD_BYTES <= MAX_BYTES && values.size() < MAX_VALUES;
+    }
+
+    void add(byte[] value) {
+        values.add(value);
+        bytes += value.length + OVERHEAD_BYTES;
+    }
+
+    List<byte[]> values() {
+        return values;
+    }
+
+    /** Returns the size of the values, including the overhead. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** Removes and returns all values. */
+    List<byte[]> take() {
+        List<byte[]> taken = values;
+        values = new ArrayList<>();
+        bytes = 0;
+        return taken;
+    }
+}

@@ -1,0 +1,135 @@
+package io.caravan.server.cli.migration;
+
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.Retries;
+import io.caravan.server.cli.client.SourceServer;
+import io.caravan.server.cli.client.TargetServer;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.common.UntilSignal;
+import io.caravan.server.cli.migration.Importer.Existing;
+import io.caravan.server.cli.migration.Importer.Outcome;
+import java.io.IOException;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Copies documents from one running server to another. */
+@Command(
+        name = "copy",
+        description = {
+            "Copies a document, or all that the user may read, from the server to another one, with their sequences and"
+                    + " attributes, and reads each back to compare it. Each is copied as it was at one moment, and becomes"
+                    + " visible when it is complete. The servers do not connect to each other. The other one is reached"
+                    + " over RESP, or over HTTP if --to is a URL.",
+            "A document whose name exists there is rejected and reported; all others are copied. An interrupted copy is"
+                    + " resumed with --resume."
+        },
+        footer = {
+            "  caravan copy letters/1 --to other.example:6380",
+            "  caravan copy --prefix letters/ --to other.example:6380 --to-user mover --to-password-file secret --resume",
+            "  caravan copy --prefix letters/ --to other.example:6380 --follow",
+            "  caravan copy --prefix letters/ --to https://other.example:4437 --to-password-file secret"
+        })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class CopyCommand extends ClientCommand {
+    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
+    private @Nullable String name;
+
+    @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names start with this.")
+    private @Nullable String prefix;
+
+    @Mixin
+    private SourceServer source;
+
+    @Mixin
+    private TargetServer other;
+
+    @Option(
+            names = "--existing",
+            paramLabel = "WHAT",
+            defaultValue = "reject",
+            description = "What happens to a document whose name is taken there: ${COMPLETION-CANDIDATES}.")
+    private Existing existing;
+
+    @Option(names = "--resume", description = "An identical document that exists there already counts as copied.")
+    private boolean resume;
+
+    @Option(
+            names = "--follow",
+            description =
+                    "Keep copying changes, until Ctrl-C or until the document is moved. A document whose first values"
+                            + " exist there already is continued.")
+    private boolean follow;
+
+    private boolean incomplete;
+
+    CopyCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected int exitCode() {
+        return incomplete ? ClientException.OTHER_STATE : CommandLine.ExitCode.OK;
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        check(name == null || prefix == null, "NAME and --prefix exclude each other");
+        if (name == null) {
+            requireAllListed(source);
+        }
+        if (follow) {
+            follow(output);
+        } else {
+            copy(output);
+        }
+    }
+
+    private void follow(Output output) throws IOException {
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::tell);
+        byte[] one = name == null ? null : bytes(name);
+        byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
+        try (ServerPair servers = new ServerPair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {
+            DocumentFollower follower = new DocumentFollower(servers, existing, false, retries, one, all, this::tell);
+            Output.Writing work = () -> {
+                try (Progress progress = Progress.ticking(err(), console().showsProgress(), follower::progress)) {
+                    follower.follow();
+                }
+                print(output, follower.line(), follower::write);
+                output.flush();
+                incomplete = follower.rejected() > 0;
+            };
+            UntilSignal.run("caravan-copy-end", servers::stop, work, this::exitCode);
+        }
+    }
+
+    private void copy(Output output) throws IOException {
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::tell);
+        TransferTotals totals = new TransferTotals(this::tell);
+        try (Progress progress = new Progress(err(), console().showsProgress(), "documents");
+                DocumentClient to = carrierTo(other);
+                DocumentClient from = carrierFrom(source)) {
+            Importer importer = new Importer(to, existing, resume, retries, totals);
+            Exporter exporter = new Exporter(from, importer, progress);
+            if (name == null) {
+                exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), Set.of());
+            } else if (!exporter.one(bytes(name))) {
+                throw ClientException.missing(name);
+            }
+            importer.finish();
+            exporter.failures().forEach(this::tell);
+            incomplete =
+                    totals.number(Outcome.REJECTED) > 0 || !exporter.failures().isEmpty();
+            print(output, "copied " + totals.transferred("document") + totals.others(), totals::writeAll);
+        }
+    }
+}

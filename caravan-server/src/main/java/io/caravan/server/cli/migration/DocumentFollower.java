@@ -1,0 +1,290 @@
+package io.caravan.server.cli.migration;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.migration.DocumentSync.RejectedException;
+import io.caravan.server.cli.migration.Importer.Existing;
+import io.caravan.server.cli.migration.Importer.Outcome;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Copies documents to another server, and keeps copying changes: each round checks all documents and copies those that
+ * differ. Ends when it is stopped, or when the single document that it follows has been moved. Not thread-safe, except
+ * {@link #progress}.
+ */
+final class DocumentFollower {
+    private static final int AHEAD_DOCUMENTS = 250;
+    /** The bounds of the pause after a round without changes. */
+    private static final long MIN_PAUSE_MILLIS = 50;
+
+    private static final long MAX_PAUSE_MILLIS = 5_000;
+    /** The time after which a rejected document is tried again. */
+    private static final long REJECTED_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final ServerPair servers;
+    private final DocumentSync sync;
+    private final RateLimitRetries retries;
+    private final Existing existing;
+    private final byte @Nullable [] name;
+    private final byte[] prefix;
+    private final Consumer<String> tell;
+    /** The rejected documents, and the time of each rejection. */
+    private final Map<DocumentName, Long> rejected = new HashMap<>();
+
+    /** The run of the source server in which documents were last copied; empty before the first round. */
+    private String run = "";
+    /** Whether the server has restarted, and no round has checked all documents since. */
+    private boolean restarted;
+    /** The value of {@link ServerPair#openings} in the last round, for servers that do not report their runs. */
+    private int lastOpening;
+
+    private boolean firstCopyDone;
+    private long changedValues;
+    private boolean moved;
+    private volatile long documents;
+    private volatile long missing;
+    private volatile long roundMillis;
+
+    /**
+     * Creates an instance; copies nothing yet.
+     *
+     * @param returns whether a document may replace a redirect at the target once it is fenced
+     * @param name the name of the single document, or null for all documents with the prefix
+     */
+    DocumentFollower(
+            ServerPair servers,
+            Existing existing,
+            boolean returns,
+            RateLimitRetries retries,
+            byte @Nullable [] name,
+            byte[] prefix,
+            Consumer<String> tell) {
+        this.servers = servers;
+        this.sync = new DocumentSync(existing, returns, retries);
+        this.retries = retries;
+        this.existing = existing;
+        this.name = name;
+        this.prefix = prefix;
+        this.tell = tell;
+    }
+
+    DocumentSync sync() {
+        return sync;
+    }
+
+    /** Follows until it is stopped, or the single document has been moved. */
+    void follow() throws IOException {
+        if (name != null) {
+            requireExists(name);
+        }
+        servers.run(() -> {
+            while (!servers.stopped() && !moved) {
+                long started = System.nanoTime();
+                round();
+                roundMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started);
+                if (changedValues == 0) {
+                    servers.sleep(Math.max(MIN_PAUSE_MILLIS, Math.min(MAX_PAUSE_MILLIS, roundMillis)));
+                }
+            }
+        });
+    }
+
+    private void requireExists(byte[] one) throws IOException {
+        servers.run(() -> {
+            if (servers.source().descriptionOf(one) == null) {
+                throw ClientException.missing(new String(one, UTF_8));
+            }
+        });
+    }
+
+    /** Checks all documents once, and copies those that have changed. */
+    void round() throws IOException {
+        if (run.isEmpty()) {
+            run = servers.source().about().run();
+        }
+        if (name == null && !firstCopyDone) {
+            copyAll();
+        }
+        changedValues = 0;
+        String now = servers.source().about().run();
+        if (!sync.names().isEmpty() && (now.isEmpty() ? lastOpening != servers.openings() : !now.equals(run))) {
+            restarted = true;
+            sync.compareAgain();
+        }
+        if (name == null) {
+            checkAll();
+        } else {
+            check(List.of(name), new HashSet<>());
+        }
+        documents = sync.names().size();
+        missing = changedValues;
+        if (!servers.stopped()) {
+            lastOpening = servers.openings();
+            run = now;
+            restarted = false;
+        }
+        servers.connected();
+    }
+
+    /** Copies all documents once, many short ones at a time. Leaves changes during this time to the rounds. */
+    private void copyAll() throws IOException {
+        Importer importer = new Importer(servers.target(), existing, true, retries, this::settled);
+        new Exporter(servers.source(), importer, Progress.silent()).all(prefix, sync.names());
+        importer.finish();
+        firstCopyDone = true;
+    }
+
+    private void settled(Upload document, Outcome outcome, String why) {
+        DocumentName settled = DocumentName.of(document.name());
+        if (outcome == Outcome.SENT || outcome == Outcome.ALREADY) {
+            sync.addCopy(settled, document.description(), document.there());
+            documents = sync.names().size();
+        } else if (outcome == Outcome.REJECTED && !why.contains("has been moved to ")) {
+            // The next round handles a document that returns to a server where it has left a redirect.
+            reject(settled, why);
+        }
+    }
+
+    private void checkAll() throws IOException {
+        Set<DocumentName> unseen = new HashSet<>(sync.names());
+        Names names = Names.before();
+        do {
+            names = servers.source().scan(names, prefix);
+            checkInBatches(names.names(), unseen);
+        } while (!names.last() && !servers.stopped());
+        if (!servers.stopped()) {
+            checkInBatches(unseen.stream().map(DocumentName::toBytes).toList(), new HashSet<>());
+        }
+    }
+
+    private void checkInBatches(List<byte[]> names, Set<DocumentName> unseen) throws IOException {
+        for (int at = 0; at < names.size() && !servers.stopped(); at += AHEAD_DOCUMENTS) {
+            check(names.subList(at, Math.min(names.size(), at + AHEAD_DOCUMENTS)), unseen);
+        }
+    }
+
+    private void check(List<byte[]> names, Set<DocumentName> unseen) throws IOException {
+        DocumentClient source = servers.source();
+        names.forEach(source::askDescription);
+        Map<DocumentName, @Nullable Description> changed = new HashMap<>();
+        for (byte[] each : names) {
+            DocumentName document = DocumentName.of(each);
+            unseen.remove(document);
+            try {
+                Description now = source.description();
+                if (!sync.isUpToDate(document, now)) {
+                    changed.put(document, now);
+                }
+            } catch (ClientException notVisible) {
+                handleInvisible(document, notVisible.ofDocument());
+            }
+        }
+        requireSameStore(changed);
+        for (Map.Entry<DocumentName, @Nullable Description> each : changed.entrySet()) {
+            if (!servers.stopped()) {
+                synchronize(each.getKey(), each.getValue());
+            }
+        }
+    }
+
+    /**
+     * Stops following a document that was moved to a third server. If the document is merely invisible, the next round
+     * checks it again.
+     */
+    private void handleInvisible(DocumentName document, ClientException why) {
+        if (why.isMoved()) {
+            sync.forget(document);
+            tell.accept(why.getMessage() + "; the command stops following it");
+            moved = name != null;
+        }
+    }
+
+    /**
+     * Throws {@link ClientException} if the source's store may have been replaced: the server has restarted, and a
+     * document has disappeared or lost values. The store may be an older backup, or another store.
+     */
+    private void requireSameStore(Map<DocumentName, @Nullable Description> changed) {
+        for (Map.Entry<DocumentName, @Nullable Description> each : changed.entrySet()) {
+            DocumentName document = each.getKey();
+            Description now = each.getValue();
+            if (!sync.isContinued(document, now)
+                    && (restarted || !run.equals(servers.source().about().run()))) {
+                throw ClientException.otherState("the server has restarted, and its document '" + document + "' "
+                        + (now == null ? "is missing" : "has fewer values, or is another one")
+                        + ": is it another store, or an older backup? Nothing was deleted at the other server. If the"
+                        + " server's store is right, remove the document there, or run this again with --existing"
+                        + " replace");
+            }
+        }
+    }
+
+    private void synchronize(DocumentName document, @Nullable Description now) throws IOException {
+        Long rejectedNanos = rejected.get(document);
+        if (rejectedNanos != null && System.nanoTime() - rejectedNanos < REJECTED_NANOS) {
+            return;
+        }
+        try {
+            changedValues += now == null ? 1 : Math.max(1, sync.missing(document, now));
+            sync.synchronize(servers, document, now, false);
+            rejected.remove(document);
+        } catch (RejectedException rejection) {
+            reject(document, String.valueOf(rejection.getMessage()));
+        } catch (ClientException changing) {
+            // The next round, which follows immediately, tries again.
+            changing.ofDocument();
+        }
+    }
+
+    /** Records that the target server rejects a document; prints the reason the first time. */
+    void reject(DocumentName document, String why) {
+        if (rejected.put(document, System.nanoTime()) == null) {
+            tell.accept(why);
+        }
+    }
+
+    /** Records that a rejected document was accepted. */
+    void accept(DocumentName document) {
+        rejected.remove(document);
+    }
+
+    /** Returns the number of documents that the target server rejects. */
+    int rejected() {
+        return rejected.size();
+    }
+
+    String progress() {
+        return documents + " documents, " + Figures.size(sync.bytes()) + " copied since; the last round found "
+                + Figures.count(missing, "missing value") + ", in " + roundMillis + " ms";
+    }
+
+    String line() {
+        return "followed " + Figures.count(documents, "document") + ": copied " + Figures.count(sync.values(), "value")
+                + ", " + Figures.size(sync.bytes()) + "; the last round found "
+                + (missing == 0 ? "no missing values" : Figures.count(missing, "missing value"))
+                + TransferTotals.some(rejected.size(), "rejected");
+    }
+
+    void write(JsonGenerator json) throws IOException {
+        json.writeNumberField("documents", documents);
+        json.writeNumberField("values", sync.values());
+        json.writeNumberField("bytes", sync.bytes());
+        json.writeNumberField("behind", missing);
+        json.writeNumberField("rejected", rejected.size());
+    }
+}

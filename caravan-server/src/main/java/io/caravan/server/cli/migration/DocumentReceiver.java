@@ -1,0 +1,19 @@
+package io.caravan.server.cli.migration;
+
+import io.caravan.server.cli.client.DocumentClient.Description;
+import java.io.IOException;
+
+/** Receives documents one after the other. Each is begun, receives its values in order, and is ended or abandoned. */
+interface DocumentReceiver {
+    /** Begins a document; the previous one has been ended or abandoned. */
+    void begin(byte[] name, Description document) throws IOException;
+
+    /** Receives the next value of the document. */
+    void value(long sequence, byte[] value) throws IOException;
+
+    /** Completes the document. */
+    void end() throws IOException;
+
+    /** Abandons the document, whose remaining values will not arrive. The values received so far must be discarded. */
+    void abandon() throws IOException;
+}

@@ -1,0 +1,419 @@
+package io.caravan.server.cli.migration;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.migration.Importer.Existing;
+import io.caravan.server.document.DocumentImport.Replaced;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Synchronizes documents from one server to another. Transfers only the changes since the last pass, and verifies them
+ * by reading them back. Its state does not depend on the connections, which may be lost and reopened.
+ *
+ * <p>If a server loses data that it has acknowledged, the comparison of complete documents ({@link #hasAll}) detects
+ * the loss. Not thread-safe, except the counters.
+ */
+final class DocumentSync {
+    private final Existing existing;
+    /** Whether a document, once it is fenced, may replace a redirect at the target. */
+    private final boolean returns;
+
+    private final RateLimitRetries retries;
+    private final Map<DocumentName, Copy> copies = new HashMap<>();
+    /** Documents that are skipped because the target has other documents of the same names. */
+    private final Set<DocumentName> skipped = new HashSet<>();
+
+    private volatile long values;
+    private volatile long bytes;
+
+    /** Thrown if the target rejects a document. */
+    static final class RejectedException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        RejectedException(String why) {
+            super(why);
+        }
+    }
+
+    /**
+     * A document that exists at both servers.
+     *
+     * @param source the document's description at the source when it was last copied
+     * @param targetId the document's id at the target
+     * @param same the sequence up to which both have the same values
+     */
+    private record Copy(Description source, long targetId, long same) {
+        boolean isUpToDate(Description now) {
+            return now.id() == source.id() && same == now.next() && isLike(source, now);
+        }
+    }
+
+    /**
+     * Creates an instance without documents.
+     *
+     * @param existing the handling of a document whose name already exists at the target
+     * @param returns whether a document may replace a redirect at the target
+     */
+    DocumentSync(Existing existing, boolean returns, RateLimitRetries retries) {
+        this.existing = existing;
+        this.returns = returns;
+        this.retries = retries;
+    }
+
+    /** Adds a document that is identical at both servers. */
+    void addCopy(DocumentName name, Description source, Description target) {
+        copies.put(name, new Copy(source, target.id(), source.next()));
+    }
+
+    /** Returns the names of the documents that both servers have. */
+    Set<DocumentName> names() {
+        return copies.keySet();
+    }
+
+    /** Makes the next pass compare every document completely. Called if the source may have another store. */
+    void compareAgain() {
+        copies.replaceAll((name, copy) ->
+                new Copy(copy.source(), copy.targetId(), copy.source().first()));
+    }
+
+    /** Whether a document is still the one that was copied before, and has lost no values. */
+    boolean isContinued(DocumentName name, @Nullable Description now) {
+        Copy copy = copies.get(name);
+        return copy == null
+                || now != null
+                        && now.id() == copy.source().id()
+                        && now.next() >= copy.source().next();
+    }
+
+    /** Discards the state of a document that has been moved. */
+    void forget(DocumentName name) {
+        copies.remove(name);
+    }
+
+    /** Returns the number of values copied so far. */
+    long values() {
+        return values;
+    }
+
+    /** Returns the total length of the values copied so far. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** Returns the number of values of a document that have not been copied yet. */
+    long missing(DocumentName name, Description now) {
+        Copy copy = copies.get(name);
+        return copy == null || copy.source().id() != now.id() ? now.count() : Math.max(0, now.next() - copy.same());
+    }
+
+    /** Whether this state of a document has been copied. */
+    boolean isUpToDate(DocumentName name, @Nullable Description now) {
+        Copy copy = copies.get(name);
+        return skipped.contains(name) || (now == null ? copy == null : copy != null && copy.isUpToDate(now));
+    }
+
+    /**
+     * Synchronizes a document, and returns once the result is durable.
+     *
+     * @param now the document's description, or null if the document no longer exists
+     * @param fenced whether the document is fenced, so that it may return to a server where it has left a redirect
+     * @throws ClientException if the document was trimmed or deleted in the meantime; a retry may succeed
+     * @throws RejectedException if the target rejects the document, or has another one of this name
+     */
+    void synchronize(ServerPair servers, DocumentName name, @Nullable Description now, boolean fenced)
+            throws IOException {
+        if (!isUpToDate(name, now)) {
+            new Step(servers, name).synchronize(now, fenced);
+        }
+    }
+
+    /**
+     * Whether the target redirects clients to the document's current server. Only a fenced document may return to that
+     * target; otherwise both the copy and the original would accept writes.
+     */
+    boolean waitsForFence(DocumentClient target, DocumentName name) {
+        try {
+            target.descriptionOf(name.toBytes());
+            return false;
+        } catch (ClientException notVisible) {
+            return notVisible.ofDocument().isMoved() && returns;
+        }
+    }
+
+    /**
+     * Whether the target has all data of a fenced document. The copy may have additional values, if clients have
+     * already found the copy. Reads and compares the values.
+     *
+     * @param found whether clients may have found the copy, and trimmed it
+     * @throws ClientException if the document is not visible at the source
+     */
+    boolean hasAll(ServerPair servers, DocumentName name, boolean found) throws IOException {
+        Description here = servers.source().descriptionOf(name.toBytes());
+        servers.target().askDescription(name.toBytes());
+        Description there = servers.target().visible();
+        if (here == null || there == null || there.next() < here.next()) {
+            return false;
+        }
+        if (there.next() == here.next() && !isLike(here, there.from(Math.min(there.first(), here.first())))) {
+            return false;
+        }
+        // If no values can be compared, the copy may be of another document.
+        boolean received = there.hasBrought(here, here.next());
+        boolean comparable = there.first() <= here.first()
+                ? here.count() > 0 || received || isCopied(name, here, there)
+                : found && received;
+        if (!comparable) {
+            return false;
+        }
+        long first = Math.min(Math.max(here.first(), there.first()), here.next());
+        return new Step(servers, name).isSame(here, there, first, here.next());
+    }
+
+    /** Whether this run has copied an entire document to the target. */
+    private boolean isCopied(DocumentName name, Description here, Description there) {
+        Copy copy = copies.get(name);
+        return copy != null
+                && copy.targetId() == there.id()
+                && copy.source().id() == here.id()
+                && copy.same() >= here.next();
+    }
+
+    /** Whether two documents have the same range of sequences and the same attributes. */
+    private static boolean isLike(Description one, Description other) {
+        return one.first() == other.first()
+                && one.next() == other.next()
+                && Upload.isAlike(one.attributes(), other.attributes(), 0);
+    }
+
+    /** The synchronization of one document. */
+    private final class Step {
+        private final DocumentClient source;
+        private final DocumentClient target;
+        private final DocumentName name;
+        private final byte[] raw;
+
+        Step(ServerPair servers, DocumentName name) {
+            this.source = servers.source();
+            this.target = servers.target();
+            this.name = name;
+            this.raw = name.toBytes();
+        }
+
+        void synchronize(@Nullable Description now, boolean fenced) throws IOException {
+            Copy copy = copies.get(name);
+            if (now == null) {
+                if (copy != null) {
+                    delete(copy);
+                }
+                return;
+            }
+            Replaced replaced = Replaced.NOTHING;
+            Description there = null;
+            try {
+                there = target.descriptionOf(raw);
+            } catch (ClientException notVisible) {
+                // The document was moved, or is incomplete.
+                if (notVisible.ofDocument().isMoved()) {
+                    if (returns && !fenced) {
+                        return;
+                    }
+                    replaced = returns ? Replaced.REDIRECT : existing.replaced();
+                }
+            }
+            if (there == null) {
+                create(now, replaced);
+            } else if (copy == null || copy.targetId() != there.id()) {
+                adopt(now, there);
+            } else if (copy.source().id() != now.id() || now.first() > there.next()) {
+                requireUnchanged(copy, there, "replaced");
+                create(now, Replaced.ANYTHING);
+            } else if (now.next() < copy.same()) {
+                replaceLonger(now, copy);
+            } else {
+                append(copy, now, there);
+            }
+        }
+
+        private void delete(Copy copy) {
+            target.askDescription(raw);
+            Description there = target.visible();
+            if (there != null && there.id() == copy.targetId()) {
+                requireUnchanged(copy, there, "deleted");
+                target.delete(raw, copy.targetId());
+            }
+            copies.remove(name);
+        }
+
+        /**
+         * Throws an exception if other clients have written to the target, unless {@code --existing replace} is set.
+         */
+        private void requireUnchanged(Copy copy, Description there, String what) {
+            boolean unchanged = there.next() <= copy.same() || there.hasBrought(copy.source(), there.next());
+            if (!unchanged && existing != Existing.REPLACE) {
+                throw rejected("was not " + what
+                        + " there: another client has written to it; --existing replace discards these writes");
+            }
+        }
+
+        private RejectedException rejected(String why) {
+            return new RejectedException("document '" + name + "' " + why);
+        }
+
+        /**
+         * Handles a document that has lost values: its store was replaced by a backup, or has lost acknowledged writes.
+         */
+        private void replaceLonger(Description now, Copy copy) throws IOException {
+            if (existing != Existing.REPLACE) {
+                throw rejected("has returned from sequence " + copy.same() + " to " + now.next()
+                        + "; --existing replace makes the copy at the other server return, too");
+            }
+            create(now, Replaced.ANYTHING);
+        }
+
+        /** Sends the whole document. */
+        private void create(Description now, Replaced replaced) throws IOException {
+            Copy before = copies.remove(name);
+            Importer importer = new Importer(target, Existing.REJECT, false, retries, (document, outcome, why) -> {
+                switch (outcome) {
+                    case SENT -> {
+                        addCopy(name, now, document.there());
+                        count(document.sum());
+                    }
+                    case EXPIRED -> restore(before);
+                    default -> throw new RejectedException(why);
+                }
+            });
+            importer.replacing(replaced).begin(raw, now);
+            try {
+                source.read(raw, now, value -> {
+                    importer.value(value.sequence(), value.bytes());
+                    String rejection = importer.rejection();
+                    if (rejection != null) {
+                        throw new RejectedException(rejection);
+                    }
+                });
+            } catch (ClientException | RejectedException unfinished) {
+                importer.abandon();
+                throw unfinished;
+            }
+            importer.end();
+            importer.finish();
+        }
+
+        /** Keeps the state of a copy that was not replaced because the document expires. */
+        private void restore(@Nullable Copy before) {
+            if (before != null) {
+                copies.put(name, before);
+            }
+        }
+
+        private void count(DocumentChecksum sum) {
+            values += sum.count();
+            bytes += sum.bytes();
+        }
+
+        /** Whether both documents have the same values in a range. */
+        private boolean isSame(Description here, Description there, long from, long to) throws IOException {
+            return sum(source, here, from, to).isSame(sum(target, there, from, to));
+        }
+
+        private DocumentChecksum sum(DocumentClient server, Description document, long from, long to)
+                throws IOException {
+            DocumentChecksum sum = new DocumentChecksum(true);
+            server.read(raw, document.from(from).until(to), value -> sum.value(value.bytes()));
+            return sum;
+        }
+
+        /** Reads values back, and compares them with those sent. */
+        private void requireSame(DocumentChecksum sent, long id, long from) throws IOException {
+            boolean same;
+            try {
+                long to = from + sent.count();
+                Description range = new Description(id, from, to, sent.bytes(), Map.of());
+                same = sum(target, range, from, to).isSame(sent);
+            } catch (ClientException changed) {
+                changed.ofDocument();
+                same = false;
+            }
+            if (!same) {
+                throw rejected(Importer.NOT_THE_SAME);
+            }
+        }
+
+        /** Continues a copy that the target already has, if it is a prefix of this document. */
+        private void adopt(Description now, Description there) throws IOException {
+            // The target will trim values that the source no longer has, so they must be known to come from the source.
+            boolean known = there.hasBrought(now, there.next());
+            boolean isPrefix = there.next() <= now.next()
+                    && there.first() <= now.first()
+                    && (known || there.count() > 0 && there.first() == now.first())
+                    && (there.next() <= now.first() || isSame(now, there, now.first(), there.next()));
+            if (isPrefix && now.first() <= there.next()) {
+                append(new Copy(now, there.id(), there.next()), now, there);
+            } else if (isPrefix || existing == Existing.REPLACE) {
+                create(now, Replaced.ANYTHING);
+            } else if (existing == Existing.REJECT) {
+                throw rejected("was not copied: there is another one of this name, which --existing replace replaces");
+            } else {
+                skipped.add(name);
+            }
+        }
+
+        private void append(Copy copy, Description now, Description there) throws IOException {
+            if (there.next() > now.next()) {
+                throw rejected("has " + (there.next() - now.next())
+                        + " values there that were not copied: another client writes to it");
+            }
+            if (now.first() > copy.same()) {
+                requireUnchanged(copy, there, "updated");
+            }
+            // If a reply was lost, the target may have values that were not compared yet.
+            long from = Math.max(copy.same(), now.first());
+            if (there.next() > from) {
+                requireSame(sum(source, now, from, there.next()), there.id(), from);
+            }
+            DocumentChecksum sent = send(now, there);
+            requireSame(sent, there.id(), there.next());
+            addCopy(name, now, there);
+            count(sent);
+        }
+
+        private DocumentChecksum send(Description now, Description there) throws IOException {
+            DocumentChecksum sum = new DocumentChecksum(true);
+            Chunk chunk = new Chunk();
+            if (now.next() > there.next()) {
+                source.read(raw, now.from(there.next()), value -> {
+                    if (!chunk.hasRoomFor(value.bytes())) {
+                        // The attributes change together with the last values.
+                        send(now, there, there, value.sequence(), chunk);
+                    }
+                    chunk.add(value.bytes());
+                    sum.value(value.bytes());
+                });
+            }
+            send(now, there, now, now.next(), chunk);
+            return sum;
+        }
+
+        /** Sends a chunk that ends before a sequence, and the first sequence and the attributes of {@code state}. */
+        private void send(Description now, Description there, Description state, long next, Chunk chunk) {
+            Description document = new Description(
+                    there.id(), state.first(), now.next(), -1, state.attributes(), false, now.identity(), null);
+            List<byte[]> values = chunk.take();
+            try {
+                retries.run(() -> target.goOn(raw, document, next - values.size(), values));
+            } catch (ClientException rejection) {
+                throw new RejectedException(
+                        String.valueOf(rejection.ofDocument().getMessage()));
+            }
+        }
+    }
+}

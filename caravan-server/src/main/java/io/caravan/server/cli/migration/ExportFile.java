@@ -1,0 +1,177 @@
+package io.caravan.server.cli.migration;
+
+import com.github.luben.zstd.ZstdIOException;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.common.Progress;
+import java.io.BufferedOutputStream;
+import java.io.EOFException;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An export in a file, which gets its final name when it is complete and durable; until then, its name ends in {@code
+ * .partial}. To resume an interrupted export, a new export renames that file to {@code .resumed}, copies the intact
+ * documents, and continues after them. The file is locked, so that two exports do not write to it. Not thread-safe.
+ */
+final class ExportFile implements AutoCloseable {
+    private final Path file;
+    private final Path partial;
+    private final Path resumed;
+    private final Compression compression;
+    private final Set<DocumentName> names = new HashSet<>();
+    private @Nullable FileChannel channel;
+    private @Nullable OutputStream out;
+
+    /**
+     * Prepares a file that does not exist yet.
+     *
+     * @throws ClientException if the file exists
+     */
+    ExportFile(Path file, Compression compression) {
+        this.file = file;
+        this.partial = sibling(".partial");
+        this.resumed = sibling(".resumed");
+        this.compression = compression;
+        requireMissing(file, "exists, and is not overwritten");
+    }
+
+    private Path sibling(String ending) {
+        return file.resolveSibling(file.getFileName() + ending);
+    }
+
+    private static void requireMissing(Path there, String what) {
+        if (Files.exists(there)) {
+            throw ClientException.failed("the file '" + there + "' " + what);
+        }
+    }
+
+    ExportWriter begin() throws IOException {
+        String interrupted = "is an export that was interrupted: resume it with --resume, or remove it";
+        requireMissing(partial, interrupted);
+        requireMissing(resumed, interrupted);
+        return create();
+    }
+
+    private ExportWriter create() throws IOException {
+        FileChannel locked = FileChannel.open(partial, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        channel = locked;
+        requireLock(locked);
+        locked.truncate(0);
+        // The channel stays open when the stream is closed, so that the lock is kept.
+        OutputStream created = compression.compress(new BufferedOutputStream(Channels.newOutputStream(locked)) {
+            @Override
+            public void close() throws IOException {
+                flush();
+            }
+        });
+        out = created;
+        return new ExportWriter(created);
+    }
+
+    /** Locks the file until the channel is closed; throws {@link ClientException} if another export has locked it. */
+    private void requireLock(FileChannel of) throws IOException {
+        boolean locked;
+        try {
+            locked = of.tryLock() != null;
+        } catch (OverlappingFileLockException byThisProcess) {
+            locked = false;
+        }
+        if (!locked) {
+            throw ClientException.failed("another export is writing to '" + partial + "'");
+        }
+    }
+
+    /** Resumes an interrupted export, if there is one, after the last of its intact documents. */
+    ExportWriter resume() throws IOException {
+        if (!Files.exists(resumed) && Files.exists(partial)) {
+            try (FileChannel ended = FileChannel.open(partial, StandardOpenOption.WRITE)) {
+                requireLock(ended);
+            }
+            Files.move(partial, resumed, StandardCopyOption.ATOMIC_MOVE);
+        }
+        ExportWriter writer = create();
+        if (Files.exists(resumed)) {
+            copy(writer);
+            writer.flush();
+            Objects.requireNonNull(channel).force(true);
+            Files.delete(resumed);
+        }
+        return writer;
+    }
+
+    private void copy(ExportWriter writer) throws IOException {
+        writer.recordNames(names);
+        try (TrackedInput in = new TrackedInput(Files.newInputStream(resumed))) {
+            try {
+                new ExportReader(Compression.decompressed(in), Progress.silent()).readAll(writer);
+            } catch (IOException problem) {
+                // The export was interrupted; the documents before that point have been copied.
+                if (!in.atEnd || !(problem instanceof EOFException || problem instanceof ZstdIOException)) {
+                    throw ClientException.failed("cannot resume the export in '" + resumed + "', which stays as it is: "
+                            + problem.getMessage());
+                }
+            }
+        }
+        writer.recordNames(null);
+    }
+
+    /** An input, read in blocks, that records whether the file was read to its end. */
+    private static final class TrackedInput extends FilterInputStream {
+        private boolean atEnd;
+
+        TrackedInput(InputStream in) {
+            super(in);
+        }
+
+        @Override
+        public int read(byte[] bytes, int from, int length) throws IOException {
+            int read = in.read(bytes, from, length);
+            atEnd |= read < 0;
+            return read;
+        }
+    }
+
+    /** Returns the names of the documents that were copied from the interrupted export. */
+    Set<DocumentName> names() {
+        return names;
+    }
+
+    /** Makes the file durable, and renames it to its final name. */
+    void finish(ExportWriter writer) throws IOException {
+        writer.finish();
+        closeStream();
+        Objects.requireNonNull(channel).force(true);
+        requireMissing(
+                file, "was created by another program, and is not overwritten; the export is in '" + partial + "'");
+        Files.move(partial, file, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    private void closeStream() throws IOException {
+        if (out != null) {
+            OutputStream open = out;
+            out = null;
+            open.close();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        try (FileChannel locked = channel) {
+            closeStream();
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package io.caravan.server.cli.migration;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.document.PortableAttributes;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Writes documents as lines of JSON in the format of docs/internals/file-format.md. Not thread-safe. */
+final class ExportWriter implements DocumentReceiver {
+    static final String FORMAT = "caravan-export";
+    static final int VERSION = 1;
+
+    private final OutputStream out;
+    private final Output lines;
+    private final TransferTotals totals = new TransferTotals(why -> {});
+    private @Nullable Set<DocumentName> names;
+    private byte[] name = {};
+    private @Nullable DocumentChecksum sum;
+
+    /** Creates a writer, and writes the first line. */
+    ExportWriter(OutputStream out) throws IOException {
+        this.out = out;
+        this.lines = new Output(out);
+        line("export", json -> {
+            json.writeStringField("format", FORMAT);
+            json.writeNumberField("version", VERSION);
+        });
+    }
+
+    private void line(String type, Output.Fields fields) throws IOException {
+        lines.object(json -> {
+            json.writeStringField("type", type);
+            fields.write(json);
+        });
+    }
+
+    @Override
+    public void begin(byte[] begun, Description document) throws IOException {
+        name = begun;
+        sum = new DocumentChecksum(begun, document);
+        line("document", json -> {
+            Output.textOrBase64(json, "name", "nameBase64", begun);
+            json.writeNumberField("first", document.first());
+            json.writeNumberField("next", document.next());
+            json.writeObjectFieldStart("attributes");
+            for (Map.Entry<String, Object> attribute :
+                    PortableAttributes.asJson(document.attributes()).entrySet()) {
+                json.writeObjectField(attribute.getKey(), attribute.getValue());
+            }
+            json.writeEndObject();
+        });
+    }
+
+    @Override
+    public void value(long sequence, byte[] value) throws IOException {
+        Objects.requireNonNull(sum).value(value);
+        line("value", json -> {
+            json.writeNumberField("sequence", sequence);
+            Output.textOrBase64(json, "value", "valueBase64", value);
+        });
+    }
+
+    @Override
+    public void end() throws IOException {
+        DocumentChecksum whole = Objects.requireNonNull(sum);
+        totals.add(whole);
+        if (names != null) {
+            names.add(DocumentName.of(name));
+        }
+        line("documentEnd", json -> {
+            json.writeNumberField("count", whole.count());
+            json.writeNumberField("bytes", whole.bytes());
+            json.writeStringField("crc32c", whole.crc32c());
+        });
+    }
+
+    @Override
+    public void abandon() throws IOException {
+        line("void", json -> {});
+    }
+
+    /** Makes this writer add the names of complete documents to a set, or stop doing so. */
+    void recordNames(@Nullable Set<DocumentName> to) {
+        names = to;
+    }
+
+    TransferTotals totals() {
+        return totals;
+    }
+
+    void flush() throws IOException {
+        lines.flush();
+        out.flush();
+    }
+
+    /** Writes and flushes the last line. A file without this line counts as truncated. */
+    void finish() throws IOException {
+        line("end", json -> {
+            totals.write(json);
+            json.writeStringField("crc32c", totals.crc32c());
+        });
+        flush();
+    }
+}

@@ -1,0 +1,169 @@
+package io.caravan.server.cli.migration;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.Documents.Value;
+import io.caravan.server.cli.common.Progress;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Passes a server's documents to a receiver, each in its state at one moment. Short documents are requested many at a
+ * time. Long documents are read in pages, and read again from the start if they are trimmed in the meantime. Not
+ * thread-safe.
+ */
+final class Exporter implements AutoCloseable {
+    /** The size, in bytes, above which a document is read in pages. */
+    private static final long SHORT_BYTES = 64 * 1024;
+
+    private static final long SHORT_VALUES = 4096;
+    /** The approximate number of value bytes that are requested at a time. */
+    private static final long AHEAD_BYTES = 1024 * 1024;
+
+    private static final int AHEAD_DOCUMENTS = 250;
+    private static final int TRIES = 5;
+
+    private final DocumentClient source;
+    private final DocumentReceiver to;
+    private final Progress progress;
+    private final List<String> failures = new ArrayList<>();
+
+    private record Described(byte[] name, Description document) {}
+
+    /**
+     * Creates an export from a server.
+     *
+     * @param source the connection to the server, which this export closes
+     */
+    Exporter(DocumentClient source, DocumentReceiver to, Progress progress) {
+        this.source = source;
+        this.to = to;
+        this.progress = progress;
+    }
+
+    /** Returns messages about the documents that exist but could not be read. */
+    List<String> failures() {
+        return failures;
+    }
+
+    /**
+     * Passes on all documents with this prefix that exist during the entire export.
+     *
+     * @param without names to skip
+     */
+    void all(byte[] prefix, Set<DocumentName> without) throws IOException {
+        Names names = Names.before();
+        do {
+            names = source.scan(names, prefix);
+            List<byte[]> wanted = names.names().stream()
+                    .filter(name -> !without.contains(DocumentName.of(name)))
+                    .toList();
+            for (int at = 0; at < wanted.size(); at += AHEAD_DOCUMENTS) {
+                some(wanted.subList(at, Math.min(wanted.size(), at + AHEAD_DOCUMENTS)));
+            }
+        } while (!names.last());
+    }
+
+    private void some(List<byte[]> names) throws IOException {
+        names.forEach(source::askDescription);
+        List<Described> described = new ArrayList<>();
+        for (byte[] name : names) {
+            Description document = source.visible();
+            if (document != null) {
+                described.add(new Described(name, document));
+            }
+        }
+        List<Described> ahead = new ArrayList<>();
+        List<byte[]> inPages = new ArrayList<>();
+        long aheadBytes = 0;
+        for (Described next : described) {
+            if (!isShort(next.document())) {
+                inPages.add(next.name());
+                continue;
+            }
+            if (aheadBytes + next.document().bytes() > AHEAD_BYTES) {
+                readAtOnce(ahead, inPages);
+                ahead.clear();
+                aheadBytes = 0;
+            }
+            ahead.add(next);
+            aheadBytes += next.document().bytes();
+        }
+        readAtOnce(ahead, inPages);
+        for (byte[] name : inPages) {
+            one(name);
+        }
+    }
+
+    private static boolean isShort(Description document) {
+        return document.bytes() >= 0 && document.bytes() <= SHORT_BYTES && document.count() <= SHORT_VALUES;
+    }
+
+    /** Passes on short documents; adds those that change in the meantime to {@code later}. */
+    private void readAtOnce(List<Described> wanted, List<byte[]> later) throws IOException {
+        for (Described next : wanted) {
+            if (next.document().count() > 0) {
+                source.askValues(next.name(), next.document());
+            }
+        }
+        for (Described next : wanted) {
+            List<Value> values;
+            try {
+                values = next.document().count() > 0 ? source.values(next.document()) : List.of();
+            } catch (ClientException changed) {
+                changed.ofDocument();
+                later.add(next.name());
+                continue;
+            }
+            to.begin(next.name(), next.document());
+            for (Value value : values) {
+                pass(value);
+            }
+            end();
+        }
+    }
+
+    private void pass(Value value) throws IOException {
+        to.value(value.sequence(), value.bytes());
+        progress.add(0, value.bytes().length);
+    }
+
+    private void end() throws IOException {
+        to.end();
+        progress.add(1, 0);
+    }
+
+    /** Passes on one document in pages; returns false if it does not exist. */
+    boolean one(byte[] name) throws IOException {
+        String why = "";
+        for (int i = 0; i < TRIES; i++) {
+            source.askDescription(name);
+            Description document = source.visible();
+            if (document == null) {
+                return false;
+            }
+            to.begin(name, document);
+            try {
+                source.read(name, document, this::pass);
+            } catch (ClientException changed) {
+                to.abandon();
+                why = String.valueOf(changed.ofDocument().getMessage());
+                continue;
+            }
+            end();
+            return true;
+        }
+        failures.add("document '" + DocumentName.of(name) + "' changes too fast to be read: " + why);
+        return true;
+    }
+
+    @Override
+    public void close() {
+        source.close();
+    }
+}

@@ -1,0 +1,174 @@
+package io.caravan.server.cli.migration;
+
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.ImportSource;
+import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.client.Retries;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.migration.Importer.Existing;
+import io.caravan.server.cli.migration.Importer.Outcome;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Imports documents from a file, a Redis server, or a Durable Streams server. */
+@Command(
+        name = "import",
+        description = {
+            "Imports the documents of a file that 'caravan export' has written into a server, with their sequences and"
+                    + " attributes, and reads each back to compare it. A document becomes visible when it is complete.",
+            "A document whose name exists is rejected and reported; all others are imported. An interrupted import is"
+                    + " resumed with --resume.",
+            "With --from redis://, imports the lists of a running Redis server instead. All lists are read again and"
+                    + " compared, and those that have changed are imported again, until all are found to be the same.",
+            "With --from http://, imports streams of a Durable Streams server, such as Caravan, with content type, expiry,"
+                    + " and whether they are closed, from their first value to their current end. Their names come from"
+                    + " --name or --names, because the protocol cannot list streams. A JSON stream is imported message by"
+                    + " message, byte for byte. In any other stream, each response of the server becomes a value, or"
+                    + " several values if it has more than 256 KiB.",
+            "Run an interrupted import with --from again: identical documents are not imported again."
+        },
+        footer = {
+            "  caravan import --from redis://redis.example:6379/0 --from-password-file secret",
+            "  caravan import --from http://other.example:4437/v1/stream --name letters/1 --name letters/2",
+            "  caravan import --from https://streams.example/v1/stream --names names.txt --from-password-file secret",
+            "  caravan import all.ndjson.zst",
+            "  caravan import letters.ndjson.gz --resume --json",
+            "  gunzip -c letters.ndjson.gz | caravan import --existing skip"
+        })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ImportCommand extends ClientCommand {
+    private static final Path STANDARD_INPUT = Path.of("-");
+
+    @Parameters(
+            paramLabel = "FILE",
+            arity = "0..1",
+            description = "The file, compressed or not; without it, or with -, standard input.")
+    private @Nullable Path file;
+
+    @Mixin
+    private ImportSource source;
+
+    @Option(
+            names = "--name",
+            paramLabel = "NAME",
+            description = "With --from http://: a stream to import, the part of its URL after PATH; may be repeated.")
+    private List<String> names = List.of();
+
+    @Option(
+            names = "--names",
+            paramLabel = "FILE",
+            description = "With --from http://: a file with the names of streams, one per line.")
+    private @Nullable Path namesFile;
+
+    @Option(
+            names = "--existing",
+            paramLabel = "WHAT",
+            defaultValue = "reject",
+            description = "What happens to a document whose name is taken: ${COMPLETION-CANDIDATES}. A"
+                    + " replaced document stays until the new one is complete.")
+    private Existing existing;
+
+    @Option(names = "--resume", description = "An identical document that exists already counts as imported.")
+    private boolean resume;
+
+    private long rejected;
+
+    ImportCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected int exitCode() {
+        return rejected == 0 ? CommandLine.ExitCode.OK : ClientException.OTHER_STATE;
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        check(file == null || !source.isGiven(), "FILE and --from exclude each other");
+        boolean named = !names.isEmpty() || namesFile != null;
+        check(source.isHttp() || !named, "--name and --names are for --from http://");
+        if (source.isHttp()) {
+            check(named, "--from http:// needs the names of streams: --name NAME or --names FILE");
+            importStreams(output);
+        } else if (source.isGiven()) {
+            importLists(output);
+        } else {
+            importFile(output);
+        }
+    }
+
+    private void importStreams(Output output) throws IOException {
+        try (StreamImport streams =
+                        new StreamImport(linkTo(source), this::connect, existing, this::tell, Retries.Pause.REAL);
+                Progress progress = Progress.ticking(err(), console().showsProgress(), streams::progress)) {
+            for (String name : names) {
+                streams.add(bytes(name));
+            }
+            if (namesFile != null) {
+                importNamed(namesFile, streams);
+            }
+            print(output, streams.totals(), "stream");
+        }
+    }
+
+    private static void importNamed(Path file, StreamImport streams) throws IOException {
+        try (BufferedReader lines = Files.newBufferedReader(file)) {
+            for (String name = lines.readLine(); name != null; name = lines.readLine()) {
+                if (!name.isEmpty()) {
+                    streams.add(bytes(name));
+                }
+            }
+        } catch (CharacterCodingException notText) {
+            throw new IOException("--names " + file + " is not UTF-8", notText);
+        }
+    }
+
+    private void importLists(Output output) throws IOException {
+        try (RedisImport lists = new RedisImport(() -> connectTo(source), this::connect, existing, this::tell);
+                Progress progress = Progress.ticking(err(), console().showsProgress(), lists::progress)) {
+            lists.run();
+            rejected = lists.rejected();
+            print(output, lists.line(), lists::write);
+        }
+    }
+
+    private void importFile(Output output) throws IOException {
+        TransferTotals totals = new TransferTotals(this::tell);
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::tell);
+        try (InputStream in =
+                        file == null || file.equals(STANDARD_INPUT) ? console().in() : Files.newInputStream(file);
+                Progress progress = new Progress(err(), console().showsProgress(), "documents");
+                DocumentClient target = new RespDocumentClient(this::connect)) {
+            Importer importer = new Importer(target, existing, resume, retries, totals);
+            try {
+                new ExportReader(Compression.decompressed(in), progress).readAll(importer);
+            } catch (IOException damaged) {
+                // The intact documents before the damage count as imported.
+                importer.finish();
+                throw damaged;
+            }
+            importer.finish();
+            print(output, totals, "document");
+        }
+    }
+
+    private void print(Output output, TransferTotals totals, String thing) throws IOException {
+        rejected = totals.number(Outcome.REJECTED);
+        print(output, "imported " + totals.transferred(thing) + totals.others(), totals::writeAll);
+    }
+}

@@ -1,0 +1,161 @@
+package io.caravan.server.cli.migration;
+
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.Retries;
+import io.caravan.server.cli.client.SourceServer;
+import io.caravan.server.cli.client.TargetServer;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.migration.Importer.Existing;
+import io.caravan.server.document.RedirectTarget;
+import java.io.IOException;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Moves documents from one running server to another. */
+@Command(
+        name = "move",
+        description = {
+            "Moves a document, or all whose names start with a prefix, to another server while clients keep writing. The"
+                    + " document is copied until few values are missing, then fenced: writes are rejected with MOVING, and"
+                    + " reads continue. It is copied to its end, compared, and deleted here once the other server has all"
+                    + " of it. A redirect stays: clients get RELOCATED with the new address, over HTTP 307 with a Location.",
+            "Every acknowledged write arrives there, once. If a move was interrupted, or a server was lost for long, run the"
+                    + " move again; a fenced document stays fenced until then, or until --abandon."
+        },
+        footer = {
+            "  caravan move letters/1 --to other.example:6380",
+            "  caravan move --prefix letters/ --to other.example:6380 --redirect-to other.example:6380"
+                    + " --redirect-to https://other.example:4437",
+            "  caravan move letters/1 --to other.example:6380 --abandon"
+        })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class MoveCommand extends ClientCommand {
+    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
+    private @Nullable String name;
+
+    @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names start with this.")
+    private @Nullable String prefix;
+
+    @Mixin
+    private SourceServer source;
+
+    @Mixin
+    private TargetServer other;
+
+    @Option(
+            names = "--redirect-to",
+            paramLabel = "ADDRESS",
+            description = "Where clients find the other server, by default as --to: HOST:PORT over RESP,"
+                    + " http://HOST:PORT or https://HOST:PORT over HTTP; may be given once for each.")
+    private List<String> addresses = List.of();
+
+    @Option(
+            names = "--abandon",
+            description = "Remove the fences of documents, and move none. What was copied stays there.")
+    private boolean abandon;
+
+    @Option(names = "--forget", description = "Remove the redirect of the document, which frees the name.")
+    private boolean forget;
+
+    private boolean incomplete;
+
+    MoveCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected int exitCode() {
+        return incomplete ? ClientException.OTHER_STATE : CommandLine.ExitCode.OK;
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        check(name == null != (prefix == null), "either NAME or --prefix is required");
+        check(!abandon || !forget, "--abandon and --forget exclude each other");
+        check(!forget || name != null, "--forget needs NAME");
+        if (name == null) {
+            requireAllListed(source);
+        }
+        if (forget) {
+            forget(output, Objects.requireNonNull(name));
+        } else if (abandon) {
+            abandon(output);
+        } else {
+            move(output);
+        }
+    }
+
+    private void move(Output output) throws IOException {
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::tell);
+        byte[] one = name == null ? null : bytes(name);
+        byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
+        try (ServerPair servers = new ServerPair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {
+            DocumentFollower follower =
+                    new DocumentFollower(servers, Existing.REJECT, true, retries, one, all, this::tell);
+            DocumentMigration migration = new DocumentMigration(servers, follower, redirectTarget());
+            try (Progress progress = Progress.ticking(err(), console().showsProgress(), migration::progress)) {
+                if (one == null) {
+                    migration.all(all);
+                } else {
+                    migration.one(one);
+                }
+            }
+            incomplete = follower.rejected() > 0;
+            print(output, migration.line(), migration::write);
+        }
+    }
+
+    private RedirectTarget redirectTarget() {
+        List<String> given = addresses.isEmpty() ? List.of(other.address()) : addresses;
+        try {
+            return RedirectTarget.parse(String.join(" ", given));
+        } catch (IllegalArgumentException invalid) {
+            check(false, "--redirect-to: " + invalid.getMessage());
+            throw invalid;
+        }
+    }
+
+    private void forget(Output output, String one) throws IOException {
+        try (DocumentClient carrier = carrierFrom(source)) {
+            if (!carrier.forget(bytes(one))) {
+                throw ClientException.otherState("there is no redirect from '" + one + "'");
+            }
+        }
+        print(output, "removed 1 redirect", json -> json.writeNumberField("forgotten", 1));
+    }
+
+    private void abandon(Output output) throws IOException {
+        long abandoned = 0;
+        try (DocumentClient carrier = carrierFrom(source)) {
+            Predicate<byte[]> freed = each -> carrier.abandon(each, OptionalLong.empty());
+            if (name != null) {
+                abandoned = freed.test(bytes(name)) ? 1 : 0;
+            } else {
+                Names names = Names.before();
+                do {
+                    names = carrier.scan(names, bytes(Objects.requireNonNull(prefix)));
+                    abandoned += names.names().stream().filter(freed).count();
+                } while (!names.last());
+            }
+        }
+        long freed = abandoned;
+        print(
+                output,
+                "removed the " + (freed == 1 ? "fence" : "fences") + " of " + Figures.count(freed, "document"),
+                json -> json.writeNumberField("abandoned", freed));
+    }
+}

@@ -1,0 +1,73 @@
+package io.caravan.server.cli.migration;
+
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.Retries;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Retries requests that exceed the rate limit of a space, after the time that the server requests. Gives up if no
+ * request was accepted during 10 minutes of waiting. Not thread-safe.
+ */
+final class RateLimitRetries {
+    private static final long MAX_MILLIS = TimeUnit.MINUTES.toMillis(10);
+
+    private final Retries.Pause pause;
+    private final Consumer<String> tell;
+    private long waitedMillis;
+    private boolean reported;
+
+    /**
+     * Creates an instance.
+     *
+     * @param tell receives a message before the first wait
+     */
+    RateLimitRetries(Retries.Pause pause, Consumer<String> tell) {
+        this.pause = pause;
+        this.tell = tell;
+    }
+
+    /** Repeats a request until it is accepted, or rejected for another reason. */
+    <T> T call(Supplier<T> request) {
+        while (true) {
+            try {
+                T reply = request.get();
+                accepted();
+                return reply;
+            } catch (ClientException rejection) {
+                if (!waits(rejection)) {
+                    throw rejection;
+                }
+            }
+        }
+    }
+
+    /** Repeats a request like {@link #call}. */
+    void run(Runnable request) {
+        call(() -> {
+            request.run();
+            return true;
+        });
+    }
+
+    /** Records an accepted request, which restarts the time limit. */
+    void accepted() {
+        waitedMillis = 0;
+    }
+
+    /** Waits if a rejected request may be sent again; returns whether this is the case. */
+    boolean waits(ClientException rejection) {
+        long millis = rejection.waitMillis();
+        if (millis == 0 || waitedMillis + millis > MAX_MILLIS) {
+            return false;
+        }
+        if (!reported) {
+            reported = true;
+            tell.accept(rejection.getMessage() + "; the command waits for as long as the server requests");
+        }
+        waitedMillis += millis;
+        pause.pause(millis);
+        return true;
+    }
+}

@@ -1,0 +1,325 @@
+package io.caravan.server.cli.migration;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.StoreConfig;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.RedisConnection;
+import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.client.Retries;
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.migration.Importer.Existing;
+import io.caravan.server.cli.migration.Importer.Outcome;
+import io.netty.util.collection.LongObjectHashMap;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * Imports Redis lists into a server in passes. Each pass reads all lists, copies those that the server lacks, and
+ * compares the rest. The import ends after a pass that copies nothing, and during which nothing is written to Redis.
+ * Memory holds a few MiB of values, and about 30 bytes for each list. Not thread-safe, except {@link #progress}.
+ */
+final class RedisImport implements RedisLists.Findings, AutoCloseable {
+    private static final int SHOWN_NAMES = 5;
+    private static final int MAX_TYPES = 32;
+    private static final int MAX_TYPE_CHARS = 32;
+    /** The pause before a pass that may be unnecessary, because the last write to Redis may not have been to a list. */
+    private static final long QUIET_PAUSE_MILLIS = 200;
+
+    interface Connector {
+        RedisConnection connect() throws IOException;
+    }
+
+    /** Keys of one type other than list. */
+    private static final class Others {
+        final List<String> first = new ArrayList<>();
+        long count;
+    }
+
+    private final Existing existing;
+    private final RedisLists lists;
+    private final DocumentClient target;
+    private final TransferTotals totals;
+    private final Consumer<String> tell;
+    private final Importer creating;
+    private final Importer replacing;
+    private final Importer comparing;
+    /**
+     * The last pass in which a list was copied or found to be identical, or the negated last pass in which it was
+     * reported as impossible to import. The key is a hash of the list's name.
+     */
+    private final LongObjectHashMap<Integer> known = new LongObjectHashMap<>();
+
+    private final MessageDigest digest = sha256();
+    /** Lists that differ from the server's documents of the same names. */
+    private final List<byte[]> differing = new ArrayList<>();
+    /** Keys found in this pass that are not lists, by type. */
+    private final Map<String, Others> others = new TreeMap<>();
+
+    private volatile int pass;
+    private volatile long changed;
+    private volatile long same;
+    private boolean reportedWrites;
+
+    /**
+     * Creates an import into a server.
+     *
+     * @param existing the handling of a list whose name belongs to a document from another source
+     * @param tell receives messages about lists that cannot be imported
+     */
+    RedisImport(Connector redis, ServerConnection.Connector server, Existing existing, Consumer<String> tell)
+            throws IOException {
+        this.existing = existing;
+        this.tell = tell;
+        this.totals = new TransferTotals(why -> {});
+        int maxValueBytes = maxValueBytes(server);
+        this.lists = new RedisLists(redis.connect(), maxValueBytes, this);
+        this.target = new RespDocumentClient(server);
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, tell);
+        this.creating = new Importer(target, Existing.SKIP, true, retries, this::settled);
+        this.replacing = new Importer(target, Existing.REPLACE, false, retries, this::settled);
+        this.comparing = new Importer(target, Existing.SKIP, true, retries, this::settled).comparing();
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException everyJavaHasIt) {
+            throw new IllegalStateException(everyJavaHasIt);
+        }
+    }
+
+    /** Returns the maximum length of a value at the server. */
+    static int maxValueBytes(ServerConnection.Connector server) throws IOException {
+        try (ServerConnection connection = server.connect()) {
+            return (int) connection.info().number("max_value_bytes").orElse(StoreConfig.MAX_VALUE_BYTES);
+        }
+    }
+
+    private long hash(byte[] name) {
+        return ByteBuffer.wrap(digest.digest(name)).getLong();
+    }
+
+    /** Returns the last pass that has settled the list, negated if the list was rejected; 0 if there was none. */
+    private int settledIn(byte[] name) {
+        Integer settled = known.get(hash(name));
+        return settled == null ? 0 : settled;
+    }
+
+    private void settle(byte[] name, int state) {
+        known.put(hash(name), (Integer) state);
+    }
+
+    @Override
+    public void other(byte[] name, String type) {
+        String shown = type.length() > MAX_TYPE_CHARS ? type.substring(0, MAX_TYPE_CHARS) : type;
+        Others ofType =
+                others.computeIfAbsent(others.size() < MAX_TYPES ? shown : "of another type", any -> new Others());
+        ofType.count++;
+        if (ofType.first.size() < SHOWN_NAMES) {
+            ofType.first.add("'" + DocumentName.of(name) + "'");
+        }
+    }
+
+    @Override
+    public void invalid(byte[] name, String why) {
+        String printable = name.length == 0 ? "" : DocumentName.of(name).toString();
+        reject(name, "the list '" + printable + "' " + why);
+    }
+
+    @Override
+    public void changed(byte[] name) {
+        changed++;
+    }
+
+    /** Receives the outcome for a list from an importer. */
+    private void settled(Upload list, Outcome outcome, String why) {
+        byte[] name = list.name();
+        switch (outcome) {
+            case SENT -> {
+                changed++;
+                totals.settled(list, outcome, why);
+                settle(name, pass);
+            }
+            case ALREADY -> {
+                same++;
+                if (settledIn(name) == 0) {
+                    totals.count(outcome);
+                }
+                settle(name, pass);
+            }
+            case DIFFERENT -> differing.add(name);
+            case EXPIRED -> totals.count(outcome);
+            case REJECTED -> reject(name, why);
+        }
+    }
+
+    private void reject(byte[] name, String why) {
+        totals.count(Outcome.REJECTED);
+        boolean reported = settledIn(name) < 0;
+        settle(name, -pass);
+        if (!reported) {
+            tell.accept(why);
+        }
+    }
+
+    /** Imports all lists; returns when all have been compared. */
+    void run() throws IOException {
+        String before = "";
+        String after = lists.writes();
+        while (changed > 0 || !after.equals(before)) {
+            if (pass > 0 && changed == 0) {
+                waitForQuiet();
+            }
+            before = after;
+            begin();
+            for (Set<DocumentName> page = lists.scan(); page != null; page = lists.scan()) {
+                importOrCompare(page);
+            }
+            after = lists.writes();
+        }
+        findLost();
+    }
+
+    /**
+     * Pauses before the next pass, which is needed because the write may have been to a list that had already been
+     * compared.
+     */
+    private void waitForQuiet() {
+        if (!reportedWrites) {
+            reportedWrites = true;
+            tell.accept("all lists were the same, but something was written to Redis while they were compared; "
+                    + "the import ends after a pass without any write: stop all clients that write there");
+        }
+        Retries.Pause.REAL.pause(QUIET_PAUSE_MILLIS);
+    }
+
+    private void begin() {
+        pass++;
+        changed = 0;
+        same = 0;
+        totals.reset(Outcome.DIFFERENT);
+        totals.reset(Outcome.REJECTED);
+        others.clear();
+    }
+
+    private void importOrCompare(Set<DocumentName> page) throws IOException {
+        List<byte[]> unknown = new ArrayList<>();
+        List<byte[]> old = new ArrayList<>();
+        for (DocumentName each : page) {
+            byte[] name = each.toBytes();
+            int settled = settledIn(name);
+            if (Math.abs(settled) != pass) {
+                (settled > 0 ? old : unknown).add(name);
+            }
+        }
+        lists.read(unknown, creating);
+        creating.finish();
+        lists.read(old, comparing);
+        comparing.finish();
+        handleDiffering();
+    }
+
+    private void handleDiffering() throws IOException {
+        List<byte[]> replaced = new ArrayList<>();
+        for (byte[] name : differing) {
+            if (existing == Existing.REPLACE || settledIn(name) > 0) {
+                replaced.add(name);
+            } else if (existing == Existing.SKIP) {
+                totals.count(Outcome.DIFFERENT);
+            } else {
+                reject(name, "the list '" + DocumentName.of(name) + "' " + Importer.NAME_TAKEN);
+            }
+        }
+        differing.clear();
+        lists.read(replaced, replacing);
+        replacing.finish();
+    }
+
+    /** Reports documents of this import whose lists no longer exist, although they have not expired. */
+    private void findLost() throws IOException {
+        if (known.values().stream().noneMatch(this::isLost)) {
+            return;
+        }
+        Names names = Names.before();
+        do {
+            names = target.scan(names, new byte[0]);
+            for (byte[] name : names.names()) {
+                if (isLost(settledIn(name)) && !hasExpired(name) && !lists.has(name)) {
+                    reject(
+                            name,
+                            "the list '" + DocumentName.of(name)
+                                    + "' was imported, and no longer exists; 'caravan rm' removes the document");
+                }
+            }
+        } while (!names.last());
+    }
+
+    private boolean isLost(int settled) {
+        return settled > 0 && settled < pass;
+    }
+
+    /** Whether the document no longer exists, is not visible, or expires soon. */
+    private boolean hasExpired(byte[] name) {
+        target.askDescription(name);
+        Description document = target.visible();
+        return document == null || Upload.expiresSoon(document);
+    }
+
+    /** Returns the number of lists that differ from the server's documents, or cannot be documents. */
+    long rejected() {
+        return totals.number(Outcome.REJECTED);
+    }
+
+    /** Formats the progress; callable from any thread. */
+    String progress() {
+        return String.format(
+                Locale.ROOT, "pass %,d: %,d lists imported, %,d found to be the same", pass, changed, same);
+    }
+
+    String line() {
+        StringBuilder line = new StringBuilder("imported ")
+                .append(totals.transferred("list"))
+                .append("; in pass ")
+                .append(pass)
+                .append(", ")
+                .append(Figures.count(same, "list"))
+                .append(same == 1 ? " is the same" : " are the same")
+                .append(totals.others());
+        others.forEach((type, found) -> line.append("; no list: ")
+                .append(Figures.count(found.count, type))
+                .append(", such as ")
+                .append(String.join(", ", found.first)));
+        return DocumentName.printable(line.toString());
+    }
+
+    void write(JsonGenerator json) throws IOException {
+        totals.write(json);
+        json.writeNumberField("passes", pass);
+        json.writeNumberField("same", same);
+        totals.writeOthers(json);
+        json.writeObjectFieldStart("others");
+        for (Map.Entry<String, Others> type : others.entrySet()) {
+            json.writeNumberField(type.getKey(), type.getValue().count);
+        }
+        json.writeEndObject();
+    }
+
+    @Override
+    public void close() {
+        lists.close();
+        target.close();
+    }
+}

@@ -1,0 +1,184 @@
+package io.caravan.server.cli.migration;
+
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.ServerConnection.LostException;
+import io.caravan.server.cli.common.UntilSignal;
+import java.io.IOException;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections to two servers. If one is lost, both are reopened. Work that needs them is then repeated, and must
+ * continue from the state that it finds. Not thread-safe, except {@link #stop} and {@link #stopped}.
+ */
+final class ServerPair implements AutoCloseable {
+    private static final long FIRST_PAUSE_MILLIS = 100;
+    private static final long MAX_PAUSE_MILLIS = 5_000;
+    /** The time after which an unreachable server is not expected to return soon. */
+    private static final long MAX_LOST_NANOS = TimeUnit.MINUTES.toNanos(10);
+
+    private final Opening toSource;
+    private final Opening toTarget;
+    private final Consumer<String> tell;
+    private final CountDownLatch stop = new CountDownLatch(1);
+
+    private volatile @Nullable DocumentClient source;
+    private volatile @Nullable DocumentClient target;
+    private int openings;
+    private boolean everConnected;
+    private boolean lost;
+    private long lostNanos;
+    private long pauseMillis = FIRST_PAUSE_MILLIS;
+
+    interface Opening {
+        DocumentClient open() throws IOException;
+    }
+
+    interface Work {
+        void run() throws IOException;
+    }
+
+    /**
+     * Creates a pair; opens nothing yet.
+     *
+     * @param tell receives messages about lost and restored connections
+     */
+    ServerPair(Opening toSource, Opening toTarget, Consumer<String> tell) {
+        this.toSource = toSource;
+        this.toTarget = toTarget;
+        this.tell = tell;
+    }
+
+    /**
+     * Runs the work, and repeats it until it completes or this pair is stopped.
+     *
+     * @throws LostException if a server could not be reached at the start, or for ten minutes
+     */
+    void run(Work work) throws IOException {
+        boolean done = false;
+        while (!done && !stopped()) {
+            try {
+                open();
+                work.run();
+                done = true;
+            } catch (IOException | RuntimeException problem) {
+                if (!isLost(problem) || !waitToReconnect(problem)) {
+                    throw problem;
+                }
+            }
+        }
+    }
+
+    private static boolean isLost(Exception problem) {
+        return problem instanceof IOException
+                || problem instanceof LostException
+                || problem instanceof ClientException
+                        && (problem.getCause() instanceof IOException
+                                || problem.getCause() instanceof InterruptedException);
+    }
+
+    /** Closes the connections, and pauses unless this pair is stopped; returns false if the servers were lost for long. */
+    private boolean waitToReconnect(Exception problem) {
+        close();
+        if (Thread.currentThread().isInterrupted()) {
+            stop.countDown();
+        }
+        if (stopped()) {
+            return true;
+        }
+        if (!everConnected || lost && System.nanoTime() - lostNanos > MAX_LOST_NANOS) {
+            return false;
+        }
+        if (!lost) {
+            lost = true;
+            lostNanos = System.nanoTime();
+            tell.accept(problem.getMessage() + "; trying again");
+        }
+        sleep(pauseMillis);
+        pauseMillis = Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS);
+        return true;
+    }
+
+    private void open() throws IOException {
+        if (target == null) {
+            source = toSource.open();
+            target = toTarget.open();
+            openings++;
+        }
+        if (stopped()) {
+            // The connections were opened after the stop, which therefore has not cut them.
+            source().cut();
+            target().cut();
+        }
+        if (!everConnected) {
+            // Over HTTP, nothing has been sent yet.
+            source().scan(Names.before(), new byte[0]);
+            target().scan(Names.before(), new byte[0]);
+            connected();
+        }
+    }
+
+    /** Records that both servers have replied. */
+    void connected() {
+        everConnected = true;
+        pauseMillis = FIRST_PAUSE_MILLIS;
+        if (lost) {
+            lost = false;
+            tell.accept("connected again");
+        }
+    }
+
+    /** Returns the number of times that both connections were opened. */
+    int openings() {
+        return openings;
+    }
+
+    DocumentClient source() {
+        return Objects.requireNonNull(source);
+    }
+
+    DocumentClient target() {
+        return Objects.requireNonNull(target);
+    }
+
+    /** Sleeps until the time is over or this pair is stopped. */
+    void sleep(long millis) {
+        UntilSignal.stopped(stop, millis);
+    }
+
+    /** Makes the work end soon; callable from any thread. */
+    void stop() {
+        stop.countDown();
+        cut(source);
+        cut(target);
+    }
+
+    private static void cut(@Nullable DocumentClient server) {
+        if (server != null) {
+            server.cut();
+        }
+    }
+
+    boolean stopped() {
+        return stop.getCount() == 0;
+    }
+
+    @Override
+    public void close() {
+        close(source);
+        close(target);
+        source = null;
+        target = null;
+    }
+
+    private static void close(@Nullable DocumentClient server) {
+        if (server != null) {
+            server.close();
+        }
+    }
+}

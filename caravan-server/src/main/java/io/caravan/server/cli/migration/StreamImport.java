@@ -1,0 +1,168 @@
+package io.caravan.server.cli.migration;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.HttpLink;
+import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.client.Retries;
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.migration.Importer.Existing;
+import io.caravan.server.cli.migration.Importer.Outcome;
+import io.caravan.server.cli.migration.StreamSource.Head;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.JsonMessages;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * Imports streams of another server one after the other, with sequences from 0. A stream whose document exists is only
+ * compared with it, unless they differ and the document is to be replaced. Memory holds a few MiB of values. Not
+ * thread-safe, except {@link #progress}.
+ */
+final class StreamImport implements AutoCloseable {
+    /** The maximum number of attempts to read a stream that is closed during the read. */
+    private static final int TRIES = 3;
+
+    private static final double MEBIBYTE = 1024 * 1024;
+
+    private final StreamSource source;
+    private final DocumentClient target;
+    private final Existing existing;
+    private final TransferTotals totals;
+    private final Importer creating;
+    private final Importer replacing;
+    private boolean different;
+    private volatile long readBytes;
+    private volatile long documents;
+    private volatile long already;
+
+    /**
+     * Creates an import into a server.
+     *
+     * @param existing the handling of a stream whose name belongs to another document
+     * @param tell receives messages about streams that were not imported
+     */
+    StreamImport(
+            HttpLink streams,
+            ServerConnection.Connector server,
+            Existing existing,
+            Consumer<String> tell,
+            Retries.Pause pause)
+            throws IOException {
+        this.source = new StreamSource(streams, RedisImport.maxValueBytes(server), pause);
+        this.target = new RespDocumentClient(server);
+        this.existing = existing;
+        this.totals = new TransferTotals(tell);
+        RateLimitRetries retries = new RateLimitRetries(pause, tell);
+        this.creating = new Importer(target, Existing.SKIP, true, retries, this::settled).ofStreams();
+        this.replacing = new Importer(target, Existing.REPLACE, false, retries, this::settled).ofStreams();
+    }
+
+    private void settled(Upload document, Outcome outcome, String why) {
+        different = outcome == Outcome.DIFFERENT;
+        if (!different) {
+            totals.settled(document, outcome, why);
+        }
+    }
+
+    /** Imports one stream. Problems with it are reported, not thrown, so that other streams can still be imported. */
+    void add(byte[] name) throws IOException {
+        if (name.length == 0 || name.length > DocumentName.MAX_BYTES) {
+            totals.reject("a stream was not imported: a document's name has 1 to " + DocumentName.MAX_BYTES
+                    + " bytes, and this one " + name.length);
+            return;
+        }
+        try {
+            send(name, creating);
+            if (different) {
+                handleExisting(name);
+            }
+        } catch (ClientException problem) {
+            totals.reject("the stream '" + DocumentName.of(name) + "' "
+                    + problem.ofDocument().getMessage());
+        }
+        documents = totals.documents();
+        already = totals.number(Outcome.ALREADY);
+    }
+
+    private void handleExisting(byte[] name) throws IOException {
+        switch (existing) {
+            case REPLACE -> send(name, replacing);
+            case SKIP -> totals.count(Outcome.DIFFERENT);
+            case REJECT -> throw ClientException.otherState(Importer.NAME_TAKEN);
+        }
+    }
+
+    private void send(byte[] name, Importer to) throws IOException {
+        for (int i = 0; i < TRIES; i++) {
+            // A stream can be closed only once, unless it is deleted and created again.
+            if (sendAsOf(source.describe(name), name, to)) {
+                return;
+            }
+        }
+        throw ClientException.otherState("changes too fast to be read; run the command again");
+    }
+
+    /** Sends a stream; returns false if it was closed in the meantime, so that the attributes already sent are wrong. */
+    private boolean sendAsOf(Head head, byte[] name, Importer to) throws IOException {
+        Map<String, Object> attributes = new HashMap<>(head.attributes());
+        if (head.closed()) {
+            attributes.put("closed", new byte[0]);
+        }
+        to.begin(name, new Description(-1, 0, 0, -1, attributes));
+        boolean whole = false;
+        try {
+            boolean closed = source.read(name, head, value -> {
+                readBytes += value.length;
+                if (head.isJson()) {
+                    checkJson(name, value);
+                }
+                Output.unchecked(() -> to.value(0, value));
+            });
+            whole = closed == head.closed();
+        } finally {
+            if (!whole) {
+                to.abandon();
+            }
+        }
+        if (whole) {
+            to.end();
+            to.finish();
+        }
+        return whole;
+    }
+
+    private static void checkJson(byte[] name, byte[] message) {
+        try {
+            JsonMessages.validate(DocumentName.of(name), List.of(message));
+        } catch (DocumentException notJson) {
+            throw ClientException.otherState("has a message that is not JSON: " + notJson.getMessage());
+        }
+    }
+
+    /** Formats the progress; callable from any thread. */
+    String progress() {
+        return String.format(
+                Locale.ROOT,
+                "%,d streams imported, %,d found to be the same, %,.1f MiB read",
+                documents,
+                already,
+                readBytes / MEBIBYTE);
+    }
+
+    TransferTotals totals() {
+        return totals;
+    }
+
+    @Override
+    public void close() {
+        target.close();
+    }
+}

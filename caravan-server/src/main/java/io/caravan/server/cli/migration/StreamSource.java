@@ -1,0 +1,260 @@
+package io.caravan.server.cli.migration;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.HttpLink;
+import io.caravan.server.cli.client.HttpLink.Answer;
+import io.caravan.server.cli.client.Retries;
+import io.caravan.server.document.ContentTypes;
+import io.caravan.server.protocol.http.codec.StreamHeaders;
+import io.caravan.server.protocol.http.codec.StreamName;
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.time.DateTimeException;
+import java.time.OffsetDateTime;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Reads streams of a Durable Streams server, which is not trusted: required parts of a response are checked, and memory
+ * holds at most one value. Requests to a server that is busy or unreachable are retried a few times. A response that
+ * was cut off is requested again, and must start with the values already received. Not thread-safe.
+ */
+final class StreamSource {
+    /** The maximum number of consecutive responses without a value, to detect a stream that never ends. */
+    private static final int MAX_EMPTY_RESPONSES = 100;
+
+    private static final int MAX_OFFSET_CHARS = 1024;
+    private static final int MAX_QUOTED_CHARS = 200;
+    private static final int MAX_BLOCK_BYTES = 256 * 1024;
+    private static final String START = "-1";
+    private static final String NUMBER = "[0-9]{1,18}";
+    private static final String TYPE = "[ -~]{1,256}";
+    private static final String CONTENT_TYPE = "content-type";
+    private static final int OK = 200;
+    private static final int UNAUTHORIZED = 401;
+    private final HttpLink link;
+    private final int maxValueBytes;
+    private final Retries.Pause pause;
+
+    interface Sink {
+        void take(byte[] value);
+    }
+
+    /**
+     * A stream without its values.
+     *
+     * @param closed whether no values will follow
+     * @param attributes {@code content-type}, and {@code ttl} or {@code expires}, if the stream has one of them
+     */
+    record Head(boolean closed, Map<String, Object> attributes) {
+        boolean isJson() {
+            return ContentTypes.isJson(contentType());
+        }
+
+        String contentType() {
+            return new String((byte[]) Objects.requireNonNull(attributes.get(CONTENT_TYPE)), UTF_8);
+        }
+    }
+
+    /** The metadata of the response to a read. */
+    private record Page(String next, boolean upToDate, boolean closed, boolean empty) {}
+
+    /**
+     * Creates a source for the streams below an address.
+     *
+     * @param maxValueBytes the maximum length of a value
+     */
+    StreamSource(HttpLink link, int maxValueBytes, Retries.Pause pause) {
+        this.link = link;
+        this.maxValueBytes = maxValueBytes;
+        this.pause = pause;
+    }
+
+    /**
+     * Returns the description of a stream. Throws {@link ClientException} if the stream does not exist, or the response
+     * is invalid.
+     */
+    Head describe(byte[] name) throws IOException {
+        Retries retries = new Retries(pause);
+        while (true) {
+            try (Answer answer = request("HEAD", name, "")) {
+                return head(answer);
+            } catch (IOException problem) {
+                retries.after(problem, false);
+            }
+        }
+    }
+
+    private static Head head(Answer answer) {
+        Map<String, Object> attributes = new HashMap<>();
+        attributes.put(CONTENT_TYPE, contentType(answer).getBytes(UTF_8));
+        String ttl = answer.header(StreamHeaders.TTL);
+        String expires = answer.header(StreamHeaders.EXPIRES_AT);
+        if (expires != null) {
+            attributes.put("expires", millis(expires));
+        } else if (ttl != null) {
+            require(ttl.matches(NUMBER), StreamHeaders.TTL, ttl);
+            attributes.put("ttl", Long.parseLong(ttl));
+        }
+        return new Head(flag(answer, StreamHeaders.CLOSED), attributes);
+    }
+
+    private static String contentType(Answer answer) {
+        String type = answer.header("Content-Type");
+        if (type == null) {
+            throw missing("Content-Type");
+        }
+        require(type.matches(TYPE), "Content-Type", type);
+        return type;
+    }
+
+    private static long millis(String time) {
+        try {
+            return Math.max(0, OffsetDateTime.parse(time).toInstant().toEpochMilli());
+        } catch (DateTimeException | ArithmeticException malformed) {
+            throw invalid(StreamHeaders.EXPIRES_AT, time);
+        }
+    }
+
+    private static boolean flag(Answer answer, String header) {
+        return "true".equalsIgnoreCase(answer.header(header));
+    }
+
+    private static void require(boolean valid, String header, String value) {
+        if (!valid) {
+            throw invalid(header, value);
+        }
+    }
+
+    private static ClientException invalid(String header, String value) {
+        return ClientException.otherState("has a response with an invalid header: " + header + ": " + brief(value));
+    }
+
+    private static ClientException missing(String header) {
+        return ClientException.otherState("has a response without the header " + header
+                + "; is this the address of the streams of a Durable Streams server?");
+    }
+
+    private static String brief(String text) {
+        return text.length() > MAX_QUOTED_CHARS ? text.substring(0, MAX_QUOTED_CHARS) + "..." : text;
+    }
+
+    /**
+     * Reads a stream from its first value to its end.
+     *
+     * @param head the stream's description
+     * @return whether the stream is closed
+     * @throws ClientException if responses are invalid, or the stream is trimmed or deleted in the meantime; earlier
+     *     values were passed on
+     */
+    boolean read(byte[] name, Head head, Sink sink) throws IOException {
+        String offset = START;
+        int empty = 0;
+        while (true) {
+            Page page = page(name, head, offset, sink);
+            // A cached response may not show yet that the stream is closed.
+            if (page.closed() || (page.upToDate() && !head.closed())) {
+                return page.closed();
+            }
+            empty = page.empty() ? empty + 1 : 0;
+            if (page.next().equals(offset) || empty > MAX_EMPTY_RESPONSES) {
+                throw ClientException.otherState("does not end: the server reports more values after offset "
+                        + brief(offset) + ", and sends none");
+            }
+            offset = page.next();
+        }
+    }
+
+    private Page page(byte[] name, Head head, String offset, Sink sink) throws IOException {
+        // The values received from the response, to recognize them after a retry.
+        DocumentChecksum received = new DocumentChecksum(true);
+        Retries retries = new Retries(pause);
+        while (true) {
+            long before = received.count();
+            try (Answer answer = request("GET", name, "?offset=" + URLEncoder.encode(offset, UTF_8))) {
+                return take(answer, head, received, sink);
+            } catch (IOException cut) {
+                retries.after(cut, received.count() > before);
+            }
+        }
+    }
+
+    private Page take(Answer answer, Head head, DocumentChecksum received, Sink sink) throws IOException {
+        String next = answer.header(StreamHeaders.NEXT_OFFSET);
+        if (next == null) {
+            throw missing(StreamHeaders.NEXT_OFFSET);
+        }
+        require(next.length() <= MAX_OFFSET_CHARS && !next.equals(START), StreamHeaders.NEXT_OFFSET, next);
+        if (!ContentTypes.same(contentType(answer), head.contentType())) {
+            throw ClientException.otherState("has changed its content type: " + brief(contentType(answer))
+                    + " instead of " + head.contentType());
+        }
+        Pieces pieces = head.isJson()
+                ? Pieces.messages(answer.body(), maxValueBytes)
+                : Pieces.blocks(answer.body(), Math.min(maxValueBytes, MAX_BLOCK_BYTES));
+        skip(pieces, received);
+        for (byte[] value = pieces.next(); value != null; value = pieces.next()) {
+            sink.take(value);
+            received.value(value);
+        }
+        return new Page(
+                next,
+                flag(answer, StreamHeaders.UP_TO_DATE),
+                flag(answer, StreamHeaders.CLOSED),
+                received.count() == 0);
+    }
+
+    /** Skips the values that were received before a response was cut off, and checks that they are the same. */
+    private static void skip(Pieces pieces, DocumentChecksum received) throws IOException {
+        DocumentChecksum again = new DocumentChecksum(true);
+        while (again.count() < received.count()) {
+            byte[] value = pieces.next();
+            if (value == null) {
+                break;
+            }
+            again.value(value);
+        }
+        if (!again.isSame(received)) {
+            throw ClientException.otherState("was changed while it was read; run the command again");
+        }
+    }
+
+    private Answer request(String method, byte[] name, String query) throws IOException {
+        String path = "/" + StreamName.encodePlainly(name);
+        Answer answer = link.send(method, path + query, new byte[0], true, "Cache-Control", "no-cache");
+        if (answer.status() == OK) {
+            return answer;
+        }
+        try (answer) {
+            IOException busy = Retries.busy(link, answer);
+            if (busy != null) {
+                throw busy;
+            }
+            throw rejection(answer);
+        }
+    }
+
+    private ClientException rejection(Answer answer) {
+        if (answer.status() == UNAUTHORIZED) {
+            return ClientException.failed("the server at " + link.base()
+                    + " requires another token: give it in the environment variable CARAVAN_FROM_PASSWORD or with"
+                    + " --from-password-file FILE");
+        }
+        String location = answer.header("Location");
+        return ClientException.otherState(
+                switch (answer.status()) {
+                    case 403 -> "may not be read with this token (403)";
+                    case 404 -> "does not exist there (404)";
+                    case 410 -> "is deleted there, or was trimmed while it was read (410)";
+                    default ->
+                        location == null
+                                ? "has a response with the status " + answer.status()
+                                : "is at another address (" + answer.status() + "), " + brief(location)
+                                        + ": the command does not follow redirects, because the token is for this"
+                                        + " server only";
+                });
+    }
+}

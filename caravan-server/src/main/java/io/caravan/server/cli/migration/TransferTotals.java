@@ -1,0 +1,120 @@
+package io.caravan.server.cli.migration;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.migration.Importer.Outcome;
+import java.io.IOException;
+import java.util.function.Consumer;
+import java.util.zip.CRC32C;
+
+/** Counts transferred documents and, in an import, all outcomes. Not thread-safe. */
+final class TransferTotals implements Importer.Outcomes {
+    private final Consumer<String> tell;
+    private final CRC32C crc = new CRC32C();
+    private final long[] outcomes = new long[Outcome.values().length];
+    private long documents;
+    private long values;
+    private long bytes;
+
+    /**
+     * Creates an instance that counts nothing yet.
+     *
+     * @param tell receives the reason for each rejection
+     */
+    TransferTotals(Consumer<String> tell) {
+        this.tell = tell;
+    }
+
+    /** Counts a transferred document. */
+    void add(DocumentChecksum sum) {
+        documents++;
+        values += sum.count();
+        bytes += sum.bytes();
+        crc.update(sum.crc32c().getBytes(US_ASCII));
+    }
+
+    @Override
+    public void settled(Upload document, Outcome outcome, String why) {
+        if (outcome == Outcome.REJECTED) {
+            reject(why);
+        } else {
+            count(outcome);
+        }
+        if (outcome == Outcome.SENT) {
+            add(document.sum());
+        }
+    }
+
+    void count(Outcome outcome) {
+        outcomes[outcome.ordinal()]++;
+    }
+
+    void reject(String why) {
+        count(Outcome.REJECTED);
+        tell.accept(why);
+    }
+
+    /** Sets the number of documents with an outcome to 0. */
+    void reset(Outcome outcome) {
+        outcomes[outcome.ordinal()] = 0;
+    }
+
+    long number(Outcome outcome) {
+        return outcomes[outcome.ordinal()];
+    }
+
+    long documents() {
+        return documents;
+    }
+
+    long values() {
+        return values;
+    }
+
+    long bytes() {
+        return bytes;
+    }
+
+    /** Returns a checksum of the checksums of the documents, in their order. */
+    String crc32c() {
+        return DocumentChecksum.hex(crc);
+    }
+
+    /** Formats the transferred documents, for example {@code 2 documents, 5 values, 71 B}. */
+    String transferred(String thing) {
+        return Figures.count(documents, thing) + ", " + Figures.count(values, "value") + ", " + Figures.size(bytes);
+    }
+
+    /** Formats the other outcomes, for example {@code ; 1 skipped}. */
+    String others() {
+        return some(number(Outcome.ALREADY), "were there already")
+                + some(number(Outcome.DIFFERENT), "skipped")
+                + some(number(Outcome.EXPIRED), "had expired")
+                + some(number(Outcome.REJECTED), "rejected");
+    }
+
+    static String some(long count, String what) {
+        return count == 0 ? "" : "; " + count + " " + what;
+    }
+
+    /** Writes the transferred documents. */
+    void write(JsonGenerator json) throws IOException {
+        json.writeNumberField("documents", documents);
+        json.writeNumberField("values", values);
+        json.writeNumberField("bytes", bytes);
+    }
+
+    void writeOthers(JsonGenerator json) throws IOException {
+        json.writeNumberField("already", number(Outcome.ALREADY));
+        json.writeNumberField("skipped", number(Outcome.DIFFERENT));
+        json.writeNumberField("expired", number(Outcome.EXPIRED));
+        json.writeNumberField("rejected", number(Outcome.REJECTED));
+    }
+
+    void writeAll(JsonGenerator json) throws IOException {
+        write(json);
+        writeOthers(json);
+    }
+}

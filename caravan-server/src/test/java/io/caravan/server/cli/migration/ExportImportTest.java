@@ -1,0 +1,356 @@
+package io.caravan.server.cli.migration;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.ServedStore;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.commands.ProtocolCommand;
+
+/** Documents that are exported to a file and imported into another server. */
+@Execution(ExecutionMode.CONCURRENT)
+class ExportImportTest {
+    private static final String LONG_VALUE = "long value ".repeat(20_000);
+
+    private static final byte[] PRODUCERS = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, (byte) 0xFF, 0, 1, 'p'};
+
+    @TempDir
+    private Path directory;
+
+    @AutoClose
+    private final ServedStore from = new ServedStore();
+
+    @AutoClose
+    private final ServedStore to = new ServedStore();
+
+    private static CommandRun ok(ServedStore served, String... words) {
+        return CommandRun.of(served, words).succeeds();
+    }
+
+    private static CommandRun importing(ServedStore served, String export, String... options) {
+        return CommandRun.with(Map.of(), export.getBytes(UTF_8))
+                .run(served.address(), CommandRun.words(List.of("import"), options));
+    }
+
+    private String path(String file) {
+        return directory.resolve(file).toString();
+    }
+
+    /** Appends a document whose first values are trimmed, a long one, an empty one, and a binary one. */
+    private void fill() {
+        ok(from, "append", "letters/1", "Dear Ada,", "how are you?", "Yours \u00e4\ud83d\ude00");
+        ok(from, "trim", "letters/1", "--to", "1");
+        for (int i = 0; i < 12; i++) {
+            ok(from, "append", "letters/long", i + LONG_VALUE, "", "short");
+        }
+        ok(from, "append", "letters/empty", "gone");
+        ok(from, "trim", "letters/empty", "--to", "1");
+        CommandRun.with(Map.of(), new byte[] {0, (byte) 0xFF, 10})
+                .run(from.address(), "append", "pictures")
+                .exits(0);
+    }
+
+    private static String document(ServedStore served, String name) {
+        return ok(served, "export", name).out();
+    }
+
+    private void same(String... names) {
+        for (String name : names) {
+            assertThat(document(to, name)).isEqualTo(document(from, name));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"all.ndjson", "all.ndjson.gz", "all.ndjson.zst"})
+    void aServersDocumentsGoThroughAFileIntoAnother(String file) throws IOException {
+        fill();
+        assertThat(ok(from, "export", "--out", path(file)).out())
+                .isEqualTo("exported 4 documents, 39 values, 2.5 MiB to " + path(file) + "\n");
+        assertThat(ok(to, "import", path(file)).out()).isEqualTo("imported 4 documents, 39 values, 2.5 MiB\n");
+        same("letters/1", "letters/long", "letters/empty", "pictures");
+        assertThat(ok(to, "append", "letters/1", "on").out()).isEqualTo("first 3, next 4\n");
+        assertThat(ok(to, "append", "letters/empty", "on").out()).isEqualTo("first 1, next 2\n");
+        try (var files = Files.list(directory)) {
+            assertThat(files).containsExactly(directory.resolve(file));
+        }
+    }
+
+    @Test
+    void anExportIsLinesOfJson() {
+        ok(from, "append", "a", "one", "tw\"o");
+        CommandRun.with(Map.of(), new byte[] {(byte) 0xFF}).run(from.address(), "append", "a");
+        assertThat(document(from, "a")).matches("""
+            \\{"type":"export","format":"caravan-export","version":1}
+            \\{"type":"document","name":"a","first":0,"next":3,"attributes":\\{}}
+            \\{"type":"value","sequence":0,"value":"one"}
+            \\{"type":"value","sequence":1,"value":"tw\\\\"o"}
+            \\{"type":"value","sequence":2,"valueBase64":"/w=="}
+            \\{"type":"documentEnd","count":3,"bytes":8,"crc32c":"[0-9a-f]{8}"}
+            \\{"type":"end","documents":1,"values":3,"bytes":8,"crc32c":"[0-9a-f]{8}"}
+            """);
+        CommandRun.of(from, "export", "absent").exits(3, "there is no document 'absent'");
+        CommandRun.of(from, "export", "a", "--prefix", "b").exits(2, "exclude each other");
+        CommandRun.of(from, "export", "--resume").exits(2, "--resume needs --out");
+    }
+
+    @Test
+    void onlyNamesOfAPrefixAreExported() {
+        for (String name : List.of("a*/1", "a*/2", "ab/3", "a*")) {
+            ok(from, "append", name, "v");
+        }
+        assertThat(ok(from, "export", "--prefix", "a*/", "--out", path("p"), "--json")
+                        .out())
+                .startsWith("{\"documents\":2,\"values\":2,\"bytes\":2,\"file\":");
+    }
+
+    /** Returns the export of one document. */
+    private static String export(Map<String, Object> attributes, String name, long first, String... values) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        byte[] raw = name.getBytes(UTF_8);
+        Description document = new Description(0, first, first + values.length, -1, attributes);
+        try {
+            ExportWriter writer = new ExportWriter(out);
+            writer.begin(raw, document);
+            for (int i = 0; i < values.length; i++) {
+                writer.value(first + i, values[i].getBytes(UTF_8));
+            }
+            writer.end();
+            writer.finish();
+        } catch (IOException impossible) {
+            throw new AssertionError(impossible);
+        }
+        return out.toString(UTF_8);
+    }
+
+    @Test
+    void whatADocumentIsBesideItsValuesComesWithIt() {
+        Map<String, Object> attributes = new TreeMap<>(Map.of(
+                "closed", "p".getBytes(UTF_8),
+                "content-type", "application/json".getBytes(UTF_8),
+                "producers", PRODUCERS,
+                "stream-seq", "x".getBytes(UTF_8),
+                "ttl", 600L));
+        String export = export(attributes, "d", 5, "{}");
+        assertThat(importing(to, export).err()).isEmpty();
+        assertThat(document(to, "d"))
+                .isEqualTo(export)
+                .contains(
+                        "\"attributes\":{\"closed\":\"p\",\"content-type\":\"application/json\",\"producersBase64\":\"AAAA")
+                .contains("\"stream-seq\":\"x\",\"ttl\":600}");
+        String past = export(Map.of("expires", 1L), "past", 0, "v");
+        assertThat(importing(to, past).out()).isEqualTo("imported 0 documents, 0 values, 0 B; 1 had expired\n");
+    }
+
+    @Test
+    void whatIsThereIsRefusedSkippedOrReplaced() {
+        fill();
+        String export = ok(from, "export").out();
+        ok(to, "append", "letters/1", "other");
+        ok(to, "append", "letters/long", "other");
+        CommandRun refused = importing(to, export);
+        refused.exits(3, "document 'letters/1' was not imported: document 'letters/1' exists");
+        refused.exits(3, "document 'letters/long' was not imported: document 'letters/long' exists");
+        assertThat(refused.out()).isEqualTo("imported 2 documents, 1 value, 3 B; 2 rejected\n");
+        same("letters/empty", "pictures");
+        CommandRun skipped = importing(to, export, "--existing", "skip").exits(0);
+        assertThat(skipped.out()).isEqualTo("imported 0 documents, 0 values, 0 B; 4 skipped\n");
+        CommandRun resumed = importing(to, export, "--resume", "--json");
+        assertThat(resumed.out()).contains("\"documents\":0,", "\"already\":2,", "\"rejected\":2}");
+        assertThat(ok(to, "get", "letters/1").out()).isEqualTo("other\n");
+        CommandRun replaced = importing(to, export, "--existing", "replace");
+        assertThat(replaced.out()).isEqualTo("imported 4 documents, 39 values, 2.5 MiB\n");
+        same("letters/1", "letters/long", "letters/empty", "pictures");
+        assertThat(importing(to, export, "--resume").out())
+                .isEqualTo("imported 0 documents, 0 values, 0 B; 4 were there already\n");
+    }
+
+    /** An import in parts replaces a document only when it is complete, so a truncated file does no damage. */
+    @Test
+    void aDocumentIsReplacedOnlyByOneThatIsWhole() {
+        fill();
+        String export = ok(from, "export", "letters/long").out();
+        ok(to, "append", "letters/long", "other");
+        CommandRun cut = importing(to, export.substring(0, export.length() * 3 / 4), "--existing", "replace");
+        cut.exits(1, "cut off");
+        assertThat(ok(to, "get", "letters/long").out()).isEqualTo("other\n");
+        ok(to, "append", "letters/long", "more");
+        importing(to, export, "--existing", "replace").exits(0);
+        same("letters/long");
+        ok(to, "append", "letters/long", "on");
+        to.stop();
+        assertThatCode(to::start).doesNotThrowAnyException();
+        assertThat(ok(to, "get", "letters/long").out()).endsWith("on\n");
+        try (Jedis client = to.jedis()) {
+            assertThat(client.dbSize()).isEqualTo(1);
+        }
+    }
+
+    /** The space rejects a value after part of the document has been imported. */
+    @Test
+    void aDocumentStaysWhoseReplacementItsSpaceRefuses() {
+        fill();
+        String export = ok(from, "export", "letters/long").out();
+        ok(to, "append", "letters/long", "other");
+        try (Jedis client = to.jedis()) {
+            ProtocolCommand space = () -> "CARAVAN.SPACE".getBytes(UTF_8);
+            client.sendCommand(space, "SET", "letters/", "max-bytes", "1500000");
+            importing(to, export, "--existing", "replace").exits(3, "max-bytes");
+            assertThat(ok(to, "get", "letters/long").out()).isEqualTo("other\n");
+            // Both documents exist for a moment. Afterward, the quota must count only the new one.
+            client.sendCommand(space, "SET", "letters/", "max-bytes", "15000000", "quota-bytes", "3000000");
+            for (int i = 0; i < 2; i++) {
+                CommandRun replaced = importing(to, export, "--existing", "replace");
+                replaced.exits(i == 0 ? 0 : 3, i == 0 ? "" : "quota");
+                same("letters/long");
+            }
+            ok(to, "rm", "letters/long");
+            importing(to, export).exits(0);
+            same("letters/long");
+        }
+    }
+
+    /** Truncation or a change anywhere makes an import fail. Only complete documents before that point are imported. */
+    @Test
+    void everyCutAndEveryAlteredLineIsNoticed() {
+        ok(from, "append", "a", "one", "two");
+        ok(from, "append", "b", "three");
+        String export = ok(from, "export").out();
+        List<String> lines = export.lines().toList();
+        for (int i = 0; i < lines.size(); i++) {
+            importing(to, String.join("\n", lines.subList(0, i))).exits(1, "export");
+            List<String> cut = new ArrayList<>(lines);
+            cut.remove(i);
+            importing(to, String.join("\n", cut)).exits(1, "export");
+        }
+        importing(to, export.substring(0, export.length() / 2)).exits(1, "cut off");
+        for (String[] change : new String[][] {
+            {"\"one\"", "\"0ne\""},
+            {"\"first\":0", "\"first\":1"},
+            {"\"documents\":2", "\"documents\":3"},
+            {"\"sequence\":1", "\"sequence\":2"},
+            {"\"version\":1", "\"version\":2"},
+            {"\"type\":\"end\"", "\"type\":\"x\""}
+        }) {
+            importing(to, export.replaceFirst(change[0], change[1])).exits(1, "export");
+        }
+        importing(to, export + "{}").exits(1, "follows the last");
+        importing(to, export.stripTrailing(), "--resume").exits(0);
+        same("a", "b");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"all.ndjson", "all.ndjson.gz", "all.ndjson.zst"})
+    void anExportThatWasEndedGoesOn(String file) throws IOException {
+        fill();
+        ok(from, "export", "--out", path("whole"));
+        ok(from, "export", "--out", path(file));
+        byte[] whole = Files.readAllBytes(directory.resolve(file));
+        Files.delete(directory.resolve(file));
+        for (int part : new int[] {0, whole.length / 2, whole.length - 1, whole.length}) {
+            Files.write(directory.resolve(file + ".partial"), Arrays.copyOf(whole, part));
+            CommandRun.of(from, "export", "--out", path(file)).exits(1, "was interrupted: resume it with --resume");
+            assertThat(ok(from, "export", "--out", path(file), "--resume").out())
+                    .startsWith("exported 4 documents, 39 ");
+            CommandRun.of(from, "export", "--out", path(file)).exits(1, "exists, and is not overwritten");
+            CommandRun imported = CommandRun.of(to, "import", path(file), "--existing", "replace");
+            assertThat(imported.out()).startsWith("imported 4 documents, 39 ");
+            Files.delete(directory.resolve(file));
+        }
+        same("letters/1", "letters/long", "letters/empty", "pictures");
+    }
+
+    @Test
+    void whatIsNoExportThatWasEndedStaysAsItIs() throws IOException {
+        fill();
+        ok(from, "export", "--out", path("whole"));
+        String whole = Files.readString(directory.resolve("whole"));
+        for (String other : List.of("my notes", whole.replace("\"version\":1", "\"version\":9"), whole + "{}")) {
+            Files.writeString(directory.resolve("x.partial"), other);
+            CommandRun.of(from, "export", "--out", path("x"), "--resume").exits(1, "stays as it is");
+            assertThat(directory.resolve("x.resumed")).hasContent(other);
+            assertThat(directory.resolve("x")).doesNotExist();
+            Files.delete(directory.resolve("x.partial"));
+            Files.delete(directory.resolve("x.resumed"));
+        }
+    }
+
+    @Test
+    void twoExportsDoNotWriteToOneFile() throws IOException {
+        Path file = directory.resolve("x");
+        try (ExportFile first = new ExportFile(file, Compression.ZSTD);
+                ExportFile second = new ExportFile(file, Compression.ZSTD)) {
+            ExportWriter writer = first.begin();
+            assertThatThrownBy(second::resume).hasMessageContaining("another export is writing");
+            first.finish(writer);
+        }
+        CommandRun imported = CommandRun.of(to, "import", file.toString());
+        assertThat(imported.out()).startsWith("imported 0 documents");
+    }
+
+    @Test
+    void aFileThatHasComeToExistIsNotOverwritten() throws IOException {
+        Path file = directory.resolve("x");
+        try (ExportFile export = new ExportFile(file, Compression.NONE)) {
+            ExportWriter writer = export.begin();
+            Files.writeString(file, "theirs");
+            assertThatThrownBy(() -> export.finish(writer)).hasMessageContaining("is not overwritten");
+        }
+        assertThat(file).hasContent("theirs");
+    }
+
+    @Test
+    void aFileIsNeverTakenForAnExport() throws IOException {
+        for (String other : List.of("{}", "hello", "[1]", "2026-11-27 12:00", "{\"type\":{\"a\":1}}", "\0\0\0\1")) {
+            Files.writeString(directory.resolve("x"), other);
+            CommandRun run = CommandRun.of(to, "import", path("x"));
+            run.exits(1, "this is not an export of caravan: expected a file that 'caravan export' has made");
+            assertThat(run.err()).doesNotContain("oken", "ield");
+        }
+        CommandRun.of(to, "import", path("absent")).exits(1, "there is no file");
+        importing(to, "").exits(1, "the export is cut off");
+    }
+
+    @Test
+    void documentsAreCopiedFromServerToServer() {
+        fill();
+        String[] all = {"copy", "--to", to.address()};
+        assertThat(ok(from, "copy", "letters/1", "--to", to.address()).out())
+                .isEqualTo("copied 1 document, 2 values, 24 B\n");
+        CommandRun rest = CommandRun.of(from, all);
+        rest.exits(3, "document 'letters/1' was not imported: document 'letters/1' exists");
+        assertThat(rest.out()).isEqualTo("copied 3 documents, 37 values, 2.5 MiB; 1 rejected\n");
+        same("letters/1", "letters/long", "letters/empty", "pictures");
+        assertThat(ok(from, "copy", "--to", to.address(), "--resume", "--json").out())
+                .isEqualTo("{\"documents\":0,\"values\":0,\"bytes\":0,\"already\":4,\"skipped\":0,\"expired\":0,"
+                        + "\"rejected\":0}\n");
+        ok(to, "append", "letters/1", "other");
+        assertThat(ok(from, "copy", "--prefix", "letters/", "--to", to.address(), "--existing", "replace")
+                        .out())
+                .startsWith("copied 3 documents, 38 values, 2.5 MiB");
+        same("letters/1", "letters/long", "letters/empty");
+        CommandRun.of(from, "copy", "absent", "--to", to.address()).exits(3, "there is no document 'absent'");
+        CommandRun.of(from, "copy", "a", "--prefix", "b", "--to", to.address()).exits(2, "exclude each other");
+        CommandRun.of(from, "copy", "a", "--to", to.address(), "--to-user", "mover")
+                .exits(2, "--to-user needs a password: set CARAVAN_TO_PASSWORD, or give --to-password-file FILE");
+    }
+}

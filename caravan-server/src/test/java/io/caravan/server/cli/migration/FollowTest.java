@@ -1,0 +1,544 @@
+package io.caravan.server.cli.migration;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.ListStore;
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.ServedStore;
+import io.caravan.server.cli.migration.TrippedProxy.Trip;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.commands.ProtocolCommand;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/** Continuous copies, and migrations of documents. */
+@Tag("slow")
+@Execution(ExecutionMode.CONCURRENT)
+@Timeout(120)
+class FollowTest {
+    private static final ProtocolCommand TRIM = command("CARAVAN.TRIM");
+    private static final ProtocolCommand SPACE = command("CARAVAN.SPACE");
+    private static final ProtocolCommand MOVE = command("CARAVAN.MOVE");
+    private static final ProtocolCommand IMPORT = command("CARAVAN.IMPORT");
+
+    private final ListStore store = ListStore.inMemory();
+
+    @AutoClose
+    private final ServedStore from = new ServedStore(store, config -> config.withHttp(ServedStore.http()));
+
+    @AutoClose
+    private final ServedStore to = new ServedStore(config -> config.withHttp(ServedStore.http()));
+
+    private Jedis here;
+    private Jedis there;
+    private final List<Run> runs = new ArrayList<>();
+
+    private static ProtocolCommand command(String name) {
+        return () -> name.getBytes(UTF_8);
+    }
+
+    @BeforeEach
+    void connect() {
+        here = from.jedis();
+        there = to.jedis();
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        for (Run run : runs) {
+            run.end();
+        }
+        here.close();
+        there.close();
+    }
+
+    /** A command that runs until the test ends it. */
+    private final class Run extends Thread {
+        private final CommandRun run = CommandRun.with(Map.of(), new byte[0]);
+        private final String[] words;
+
+        Run(String... words) {
+            super("run");
+            this.words = words;
+            runs.add(this);
+            start();
+        }
+
+        @Override
+        public void run() {
+            run.run(from.address(), words);
+        }
+
+        CommandRun end() throws InterruptedException {
+            interrupt();
+            join();
+            return run;
+        }
+    }
+
+    private Run follow(String address, String... more) {
+        return new Run(CommandRun.words(List.of("copy", "--follow", "--to", address), more));
+    }
+
+    private CommandRun move(ServedStore source, ServedStore target, String... more) {
+        return CommandRun.of(source, CommandRun.words(List.of("move", "--to", target.address()), more));
+    }
+
+    private String address(String protocol) {
+        return protocol.equals("http") ? to.url() : to.address();
+    }
+
+    private void awaitSame() {
+        Eventually.await("the same", () -> to.exported().equals(from.exported()));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"resp, resp", "resp, http", "http, resp"})
+    void whatChangesIsBroughtUntilItIsEnded(String source, String target) throws Exception {
+        for (int i = 0; i < 20; i++) {
+            here.rpush("d/" + i, "a", "b");
+        }
+        here.rpush("other", "x");
+        for (int i = 0; i < 40; i++) {
+            here.rpush("d/long".getBytes(UTF_8), new byte[60_000]);
+        }
+        Run run = source.equals("http")
+                ? follow(address(target), "--prefix", "d/", "--from", from.url())
+                : follow(address(target), "--prefix", "d/");
+        Eventually.await("the first", () -> there.dbSize() == 21);
+
+        here.rpush("d/1", "c", "");
+        here.sendCommand(TRIM, "d/2", "TO", "1");
+        here.sendCommand(TRIM, "d/3", "TO", "2");
+        here.del("d/4");
+        here.del("d/5");
+        here.rpush("d/5", "anew");
+        here.expire("d/6", 1000);
+        here.rpush("d/new", "n");
+        for (int i = 0; i < 40; i++) {
+            here.rpush("d/long".getBytes(UTF_8), new byte[60_000], ("v" + i).getBytes(UTF_8));
+        }
+        here.sendCommand(TRIM, "d/long", "TO", "7");
+        from.send("PUT", "d/json", "[1]", "Content-Type", "application/json", "Stream-TTL", "1000");
+        from.send(
+                "POST",
+                "d/json",
+                "[3]",
+                "Content-Type",
+                "application/json",
+                "Producer-Id",
+                "p",
+                "Producer-Epoch",
+                "2",
+                "Producer-Seq",
+                "0",
+                "Stream-Closed",
+                "true");
+        here.del("other");
+        awaitSame();
+        CommandRun ended = run.end().exits(0);
+        assertThat(ended.out()).startsWith("followed 22 documents: copied ");
+    }
+
+    @Test
+    void aServerThatGoesAwayIsWaitedFor() throws Exception {
+        here.rpush("a", "1");
+        Run run = follow(to.address(), "a");
+        awaitSame();
+        to.stop();
+        here.rpush("a", "2");
+        Eventually.await("noticed", () -> run.run.err().contains("; trying again"));
+        to.start();
+        awaitSame();
+        here.close();
+        from.stop();
+        from.start();
+        connect();
+        here.rpush("a", "3");
+        awaitSame();
+        run.end().exits(0, "connected again");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"a, resp", "--prefix=, resp", "a, http", "--prefix=, http"})
+    void anotherStoreInThePlaceOfTheServerDeletesNothing(String what, String source) throws Exception {
+        here.rpush("a", "1");
+        Run run = source.equals("http") ? follow(to.address(), what, "--from", from.url()) : follow(to.address(), what);
+        awaitSame();
+        restartWithout(() -> store.delete(1).join());
+        run.join();
+        assertThat(run.run.exitCode()).as(run.run.err()).isEqualTo(3);
+        assertThat(run.run.err())
+                .contains("document 'a' is missing: is it another store, or an older backup? Nothing was deleted");
+        assertThat(there.lrange("a", 0, -1)).containsExactly("1");
+    }
+
+    /** One of the documents was created after the backup, and one has grown. */
+    @ParameterizedTest
+    @ValueSource(strings = {"reject", "replace"})
+    void anOlderBackupInThePlaceOfTheServerDeletesNothing(String existing) throws Exception {
+        here.rpush("a", "1");
+        here.rpush("b", "1");
+        here.rpush("c", "1");
+        Run run = follow(to.address(), "--existing", existing);
+        awaitSame();
+        restartWithout(() -> store.delete(2).join());
+        run.join();
+        assertThat(run.run.exitCode()).isEqualTo(3);
+        assertThat(run.run.err()).contains("document 'b' is missing: is it another store, or an older backup?");
+        assertThat(there.lrange("b", 0, -1)).containsExactly("1");
+    }
+
+    private void restartWithout(Runnable change) throws IOException {
+        int port = Integer.parseInt(from.httpPort());
+        here.close();
+        from.stop();
+        change.run();
+        from.start(port);
+        connect();
+    }
+
+    @Test
+    void aDocumentThatOthersChangeThereIsToldOnce() throws Exception {
+        here.rpush("a", "1");
+        here.rpush("b", "1");
+        Run run = follow(to.address());
+        awaitSame();
+        there.rpush("a", "foreign");
+        here.rpush("a", "2");
+        here.rpush("b", "2");
+        Eventually.await("b", () -> there.llen("b") == 2);
+        Eventually.await("told", () -> run.run.err().contains("document 'a' is not what was sent"));
+        CommandRun ended = run.end();
+        assertThat(ended.err().split("document 'a'", -1)).hasSize(2);
+        assertThat(ended.exitCode()).isEqualTo(3);
+        assertThat(there.lrange("a", 0, -1)).containsExactly("1", "foreign");
+    }
+
+    /** The copy continues a prefix of the document at the target, and rejects or replaces any other document. */
+    @Test
+    void whatIsThereAlreadyIsGoneOnWith() throws Exception {
+        here.rpush("a", "1", "2");
+        CommandRun.of(from, "copy", "--to", to.address());
+        here.rpush("a", "3");
+        here.rpush("b", "1");
+        there.rpush("b", "0");
+        Run run = follow(to.address(), "a");
+        awaitLength("a", 3);
+        run.end();
+        Run again = follow(to.address(), "b");
+        Eventually.await("told", () -> again.run.err().contains("there is another one of this name"));
+        again.end().exits(3);
+        follow(to.address(), "b", "--existing", "replace");
+        Eventually.await("replaced", () -> there.lrange("b", 0, -1).equals(List.of("1")));
+    }
+
+    private void awaitLength(String name, long length) {
+        Eventually.await(name, () -> there.llen(name) == length);
+    }
+
+    @Test
+    void followingEndsWhenTheDocumentIsMoved() throws Exception {
+        here.rpush("a", "1");
+        Run run = follow(to.address(), "a");
+        awaitSame();
+        here.sendCommand(MOVE, "a", "FENCE", "5", "third:1");
+        here.sendCommand(MOVE, "a", "REDIRECT", "5");
+        run.join();
+        assertThat(run.run.exitCode()).isZero();
+        assertThat(run.run.err()).contains("has been moved to third:1; the command stops following it");
+        assertThat(there.lrange("a", 0, -1)).containsExactly("1");
+        CommandRun absent = CommandRun.of(from, "copy", "--follow", "absent", "--to", to.address())
+                .exits(3);
+        CommandRun nobody = CommandRun.of(from, "copy", "--follow", "absent", "--to", "127.0.0.1:1")
+                .exits(1);
+        assertThat(nobody.err()).contains("no server answers at 127.0.0.1:1").doesNotContain("trying again");
+    }
+
+    @Test
+    void aDocumentMovesThereAndBack() {
+        here.rpush("a", "1", "2", "3");
+        here.sendCommand(TRIM, "a", "TO", "1");
+        List<String> before = from.exported();
+        CommandRun moved = move(from, to, "a");
+        assertThat(moved.err()).isEmpty();
+        assertThat(moved.out()).isEqualTo("moved 1 document to " + to.address() + "\n");
+        assertThat(to.exported()).isEqualTo(before);
+        elsewhere(here, "a", to);
+        assertThat(move(from, to, "a", "--json").out()).isEqualTo("{\"moved\":0,\"already\":1,\"rejected\":0}\n");
+        there.rpush("a", "4");
+
+        move(to, from, "a").exits(0);
+        assertThat(here.lrange("a", 0, -1)).containsExactly("2", "3", "4");
+        elsewhere(there, "a", from);
+        CommandRun forgotten = move(to, from, "a", "--forget");
+        assertThat(forgotten.out()).isEqualTo("removed 1 redirect\n");
+        assertThat(there.exists("a")).isFalse();
+        move(to, from, "a", "--forget").exits(3);
+        assertThat(move(to, from, "a").err()).contains("there is no document 'a'");
+    }
+
+    /** Otherwise the move would delete the document after it found that both copies are equal. */
+    @Test
+    void aDocumentIsNotMovedToWhereItIs() {
+        here.rpush("a", "1");
+        move(from, from, "a").exits(3, "document 'a' is there already: both are the same server");
+        assertThat(here.rpush("a", "2")).isEqualTo(2);
+    }
+
+    @Test
+    void allOfAPrefixMoveThereAndBack() {
+        for (int i = 0; i < 30; i++) {
+            here.rpush("d/" + i, "a" + i);
+        }
+        List<String> before = from.exported();
+        move(from, to, "--prefix", "d/");
+        move(to, from, "--prefix", "d/").succeeds();
+        assertThat(from.exported()).isEqualTo(before);
+        assertThat(there.keys("*")).isEmpty();
+    }
+
+    /** Clients that still use that server could write to the document as soon as it exists there. */
+    @Test
+    void whatComesBackIsNotThereBeforeItsFence() throws Exception {
+        here.rpush("a", "1", "2");
+        move(from, to, "a");
+        there.rpush("a", "3");
+        AtomicReference<String> found = new AtomicReference<>("");
+        try (TrippedProxy source =
+                new TrippedProxy(Integer.parseInt(to.address().split(":", 2)[1]))) {
+            source.arm(new Trip("FENCE", false, () -> found.set(found("a"))));
+            CommandRun.at(source.address(), "move", "a", "--to", from.address()).exits(0);
+        }
+        assertThat(found.get()).startsWith("RELOCATED ");
+        assertThat(here.lrange("a", 0, -1)).containsExactly("1", "2", "3");
+    }
+
+    /** Returns the reply of the first server to a client that reads the document. */
+    private String found(String name) {
+        try (Jedis client = from.jedis()) {
+            return "it has " + client.llen(name);
+        } catch (JedisDataException refused) {
+            return refused.getMessage();
+        }
+    }
+
+    /** The move was killed after the fence, and clients have found the document at the other server. */
+    @Test
+    void aMoveThatEndedBeforeItsLastStepIsGoneOnWith() {
+        here.rpush("a", "1", "2");
+        there.rpush("a", "1", "2");
+        here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
+        there.rpush("a", "3");
+        move(from, to, "a").exits(0);
+        assertThat(found("a")).startsWith("RELOCATED ");
+        assertThat(there.lrange("a", 0, -1)).containsExactly("1", "2", "3");
+    }
+
+    /**
+     * The move back was killed after the document had returned. A client changes the returned document after the next run
+     * has compared both documents, and before that run takes over the fence. If the run removed the fence, both servers
+     * would accept writes.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aReturnedDocumentThatClientsUseIsNeverUnfencedAtTheOtherServer(boolean trimmed) throws Exception {
+        here.rpush("a", "1", "2");
+        move(from, to, "a").exits(0);
+        there.sendCommand(MOVE, "a", "FENCE", "5", from.address());
+        here.sendCommand(IMPORT, "a", "WHOLE", "0", "REDIRECT", "VALUES", "1", "2");
+        CommandRun again;
+        try (TrippedProxy source =
+                new TrippedProxy(Integer.parseInt(to.address().split(":", 2)[1]))) {
+            source.arm(new Trip("FENCE", false, () -> {
+                if (trimmed) {
+                    here.rpush("a", "3", "4");
+                    here.sendCommand(TRIM, "a", "TO", "3");
+                } else {
+                    here.del("a");
+                    here.rpush("a", "4");
+                }
+            }));
+            again = CommandRun.at(source.address(), "move", "a", "--to", from.address());
+        }
+        String refusal = refusal(() -> there.rpush("a", "x"));
+        if (trimmed) {
+            again.exits(0);
+            assertThat(refusal).startsWith("RELOCATED ");
+        } else {
+            again.exits(3, "it stays fenced");
+            assertThat(refusal).startsWith("MOVING ");
+        }
+        assertThat(here.lrange("a", 0, -1)).containsExactly("4");
+    }
+
+    /** The test connects to neither server over RESP, and the redirects contain no RESP address. */
+    @Test
+    void documentsMoveOverHttp() throws Exception {
+        here.rpush("d/a b", "1", "2", "3");
+        here.rpush("d/é", "1");
+        List<String> before = from.exported();
+        String[] words = {"move", "--prefix", "d/", "--from", from.url(), "--to", to.url()};
+        CommandRun moved = CommandRun.at("127.0.0.1:1", words).exits(0);
+        assertThat(moved.out()).isEqualTo("moved 2 documents to " + to.url() + "\n");
+        assertThat(to.exported()).isEqualTo(before);
+        assertThat(refusal(() -> here.llen("d/é"))).startsWith("RELOCATED " + to.url() + " ");
+        here.rpush("d/c", "1");
+        assertThat(CommandRun.at("127.0.0.1:1", CommandRun.words(List.of(words), "--abandon"))
+                        .out())
+                .isEqualTo("removed the fences of 0 documents\n");
+        String[] one = {"move", "d/é", "--from", from.url(), "--to", to.url(), "--forget"};
+        CommandRun.at("127.0.0.1:1", one).exits(0);
+        assertThat(here.exists("d/é")).isFalse();
+    }
+
+    private static void elsewhere(Jedis client, String name, ServedStore other) {
+        assertThat(refusal(() -> client.rpush(name, "x"))).startsWith("RELOCATED " + other.address() + " ");
+    }
+
+    private static String refusal(Runnable request) {
+        try {
+            request.run();
+            return "";
+        } catch (JedisDataException refused) {
+            return refused.getMessage();
+        }
+    }
+
+    @Test
+    void allOfAPrefixMoveAndForksBeforeWhatTheyWereForkedOff() throws Exception {
+        for (int i = 0; i < 300; i++) {
+            here.rpush("d/" + i, "a" + i);
+        }
+        here.rpush("other", "x");
+        from.send("PUT", "d/source", "one", "Content-Type", "text/plain");
+        from.send("PUT", "d/fork", "", "Stream-Forked-From", "/v1/stream/d/source");
+        CommandRun moved = move(
+                        from, to, "--prefix", "d/", "--redirect-to", "a.example:1", "--redirect-to", "http://b:2")
+                .exits(0);
+        assertThat(moved.out()).isEqualTo("moved 302 documents to a.example:1 (http://b:2)\n");
+        assertThat(there.dbSize()).isEqualTo(302);
+        assertThat(refusal(() -> here.llen("d/7"))).startsWith("RELOCATED a.example:1 ");
+        assertThat(here.keys("*")).containsExactly("other");
+    }
+
+    /** None of their values can be compared, so nothing shows that they are the same document. */
+    @ParameterizedTest
+    @CsvSource({"0, 3", "3, 3", "3, 0", "2, 5", "0, 5"})
+    void anotherDocumentOfTheNameIsNotTakenForTheSame(int trimmedHere, int trimmedThere) {
+        here.rpush("a", "a", "b", "c");
+        here.sendCommand(TRIM, "a", "TO", "" + trimmedHere);
+        there.rpush("a", "v", "w", "x", "y", "z");
+        there.sendCommand(TRIM, "a", "TO", "" + trimmedThere);
+        List<String> before = here.lrange("a", 0, -1);
+        List<String> beforeThere = there.lrange("a", 0, -1);
+        move(from, to, "a").exits(3, "there is another one of this name");
+        assertThat(here.lrange("a", 0, -1)).isEqualTo(before);
+        assertThat(there.lrange("a", 0, -1)).isEqualTo(beforeThere);
+        assertThat(here.rpush("a", "d")).isEqualTo(before.size() + 1);
+    }
+
+    /**
+     * The target ends with the first value of the source. If it were continued, its own first two values would be lost.
+     */
+    @Test
+    void anotherDocumentThatEndsAsThisOneBeginsIsNotTakenForItsBeginning() {
+        here.rpush("a", "1", "2", "same", "4");
+        here.sendCommand(TRIM, "a", "TO", "2");
+        there.rpush("a", "x", "y", "same");
+        move(from, to, "a").exits(3);
+        assertThat(here.lrange("a", 0, -1)).containsExactly("same", "4");
+        assertThat(there.lrange("a", 0, -1)).containsExactly("x", "y", "same");
+    }
+
+    /** The copy lacks only values that have been trimmed since. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 4, 5})
+    void aCopyOfADocumentThatWasTrimmedSinceIsGoneOnWith(long trimmed) {
+        here.rpush("a", "1", "2", "3");
+        CommandRun.of(from, "copy", "a", "--to", to.address()).exits(0);
+        here.rpush("a", "4", "5");
+        here.sendCommand(TRIM, "a", "TO", "" + trimmed);
+        List<String> before = from.exported();
+        move(from, to, "a").exits(0);
+        assertThat(to.exported()).isEqualTo(before);
+    }
+
+    /** A document that the other server rejects stays, and clients may write to it. */
+    @Test
+    void aDocumentThatCannotBeMovedIsAsItWas() {
+        here.rpush("a", "1", "2", "3");
+        here.rpush("b", "1");
+        here.rpush("c", "1");
+        there.rpush("b", "foreign");
+        there.sendCommand(SPACE, "SET", "a", "retain-values", "2");
+        CommandRun moved =
+                move(from, to, "--prefix", "").exits(3, "document 'a' is not what was sent", "document 'b' was not");
+        assertThat(moved.out()).isEqualTo("moved 1 document to " + to.address() + "; 2 rejected\n");
+        assertThat(here.rpush("a", "4")).isEqualTo(4);
+        assertThat(here.rpush("b", "2")).isEqualTo(2);
+        assertThat(there.lrange("b", 0, -1)).containsExactly("foreign");
+        elsewhere(here, "c", to);
+    }
+
+    @Test
+    void aMoveThatWasGivenUpIsRunAgainOrAbandoned() {
+        here.rpush("a", "1");
+        here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
+        assertThat(refusal(() -> here.rpush("a", "2"))).startsWith("MOVING ");
+        assertThat(move(from, to, "a", "--redirect-to", "third:1").err()).contains("is being moved to " + to.address());
+        assertThat(move(from, to, "--prefix", "a", "--abandon").out()).isEqualTo("removed the fence of 1 document\n");
+        here.rpush("a", "2");
+        here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
+        move(from, to, "a").exits(0);
+        assertThat(there.lrange("a", 0, -1)).containsExactly("1", "2");
+        for (String[] senseless : new String[][] {{}, {"a", "--prefix", "b"}, {"a", "--redirect-to", "nowhere"}}) {
+            move(from, to, senseless).exits(2);
+        }
+    }
+
+    /** A server or a run that ended has left part of the document. */
+    @Test
+    void aPartThatAnotherRunHasLeftIsNoHindrance() {
+        for (int i = 0; i < 40; i++) {
+            here.rpush("a".getBytes(UTF_8), new byte[60_000]);
+        }
+        there.sendCommand(IMPORT, "a", "BEGIN", "0");
+        move(from, to, "a").exits(0);
+        assertThat(there.llen("a")).isEqualTo(40);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"resp", "http"})
+    void whatComesTooFastForASpaceIsWaitedFor(String protocol) {
+        for (int i = 0; i < 6; i++) {
+            here.rpush("d/" + i, "a");
+        }
+        for (int i = 0; i < 25; i++) {
+            here.rpush("d/long".getBytes(UTF_8), new byte[60_000]);
+        }
+        there.sendCommand(SPACE, "SET", "d/", "writes-per-second", "5");
+        CommandRun copied =
+                CommandRun.of(from, "copy", "--to", address(protocol)).exits(0);
+        assertThat(copied.out()).startsWith("copied 7 documents");
+        assertThat(copied.err()).contains("is written to faster than it allows").contains("waits for as long as");
+        assertThat(to.exported()).isEqualTo(from.exported());
+    }
+}
