@@ -6,16 +6,27 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.archive.ArchiveCommand;
 import io.caravan.server.cli.archive.RestoreCommand;
-import io.caravan.server.cli.carry.CarryCommands;
-import io.caravan.server.cli.client.ClientCommands;
+import io.caravan.server.cli.carry.CopyCommand;
+import io.caravan.server.cli.carry.ExportCommand;
+import io.caravan.server.cli.carry.ImportCommand;
+import io.caravan.server.cli.carry.MoveCommand;
+import io.caravan.server.cli.client.AppendCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.GetCommand;
+import io.caravan.server.cli.client.ListCommand;
+import io.caravan.server.cli.client.RemoveCommand;
 import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.client.StatCommand;
+import io.caravan.server.cli.client.TailCommand;
+import io.caravan.server.cli.client.TrimCommand;
 import io.caravan.server.cli.cluster.ClusterCommand;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.GroupedHelp;
 import io.caravan.server.cli.common.VersionProvider;
-import io.caravan.server.cli.operate.OperatorCommands;
+import io.caravan.server.cli.operate.BackupCommand;
+import io.caravan.server.cli.operate.CheckCommand;
+import io.caravan.server.cli.operate.TopCommand;
 import io.caravan.server.cli.serve.DoctorCommand;
 import io.caravan.server.cli.serve.ServeCommand;
 import io.caravan.server.cli.space.SpaceCommand;
@@ -24,6 +35,7 @@ import io.caravan.server.cli.store.LogCommand;
 import io.caravan.server.cli.store.RepairCommand;
 import io.caravan.server.cli.store.SalvageCommand;
 import io.caravan.server.cli.store.VerifyCommand;
+import io.caravan.server.cli.support.SupportCommand;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -54,6 +66,9 @@ public final class Main {
     private static final Set<String> PARTS_OF_ADDRESSES =
             Set.of("--port", "-p", "--host", "--address", "--listen", "--bind", "--url");
 
+    /** The message of picocli if a command needs a subcommand. */
+    private static final String MISSING_SUBCOMMAND = "Missing required subcommand";
+
     private static final Set<String> ADDRESSES = Set.of("HOST:PORT", "ADDRESS", "PORT");
 
     private Main() {}
@@ -70,29 +85,42 @@ public final class Main {
     /** Builds the complete command line for this console. */
     public static CommandLine commandLine(Map<String, String> environment, Console console) {
         Settings settings = new Settings(environment);
-        CommandLine serve = new CommandLine(new ServeCommand(settings)).setDefaultValueProvider(settings);
-        GroupedHelp.install(serve);
-        CommandLine doctor = new CommandLine(new DoctorCommand(settings)).setDefaultValueProvider(settings);
-        GroupedHelp.install(doctor);
-        CommandLine caravan = new CommandLine(new Main()).addSubcommand(serve).addSubcommand(doctor);
-        CliCommand.add(
-                caravan,
-                console,
-                new VerifyCommand(),
-                new RepairCommand(),
-                new SalvageCommand(),
-                new DumpCommand(),
-                new LogCommand());
-        ClientCommands.addTo(caravan, console);
-        OperatorCommands.addTo(caravan, console);
-        CarryCommands.addTo(caravan, console);
-        return caravan.addSubcommand(ArchiveCommand.commands(console))
-                .addSubcommand(ClusterCommand.commands(console))
-                .addSubcommand(SpaceCommand.commands(console))
-                .addSubcommand(new RestoreCommand().with(console))
-                .addSubcommand(new GenerateCompletion())
-                .addSubcommand(new HelpCommand())
-                .setCaseInsensitiveEnumValuesAllowed(true)
+        CommandLine caravan = new CommandLine(new Main());
+        for (Object command : List.of(new ServeCommand(settings), new DoctorCommand(settings))) {
+            CommandLine withSettings = new CommandLine(command).setDefaultValueProvider(settings);
+            GroupedHelp.install(withSettings);
+            caravan.addSubcommand(withSettings);
+        }
+        List.of(
+                        new VerifyCommand(),
+                        new RepairCommand(),
+                        new SalvageCommand(),
+                        new DumpCommand(),
+                        new LogCommand(),
+                        new AppendCommand(),
+                        new GetCommand(),
+                        new TailCommand(),
+                        new TrimCommand(),
+                        new RemoveCommand(),
+                        new ListCommand(),
+                        new StatCommand(),
+                        new CheckCommand(),
+                        new TopCommand(),
+                        new SupportCommand(),
+                        new BackupCommand(),
+                        new ExportCommand(),
+                        new ImportCommand(),
+                        new CopyCommand(),
+                        new MoveCommand(),
+                        new ArchiveCommand(),
+                        new ClusterCommand(),
+                        new SpaceCommand(),
+                        new RestoreCommand(),
+                        new GenerateCompletion(),
+                        new HelpCommand())
+                .forEach(caravan::addSubcommand);
+        CliCommand.setConsole(caravan, console);
+        return caravan.setCaseInsensitiveEnumValuesAllowed(true)
                 // A writer over System.out would not detect errors, because System.out swallows them.
                 .setOut(new PrintWriter(console.out(), true, UTF_8))
                 .setExecutionStrategy(Main::run)
@@ -122,8 +150,12 @@ public final class Main {
 
     private static int correct(ParameterException wrong, String[] args, Settings settings) {
         CommandLine command = wrong.getCommandLine();
+        String problem = MISSING_SUBCOMMAND.equals(wrong.getMessage())
+                ? "name a subcommand: "
+                        + String.join(", ", command.getSubcommands().keySet())
+                : printable(wrong) + source(wrong, args, settings) + suggestion(wrong);
         command.getErr()
-                .println("caravan: " + printable(wrong) + source(wrong, args, settings) + suggestion(wrong) + " (see "
+                .println("caravan: " + problem + " (see "
                         + command.getCommandSpec().qualifiedName() + " --help)");
         return command.getCommandSpec().exitCodeOnInvalidInput();
     }

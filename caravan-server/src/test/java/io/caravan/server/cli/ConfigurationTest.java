@@ -276,7 +276,7 @@ class ConfigurationTest {
         serve("--help").exits(0);
         assertThat(last.out())
                 .contains("Store:\n", "Listening:\n", "Security:\n", "Limits:\n", "Process:\n", "Examples:\n")
-                .contains("Exit codes: 0 ");
+                .contains("Exit codes:\n  0   ");
         settings().forEach(option -> assertThat(last.out()).contains(option.longestName()));
     }
 }

@@ -157,7 +157,7 @@ class ShardsIT {
                 "repair --dry-run " + data(),
                 "salvage " + data() + " " + directory.resolve("salvaged"))) {
             run(command).exits(2);
-            assertThat(printed).contains("has 3 groups, each of which is a store: name the folder of one");
+            assertThat(printed).contains("has 3 shards, each of which is a store: name the directory of one");
         }
         run("repair --dry-run " + data().resolve("group-1")).exits(0);
         Path damaged = data().resolve("group-1");

@@ -6,7 +6,6 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.SourceServer;
 import io.caravan.server.cli.client.TargetServer;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.common.UntilSignal;
@@ -24,21 +23,22 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "copy",
         description = {
-            "Copies a document, or all that the user may read, from the server to another one, with their sequences and what"
-                    + " they are beside their values, and reads each back to compare it. Each is as it is at one moment,"
-                    + " and visible there once it is whole. The servers need not reach each other. The other one is reached over RESP, or over HTTP"
-                    + " where --to is a URL.",
-            "A document whose name exists there is rejected and reported; all others are copied. A copy that was ended goes on"
-                    + " with --resume."
+            "Copies a document, or all that the user may read, from the server to another one, with their sequences"
+                + " and what they are beside their values, and reads each back to compare it. Each is as it is at one"
+                + " moment, and visible there once it is whole. The servers need not reach each other. The other one"
+                + " is reached over RESP, or over HTTP where --to is a URL.",
+            "A document whose name exists there is rejected and reported; all others are copied. A copy that was ended"
+                    + " goes on with --resume."
         },
         footer = {
             "  caravan copy letters/1 --to other.example:6380",
-            "  caravan copy --prefix letters/ --to other.example:6380 --to-user mover --to-password-file secret --resume",
+            "  caravan copy --prefix letters/ --to other.example:6380 --to-user mover --to-password-file secret"
+                    + " --resume",
             "  caravan copy --prefix letters/ --to other.example:6380 --follow",
             "  caravan copy --prefix letters/ --to https://other.example:4437 --to-password-file secret"
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class CopyCommand extends ClientCommand {
+public final class CopyCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
     private @Nullable String name;
 
@@ -69,10 +69,6 @@ final class CopyCommand extends ClientCommand {
     private boolean follow;
 
     private boolean incomplete;
-
-    CopyCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected int exitCode() {

@@ -5,7 +5,6 @@ import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.ServerConnection;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -26,8 +25,9 @@ import picocli.CommandLine.Parameters;
         description = {
             "Writes a document, or all that the user may read, to a file: values, sequences, and what the documents are"
                     + " beside them, as lines of JSON. 'caravan import' brings them into any server.",
-            "Each document is as it is at one moment, and not all at the same. The file has its name once it is whole and"
-                    + " durable; until then it ends with .partial. Without --out everything goes to the standard output."
+            "Each document is as it is at one moment, and not all at the same. The file has its name once it is whole"
+                    + " and durable; until then it ends with .partial. Without --out everything goes to the standard"
+                    + " output."
         },
         footer = {
             "  caravan export --out all.ndjson.zst",
@@ -35,7 +35,7 @@ import picocli.CommandLine.Parameters;
             "  caravan export letters/1 | grep '\"type\":\"value\"'"
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class ExportCommand extends ClientCommand {
+public final class ExportCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
     private @Nullable String name;
 
@@ -55,10 +55,6 @@ final class ExportCommand extends ClientCommand {
             names = "--resume",
             description = "Go on with an export to this file that was ended, behind its last document that is whole.")
     private boolean resume;
-
-    ExportCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected boolean onlyReads() {

@@ -10,7 +10,7 @@ import io.caravan.server.cli.carry.Importer.Outcome;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;

@@ -6,7 +6,6 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ImportSource;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.BufferedReader;
@@ -27,17 +26,17 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "import",
         description = {
-            "Brings the documents of a file that 'caravan export' has made into a server, with their sequences and what they"
-                    + " are beside their values, and reads each back to compare it. A document is visible once it is"
-                    + " whole.",
-            "A document whose name exists is rejected and reported; all others are imported. An import that was ended goes on"
-                    + " with --resume.",
+            "Brings the documents of a file that 'caravan export' has made into a server, with their sequences and"
+                + " what they are beside their values, and reads each back to compare it. A document is visible once"
+                + " it is whole.",
+            "A document whose name exists is rejected and reported; all others are imported. An import that was ended"
+                    + " goes on with --resume.",
             "With --from redis://, the lists of a running Redis instead: all of them are read again and compared, and"
                     + " what has changed is brought anew, until all are found to be the same.",
-            "With --from http://, streams of a server of Durable Streams, such as Caravan's, with type, expiry and end, from"
-                    + " their first value to the end that they have then. Their names come from --name or --names, because"
-                    + " the protocol has no list. One of JSON comes message by message, byte for byte; of any other each"
-                    + " answer of the server is a value, and one of more than 256 KiB several.",
+            "With --from http://, streams of a server of Durable Streams, such as Caravan's, with type, expiry and"
+                + " end, from their first value to the end that they have then. Their names come from --name or"
+                + " --names, because the protocol has no list. One of JSON comes message by message, byte for byte; of"
+                + " any other each answer of the server is a value, and one of more than 256 KiB several.",
             "An import with --from that was ended goes on when it is run again: what is there and the same is left."
         },
         footer = {
@@ -49,7 +48,7 @@ import picocli.CommandLine.Parameters;
             "  gunzip -c letters.ndjson.gz | caravan import --existing skip"
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class ImportCommand extends ClientCommand {
+public final class ImportCommand extends ClientCommand {
     private static final Path STANDARD_INPUT = Path.of("-");
 
     @Parameters(
@@ -85,10 +84,6 @@ final class ImportCommand extends ClientCommand {
     private boolean resume;
 
     private long refused;
-
-    ImportCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected int exitCode() {

@@ -5,7 +5,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.Documents.Value;
+import io.caravan.server.cli.client.DocumentClient.Value;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Progress;

@@ -4,11 +4,10 @@ import io.caravan.server.cli.carry.Importer.Existing;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
-import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.SourceServer;
 import io.caravan.server.cli.client.TargetServer;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -29,12 +28,12 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "move",
         description = {
-            "Moves a document, or all whose names begin with a prefix, to another server while clients go on writing: it is"
-                    + " copied until little is missing, then fenced (changes are refused with MOVING, reads go on), copied to"
-                    + " its end and compared, and deleted here once the other server has all of it. A redirect stays: clients"
-                    + " are told RELOCATED with the new address, over HTTP 307 with a Location.",
-            "Every write that was acknowledged is there, once. A move that was ended, or has lost a server for long, goes on"
-                    + " when it is run again; a document that is fenced stays so until then, or until --abandon."
+            "Moves a document, or all whose names begin with a prefix, to another server while clients go on writing:"
+                + " it is copied until little is missing, then fenced (changes are refused with MOVING, reads go on),"
+                + " copied to its end and compared, and deleted here once the other server has all of it. A redirect"
+                + " stays: clients are told RELOCATED with the new address, over HTTP 307 with a Location.",
+            "Every write that was acknowledged is there, once. A move that was ended, or has lost a server for long,"
+                + " goes on when it is run again; a document that is fenced stays so until then, or until --abandon."
         },
         footer = {
             "  caravan move letters/1 --to other.example:6380",
@@ -43,7 +42,7 @@ import picocli.CommandLine.Parameters;
             "  caravan move letters/1 --to other.example:6380 --abandon"
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class MoveCommand extends ClientCommand {
+public final class MoveCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
     private @Nullable String name;
 
@@ -74,10 +73,6 @@ final class MoveCommand extends ClientCommand {
     private boolean forget;
 
     private boolean incomplete;
-
-    MoveCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected int exitCode() {

@@ -2,7 +2,7 @@ package io.caravan.server.cli.carry;
 
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
-import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.ServerConnection.LostException;
 import java.io.IOException;
 import java.util.Objects;

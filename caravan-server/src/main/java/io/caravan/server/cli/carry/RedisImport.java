@@ -8,9 +8,7 @@ import io.caravan.server.cli.carry.Importer.Outcome;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.Documents;
-import io.caravan.server.cli.client.Documents.Names;
-import io.caravan.server.cli.client.RedisConnection;
+import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
@@ -42,10 +40,6 @@ final class RedisImport implements AutoCloseable {
     private static final int MAX_TYPE_CHARS = 32;
     /** The pause before a pass that may be unnecessary, because the last write to Redis may not have been to a list. */
     private static final long QUIET_PAUSE_MILLIS = 200;
-
-    interface Connector {
-        RedisConnection connect() throws IOException;
-    }
 
     /** The state of a list. */
     private enum Known {
@@ -106,7 +100,11 @@ final class RedisImport implements AutoCloseable {
      * @param existing the handling of a list whose name belongs to a document from another source
      * @param tell receives messages about lists that cannot be imported
      */
-    RedisImport(Connector redis, ServerConnection.Connector server, Existing existing, Consumer<String> tell)
+    RedisImport(
+            ServerConnection.Connector redis,
+            ServerConnection.Connector server,
+            Existing existing,
+            Consumer<String> tell)
             throws IOException {
         this.server = server;
         this.existing = existing;
@@ -281,11 +279,10 @@ final class RedisImport implements AutoCloseable {
         if (known.values().stream().noneMatch(state -> state == Known.SAME_EARLIER)) {
             return;
         }
-        try (Documents documents = new Documents(server.connect());
-                DocumentClient carrier = new RespDocumentClient(server)) {
+        try (DocumentClient carrier = new RespDocumentClient(server)) {
             Names names = Names.before();
             do {
-                names = documents.scan(names, null);
+                names = carrier.scan(names, new byte[0]);
                 for (byte[] name : names.names()) {
                     if (known.get(hash(name)) == Known.SAME_EARLIER && !hasExpired(carrier, name) && !lists.has(name)) {
                         refuse(

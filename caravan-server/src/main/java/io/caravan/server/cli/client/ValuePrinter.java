@@ -1,13 +1,13 @@
 package io.caravan.server.cli.client;
 
-import io.caravan.server.cli.client.Documents.Value;
+import io.caravan.server.cli.client.DocumentClient.Value;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import picocli.CommandLine.Option;
 
 /** A mixin for commands that print values. */
 final class ValuePrinter {
-    @Option(names = "--raw", description = "Print only the values' bytes, with nothing between them.")
+    @Option(names = "--raw", description = "Print only the bytes of the values, without line breaks.")
     private boolean raw;
 
     boolean raw() {

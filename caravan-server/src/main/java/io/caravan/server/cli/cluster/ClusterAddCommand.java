@@ -3,7 +3,7 @@ package io.caravan.server.cli.cluster;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.stream.Stream;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -12,33 +12,32 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "add",
         description = {
-            "Adds a node that was started with 'caravan serve --cluster-join'. Ask the node that leads. The new one is sent"
-                    + " all that the cluster has, and votes once it has it; the cluster serves meanwhile. Waits until that is"
-                    + " done, which takes as long as to copy the store; when this command is stopped, the cluster goes on."
-                    + " If it fails, nothing has changed: add the node again. If leadership moves in the meantime, the command says"
-                    + " so, and 'caravan cluster status' shows whether the node was added.",
-            "Needs the permission admin."
+            "Adds a node that was started with 'caravan serve --cluster-join'. Send this command to the leader."
+                    + " Prints the plan, waits until the node has all data and is a member, and prints the members."
+                    + " This takes as long as copying the store. If you stop the command, the change continues.",
+            "If the addition fails, nothing has changed: add the node again. If another node becomes the leader,"
+                    + " 'caravan cluster status' shows whether the node was added. Requires the admin permission."
         },
         footer = {"  caravan cluster add d --cluster-file cluster.properties --server 127.0.0.1:6381"})
 final class ClusterAddCommand extends MembershipCommand {
-    @Parameters(paramLabel = "NODE", description = "The new node.")
-    private String host;
+    @Parameters(paramLabel = "NODE", description = "Id of the new node.")
+    private String node;
 
     @Option(
             names = "--cluster-file",
             required = true,
             paramLabel = "FILE",
-            description = "The cluster's file that the new node is started with, which has its addresses.")
+            description = "Cluster file with which the new node was started. It contains the addresses of the node.")
     private Path file;
 
     @Override
     protected void run(Output output) throws IOException {
-        Joining joining = Joining.read(file, host);
+        Joining joining = Joining.read(file, node);
         change(
                 output,
-                "adds " + joining + ", which is sent everything first",
+                "adds " + joining + ", which receives all data first",
                 1,
                 joining,
-                Stream.concat(Stream.of("ADD"), joining.words()));
+                List.of("ADD", joining.words()));
     }
 }

@@ -12,31 +12,30 @@ import picocli.CommandLine.Option;
 @Command(
         name = "drain",
         description = {
-            "Keeps leadership away from the node that is asked, as before its maintenance: if it leads, it hands leadership"
-                    + " over, and all connections of both nodes end; if it is elected later, it does so again. It goes on"
-                    + " following and voting. If no other node can lead, it leads all the same. --undo ends this, and so does"
-                    + " a restart of the node.",
-            "Needs the permission admin."
+            "Prevents the queried node from leading, for example before maintenance. If the node is the leader, it"
+                    + " transfers leadership, and both nodes close all connections. The node continues to follow and"
+                    + " to vote. If no other node can lead, it leads anyway.",
+            "A restart of the node ends the drain. Requires the admin permission."
         },
         footer = {
             "  caravan cluster drain --server 127.0.0.1:6381",
             "  caravan cluster drain --undo --server 127.0.0.1:6381"
         })
 final class ClusterDrainCommand extends ClientCommand {
-    @Option(names = "--undo", description = "The node may lead again.")
+    @Option(names = "--undo", description = "End the drain, so that the node may lead again.")
     private boolean undo;
 
     @Override
     protected void run(Output output) throws IOException {
-        String host;
+        String node;
         try (ServerConnection connection = connect()) {
             ServerInfo info = connection.info();
             ClusterCommand.requireCluster(info);
-            host = info.text("cluster_node");
-            connection.ask("CARAVAN.DRAIN", undo ? "OFF" : "ON");
+            node = info.text("cluster_node");
+            connection.call("CARAVAN.DRAIN", undo ? "OFF" : "ON");
         }
-        print(output, "node " + host + (undo ? " may lead again" : " is drained: it does not lead"), fields -> {
-            fields.writeStringField("node", host);
+        print(output, "node " + node + (undo ? " may lead again" : " is drained: it does not lead"), fields -> {
+            fields.writeStringField("node", node);
             fields.writeBooleanField("drained", !undo);
         });
     }

@@ -2,7 +2,7 @@ package io.caravan.server.cli.cluster;
 
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
-import java.util.stream.Stream;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -10,23 +10,24 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "remove",
         description = {
-            "Removes a node that is lost, or was stopped some seconds ago; one that still answers is refused. Ask the node"
-                    + " that leads. With the files that it has the removed node cannot come back: if it is started again it"
-                    + " says so, and stops. Refused when the nodes that remain have no majority that can be reached.",
-            "Needs the permission admin."
+            "Removes a node that is lost, or that was stopped some seconds ago. Send this command to the leader. A"
+                    + " node that still responds cannot be removed. If too few of the remaining nodes can be reached"
+                    + " to form a quorum, the command is rejected.",
+            "The removed node cannot return with its files: if it is started again, it reports its removal and"
+                    + " stops. Requires the admin permission."
         },
         footer = {"  caravan cluster remove c --server 127.0.0.1:6381"})
 final class ClusterRemoveCommand extends MembershipCommand {
-    @Parameters(paramLabel = "NODE", description = "The node that is to go.")
-    private String host;
+    @Parameters(paramLabel = "NODE", description = "Id of the node to remove.")
+    private String node;
 
     @Override
     protected void run(Output output) throws IOException {
         change(
                 output,
-                "removes node " + host + "; it cannot come back with its files",
+                "removes node " + node + "; it cannot come back with its files",
                 -1,
                 null,
-                Stream.of("REMOVE", host));
+                List.of("REMOVE", node));
     }
 }

@@ -11,22 +11,23 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "transfer",
         description = {
-            "Hands leadership to another node, as before the maintenance of this one. Ask the node that leads. The other"
-                    + " node leads once it has every entry; what clients send meanwhile fails and has to be sent again, and"
-                    + " all connections of both nodes end. A node that is stopped with SIGTERM does this by itself.",
-            "Needs the permission admin."
+            "Transfers leadership to another node, for example before maintenance of the leader. Send this command"
+                    + " to the leader. The new leader takes over once it has every entry; requests fail until then,"
+                    + " and must be sent again. Both nodes close all connections.",
+            "If a leader is stopped with SIGTERM, it transfers leadership automatically. Requires the admin"
+                    + " permission."
         },
         footer = {"  caravan cluster transfer b --server 127.0.0.1:6381"})
 final class ClusterTransferCommand extends ClientCommand {
-    @Parameters(paramLabel = "NODE", description = "The node that shall lead.")
-    private String host;
+    @Parameters(paramLabel = "NODE", description = "Id of the new leader.")
+    private String node;
 
     @Override
     protected void run(Output output) throws IOException {
         try (ServerConnection connection = connect()) {
             ClusterCommand.requireCluster(connection.info());
-            connection.ask("CARAVAN.TRANSFER", host);
+            connection.call("CARAVAN.TRANSFER", node);
         }
-        print(output, "node " + host + " leads", fields -> fields.writeStringField("leader", host));
+        print(output, "node " + node + " leads", fields -> fields.writeStringField("leader", node));
     }
 }

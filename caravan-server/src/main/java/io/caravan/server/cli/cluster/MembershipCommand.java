@@ -12,15 +12,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The base class of commands that change a cluster's members. */
 abstract class MembershipCommand extends ClientCommand {
-    private static final String HOST = "cluster_node_";
+    private static final String NODE = "cluster_node_";
 
     /** A node that joins, as described by the cluster file with which it is started. */
-    record Joining(ClusterNode host, SlotRange slots) {
+    record Joining(ClusterNode node, SlotRange slots) {
         static Joining read(Path file, String id) throws IOException {
             try {
                 ClusterFile cluster = ClusterFile.read(file);
@@ -30,12 +29,12 @@ abstract class MembershipCommand extends ClientCommand {
             }
         }
 
-        Stream<String> words() {
-            return Stream.of(
-                    host.id(),
-                    host.peer().toString(),
-                    host.resp().toString(),
-                    host.http().toString());
+        List<String> words() {
+            return List.of(
+                    node.id(),
+                    node.peer().toString(),
+                    node.resp().toString(),
+                    node.http().toString());
         }
 
         /**
@@ -45,14 +44,15 @@ abstract class MembershipCommand extends ClientCommand {
         void requireGroup(ServerInfo info) {
             String slots = info.text("cluster_slots");
             if (!slots.isEmpty() && !slots.equals(this.slots.toString())) {
-                throw ClientException.failed("node " + host.id() + " has the slots " + this.slots
-                        + ", and the group that was asked has " + slots + ": ask the node that leads its own group");
+                throw ClientException.failed("node " + node.id() + " has the slots " + this.slots
+                        + ", and the Raft group of this server has " + slots
+                        + ": send the command to the leader of the node's group");
             }
         }
 
         @Override
         public String toString() {
-            return "node " + host.id() + " (peer " + host.peer() + ", RESP " + host.resp() + ", HTTP " + host.http()
+            return "node " + node.id() + " (peer " + node.peer() + ", RESP " + node.resp() + ", HTTP " + node.http()
                     + ")";
         }
     }
@@ -63,7 +63,7 @@ abstract class MembershipCommand extends ClientCommand {
      * @param more the change in the number of members
      * @param joining the new node, or null
      */
-    final void change(Output output, String what, int more, @Nullable Joining joining, Stream<String> words)
+    final void change(Output output, String what, int more, @Nullable Joining joining, List<?> words)
             throws IOException {
         try (ServerConnection connection = connect()) {
             ServerInfo info = connection.info();
@@ -72,26 +72,22 @@ abstract class MembershipCommand extends ClientCommand {
                 joining.requireGroup(info);
             }
             if (!json()) {
-                int hosts = hosts(info) + more;
-                output.line(what + "; " + hosts + " nodes survive the loss of " + Math.max(0, hosts - 1) / 2);
+                int nodes = nodes(info) + more;
+                output.line(what + "; " + nodes + " nodes survive the loss of " + Math.max(0, nodes - 1) / 2);
                 output.flush();
             }
-            Map<String, ?> answer = connection.askAtLeisure(
-                    Stream.concat(Stream.of("CARAVAN.HOSTS"), words).toArray(String[]::new));
-            List<String> hosts = List.of(String.valueOf(answer.get("nodes")).split(","));
-            print(output, "the cluster has the nodes " + String.join(", ", hosts), fields -> {
-                fields.writeArrayFieldStart("nodes");
-                for (String host : hosts) {
-                    fields.writeString(host);
-                }
-                fields.writeEndArray();
+            Map<String, ?> reply = connection.callLongRunning("CARAVAN.HOSTS", words);
+            String[] nodes = String.valueOf(reply.get("nodes")).split(",");
+            print(output, "the cluster has the nodes " + String.join(", ", nodes), fields -> {
+                fields.writeFieldName("nodes");
+                fields.writeArray(nodes, 0, nodes.length);
             });
         }
     }
 
-    private static int hosts(ServerInfo info) {
+    private static int nodes(ServerInfo info) {
         return (int) info.sections().getOrDefault("cluster", Map.of()).keySet().stream()
-                .filter(field -> field.startsWith(HOST))
+                .filter(field -> field.startsWith(NODE))
                 .count();
     }
 }

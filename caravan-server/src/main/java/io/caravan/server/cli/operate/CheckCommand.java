@@ -14,18 +14,19 @@ import picocli.CommandLine.Mixin;
 @Command(
         name = "check",
         description = {
-            "Says in one line how a server is, for monitoring systems that run Nagios's plugins: whether it answers"
-                    + " and takes writes, its free space, what its archive lags behind, how much log a start would replay,"
-                    + " and how soon it answers and acknowledges. The exit code is the status.",
-            "The line goes to the standard output, with the figures and their limits behind a bar. Needs the permission"
-                    + " admin. Changes nothing."
+            "Runs a Nagios-compatible health check. Prints one status line, with the measured values and their"
+                    + " limits after a vertical bar, and exits with the status. Requires the admin permission, and"
+                    + " changes nothing.",
+            "The status is always CRITICAL if the server does not reply, or its store rejects writes. Each option"
+                    + " sets two limits, or off, which disables the check."
         },
         exitCodeOnInvalidInput = 3,
         exitCodeList = {
             "0:OK",
-            "1:WARNING: a figure is beyond its limit; somebody should look",
-            "2:CRITICAL: the server does not answer or takes no writes, or a figure is far beyond its limit",
-            "3:UNKNOWN: no permission, a wrong password, a usage error"
+            "1:WARNING: a value exceeds its first limit, or the server cannot write to its archive yet",
+            "2:CRITICAL: a value exceeds its second limit, the server does not reply or rejects writes, or another"
+                    + " server owns the archive",
+            "3:UNKNOWN: missing permission, wrong password, or usage error"
         },
         footer = {
             "  caravan check",
@@ -33,7 +34,7 @@ import picocli.CommandLine.Mixin;
             "  caravan check --space 20,10 --overdue 30m,2h --replay off",
             "  caravan check --json"
         })
-final class CheckCommand extends ClientCommand {
+public final class CheckCommand extends ClientCommand {
     @Mixin
     private CheckOptions options;
 

@@ -11,7 +11,7 @@ final class CheckOptions {
             paramLabel = LABEL,
             defaultValue = "15%,5%",
             converter = Thresholds.Percents.class,
-            description = "Least free part of the store's file system, or off.")
+            description = "Minimum free space of the store's file system.")
     Thresholds space;
 
     @Option(
@@ -19,9 +19,9 @@ final class CheckOptions {
             paramLabel = LABEL,
             defaultValue = "1GiB,8GiB",
             converter = Thresholds.Sizes.class,
-            description = "Most log since the last checkpoint, which a start after a crash would replay; checkpoints"
-                    + " that fail let it grow. A checkpoint's age says nothing: a store that nobody writes to needs"
-                    + " none. Or off.")
+            description = "Maximum length of the log that recovery after a crash would replay. It grows if"
+                    + " checkpoints fail. The age of the last checkpoint is not checked, because a store without"
+                    + " writes needs no checkpoint.")
     Thresholds replay;
 
     @Option(
@@ -29,9 +29,8 @@ final class CheckOptions {
             paramLabel = LABEL,
             defaultValue = "2h,12h",
             converter = Thresholds.Times.class,
-            description =
-                    "How much longer a change may wait to be archived than archive-after allows, the server's or its"
-                            + " space's. Or off.")
+            description = "Maximum time by which the archive exceeds the delay that archive-after allows. off also"
+                    + " disables the check of the owner.")
     Thresholds overdue;
 
     @Option(
@@ -39,7 +38,7 @@ final class CheckOptions {
             paramLabel = LABEL,
             defaultValue = "500ms,5s",
             converter = Thresholds.Times.class,
-            description = "Longest time to connect and to be answered, or off.")
+            description = "Maximum time to connect and to receive a reply.")
     Thresholds answer;
 
     @Option(
@@ -47,7 +46,7 @@ final class CheckOptions {
             paramLabel = LABEL,
             defaultValue = "500ms,5s",
             converter = Thresholds.Times.class,
-            description = "Longest 99th percentile, since the server's start, of the time from a write to its"
-                    + " acknowledgement, or off.")
+            description = "Maximum 99th percentile of the time from a write to its acknowledgement, since the server"
+                    + " started.")
     Thresholds ack;
 }

@@ -51,7 +51,7 @@ record Sample(long atNanos, ServerInfo info, List<Client> clients) {
     static Sample take(ServerConnection connection) {
         ServerInfo info = connection.info();
         List<Client> clients = new ArrayList<>();
-        long own = (Long) Objects.requireNonNull(connection.ask("CLIENT", "ID"));
+        long own = (Long) Objects.requireNonNull(connection.call("CLIENT", "ID"));
         connection.text("CLIENT", "LIST").lines().map(Client::parse).forEach(clients::add);
         clients.removeIf(client -> client.id() == own);
         return new Sample(System.nanoTime(), info, clients);

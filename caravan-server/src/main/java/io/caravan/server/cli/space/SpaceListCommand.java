@@ -14,10 +14,9 @@ import picocli.CommandLine.Command;
 /** Lists the spaces. */
 @Command(
         name = "ls",
-        description = {
-            "Lists the spaces in the order of their prefixes: how many documents and bytes are in each, how many changes"
-                    + " were refused since the server started, and what is set. Needs the permission admin."
-        },
+        description = "Lists the spaces in the order of their prefixes. Each line has the number and the size of the"
+                + " documents, the number of rejected writes since the server started, and the settings. Requires the"
+                + " admin permission.",
         footer = {"  caravan space ls", "  caravan space ls --json"})
 final class SpaceListCommand extends ClientCommand {
     private static final int SHORTEST = 6;
@@ -32,7 +31,7 @@ final class SpaceListCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         List<SpaceFields> spaces;
         try (ServerConnection connection = connect()) {
-            List<?> answer = (List<?>) Objects.requireNonNull(connection.ask("CARAVAN.SPACE", "LIST"));
+            List<?> answer = (List<?>) Objects.requireNonNull(connection.call("CARAVAN.SPACE", "LIST"));
             spaces = answer.stream()
                     .map(space -> new SpaceFields(Objects.requireNonNullElse(ServerConnection.fields(space), Map.of())))
                     .toList();
@@ -46,8 +45,8 @@ final class SpaceListCommand extends ClientCommand {
         int width = spaces.stream()
                 .mapToInt(space -> space.prefix().length())
                 .reduce(SHORTEST, (one, other) -> Math.min(LONGEST, Math.max(one, other)));
-        String row = "%-" + width + "s %10s %10s %8s  %s";
-        output.line(String.format(Locale.ROOT, row, "prefix", "documents", "size", "refused", "settings"));
+        String row = "%-" + width + "s %10s %10s %9s  %s";
+        output.line(String.format(Locale.ROOT, row, "prefix", "documents", "size", "rejected", "settings"));
         for (SpaceFields space : spaces) {
             output.line(String.format(
                     Locale.ROOT,
@@ -55,7 +54,7 @@ final class SpaceListCommand extends ClientCommand {
                     space.prefix(),
                     space.figure("documents"),
                     Figures.size(space.figure("bytes")),
-                    space.refused(),
+                    space.rejected(),
                     space.settings()));
         }
     }

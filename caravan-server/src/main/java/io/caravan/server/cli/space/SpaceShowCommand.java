@@ -13,11 +13,13 @@ import picocli.CommandLine.Parameters;
 /** Shows a space. */
 @Command(
         name = "show",
-        description = {"Shows a space: what is in it, its settings, and what was refused. Needs the permission admin."},
-        exitCodeList = {"0:success", "1:failed: no server, no permission", "2:usage error", "3:there is no such space"},
+        description = "Shows a space: its documents, its settings, and its rejected writes. Requires the admin"
+                + " permission.",
+        exitCodeList = {"0:success", "1:failure: no server, no permission", "2:usage error", "3:there is no such space"
+        },
         footer = {"  caravan space show chat/", "  caravan space show chat/ --json"})
 final class SpaceShowCommand extends ClientCommand {
-    @Parameters(paramLabel = "PREFIX", description = "The space's prefix.")
+    @Parameters(paramLabel = "PREFIX", description = "Prefix of the space.")
     private String prefix;
 
     @Override
@@ -29,7 +31,7 @@ final class SpaceShowCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         try (ServerConnection connection = connect()) {
             Map<String, @Nullable Object> space =
-                    ServerConnection.fields(connection.ask("CARAVAN.SPACE", "GET", prefix));
+                    ServerConnection.fields(connection.call("CARAVAN.SPACE", "GET", prefix));
             if (space == null) {
                 throw ClientException.otherState("there is no space '" + prefix + "'");
             }

@@ -91,7 +91,7 @@ final class ServerReport {
         long[] nanos = new long[PINGS];
         for (int i = 0; i < PINGS; i++) {
             long began = System.nanoTime();
-            connection.ask("PING");
+            connection.call("PING");
             nanos[i] = System.nanoTime() - began;
         }
         Arrays.sort(nanos);
@@ -105,11 +105,11 @@ final class ServerReport {
 
     /** Returns the slow log. Discloses the first word of an entry only if it is a command of the server. */
     private static List<Object> slowLog(ServerConnection connection) {
-        Set<String> commands = list(connection.ask("COMMAND", "LIST")).stream()
+        Set<String> commands = list(connection.call("COMMAND", "LIST")).stream()
                 .map(ServerReport::lower)
                 .collect(Collectors.toSet());
         List<Object> entries = new ArrayList<>();
-        for (Object each : list(connection.ask("SLOWLOG", "GET", "-1"))) {
+        for (Object each : list(connection.call("SLOWLOG", "GET", "-1"))) {
             List<?> fields = list(each);
             List<?> words = fields.size() > 3 ? list(fields.get(3)) : List.of();
             if (words.isEmpty()

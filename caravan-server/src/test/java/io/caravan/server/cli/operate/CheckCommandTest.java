@@ -85,7 +85,7 @@ class CheckCommandTest {
     void aServerThatIsDownIsCriticalUntilItIsUp() throws IOException {
         try (ServedStore served = new ServedStore()) {
             served.stop();
-            says(CommandRun.of(served, "check"), 2, "CARAVAN CRITICAL - no server answers at 127.0.0.1:");
+            says(CommandRun.of(served, "check"), 2, "CARAVAN CRITICAL - no server listens at 127.0.0.1:");
             says(CommandRun.of(served, "check", "--json"), 2, "\\{\"status\":\"critical\",");
             served.start();
             says(check(served), 0, "CARAVAN OK ");

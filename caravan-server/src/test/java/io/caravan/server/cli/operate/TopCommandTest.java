@@ -81,7 +81,7 @@ class TopCommandTest {
     void aServerThatIsNotThereAtTheStartIsAFailure() throws IOException {
         try (ServedStore served = new ServedStore()) {
             served.stop();
-            CommandRun.of(served, "top", "--once").exits(1, "no server answers at");
+            CommandRun.of(served, "top", "--once").exits(1, "no server listens at");
             served.start();
         }
     }
