@@ -6,16 +6,26 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.archive.ArchiveCommand;
 import io.caravan.server.cli.archive.RestoreCommand;
-import io.caravan.server.cli.client.ClientCommands;
+import io.caravan.server.cli.migration.CopyCommand;
+import io.caravan.server.cli.migration.ExportCommand;
+import io.caravan.server.cli.migration.ImportCommand;
+import io.caravan.server.cli.migration.MoveCommand;
+import io.caravan.server.cli.client.AppendCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.GetCommand;
+import io.caravan.server.cli.client.ListCommand;
+import io.caravan.server.cli.client.RemoveCommand;
 import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.client.StatCommand;
+import io.caravan.server.cli.client.TailCommand;
+import io.caravan.server.cli.client.TrimCommand;
 import io.caravan.server.cli.cluster.ClusterCommand;
 import io.caravan.server.cli.common.CliCommand;
+import io.caravan.server.cli.common.CliCommand.VersionProvider;
 import io.caravan.server.cli.common.Console;
-import io.caravan.server.cli.common.GroupedHelp;
-import io.caravan.server.cli.common.VersionProvider;
-import io.caravan.server.cli.migration.TransferCommands;
-import io.caravan.server.cli.operate.OperatorCommands;
+import io.caravan.server.cli.operate.BackupCommand;
+import io.caravan.server.cli.operate.CheckCommand;
+import io.caravan.server.cli.operate.TopCommand;
 import io.caravan.server.cli.serve.DoctorCommand;
 import io.caravan.server.cli.serve.ServeCommand;
 import io.caravan.server.cli.space.SpaceCommand;
@@ -24,6 +34,7 @@ import io.caravan.server.cli.store.LogCommand;
 import io.caravan.server.cli.store.RepairCommand;
 import io.caravan.server.cli.store.SalvageCommand;
 import io.caravan.server.cli.store.VerifyCommand;
+import io.caravan.server.cli.support.SupportCommand;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -37,8 +48,12 @@ import java.util.stream.Stream;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.IHelpSectionRenderer;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -53,6 +68,9 @@ public final class Main {
     /** Options that set an address, or a part of an address, in other programs. */
     private static final Set<String> PARTS_OF_ADDRESSES =
             Set.of("--port", "-p", "--host", "--address", "--listen", "--bind", "--url");
+
+    /** The message of picocli if a command needs a subcommand. */
+    private static final String MISSING_SUBCOMMAND = "Missing required subcommand";
 
     private static final Set<String> ADDRESSES = Set.of("HOST:PORT", "ADDRESS", "PORT");
 
@@ -70,29 +88,42 @@ public final class Main {
     /** Builds the complete command line for this console. */
     public static CommandLine commandLine(Map<String, String> environment, Console console) {
         Settings settings = new Settings(environment);
-        CommandLine serve = new CommandLine(new ServeCommand(settings)).setDefaultValueProvider(settings);
-        GroupedHelp.install(serve);
-        CommandLine doctor = new CommandLine(new DoctorCommand(settings)).setDefaultValueProvider(settings);
-        GroupedHelp.install(doctor);
-        CommandLine caravan = new CommandLine(new Main()).addSubcommand(serve).addSubcommand(doctor);
-        CliCommand.add(
-                caravan,
-                console,
-                new VerifyCommand(),
-                new RepairCommand(),
-                new SalvageCommand(),
-                new DumpCommand(),
-                new LogCommand());
-        ClientCommands.addTo(caravan, console);
-        OperatorCommands.addTo(caravan, console);
-        TransferCommands.addTo(caravan, console);
-        return caravan.addSubcommand(ArchiveCommand.commands(console))
-                .addSubcommand(ClusterCommand.commands(console))
-                .addSubcommand(SpaceCommand.commands(console))
-                .addSubcommand(new RestoreCommand().with(console))
-                .addSubcommand(new GenerateCompletion())
-                .addSubcommand(new HelpCommand())
-                .setCaseInsensitiveEnumValuesAllowed(true)
+        CommandLine caravan = new CommandLine(new Main());
+        for (Object command : List.of(new ServeCommand(settings), new DoctorCommand(settings))) {
+            CommandLine withSettings = new CommandLine(command).setDefaultValueProvider(settings);
+            GroupedHelp.install(withSettings);
+            caravan.addSubcommand(withSettings);
+        }
+        List.of(
+                        new VerifyCommand(),
+                        new RepairCommand(),
+                        new SalvageCommand(),
+                        new DumpCommand(),
+                        new LogCommand(),
+                        new AppendCommand(),
+                        new GetCommand(),
+                        new TailCommand(),
+                        new TrimCommand(),
+                        new RemoveCommand(),
+                        new ListCommand(),
+                        new StatCommand(),
+                        new CheckCommand(),
+                        new TopCommand(),
+                        new SupportCommand(),
+                        new BackupCommand(),
+                        new ExportCommand(),
+                        new ImportCommand(),
+                        new CopyCommand(),
+                        new MoveCommand(),
+                        new ArchiveCommand(),
+                        new ClusterCommand(),
+                        new SpaceCommand(),
+                        new RestoreCommand(),
+                        new GenerateCompletion(),
+                        new HelpCommand())
+                .forEach(caravan::addSubcommand);
+        CliCommand.setConsole(caravan, console);
+        return caravan.setCaseInsensitiveEnumValuesAllowed(true)
                 // A writer over System.out would not detect errors, because System.out swallows them.
                 .setOut(new PrintWriter(console.out(), true, UTF_8))
                 .setExecutionStrategy(Main::run)
@@ -122,8 +153,12 @@ public final class Main {
 
     private static int correct(ParameterException wrong, String[] args, Settings settings) {
         CommandLine command = wrong.getCommandLine();
+        String problem = MISSING_SUBCOMMAND.equals(wrong.getMessage())
+                ? "name a subcommand: "
+                        + String.join(", ", command.getSubcommands().keySet())
+                : printable(wrong) + source(wrong, args, settings) + suggestion(wrong);
         command.getErr()
-                .println("caravan: " + printable(wrong) + source(wrong, args, settings) + suggestion(wrong) + " (see "
+                .println("caravan: " + problem + " (see "
                         + command.getCommandSpec().qualifiedName() + " --help)");
         return command.getCommandSpec().exitCodeOnInvalidInput();
     }
@@ -193,5 +228,32 @@ public final class Main {
         }
         commandLine.getErr().println("caravan: " + message);
         return exitCode;
+    }
+
+    /** Groups the options in a command's help by the mixins that define them. */
+    private static final class GroupedHelp implements IHelpSectionRenderer {
+        private static final String STANDARD = "mixinStandardHelpOptions";
+
+        static void install(CommandLine command) {
+            command.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, new GroupedHelp());
+        }
+
+        @Override
+        public String render(Help help) {
+            StringBuilder text = new StringBuilder();
+            for (Map.Entry<String, CommandSpec> group :
+                    help.commandSpec().mixins().entrySet()) {
+                String heading = group.getKey().equals(STANDARD) ? "Help" : group.getKey();
+                text.append(System.lineSeparator()).append(heading).append(':').append(System.lineSeparator());
+                text.append(options(help, group.getValue().options()));
+            }
+            return text.toString();
+        }
+
+        private static String options(Help help, List<OptionSpec> options) {
+            Help.Layout layout = help.createDefaultLayout();
+            layout.addOptions(options, help.parameterLabelRenderer());
+            return layout.toString();
+        }
     }
 }

@@ -479,7 +479,7 @@ class ClusterGroupsTest {
             ClusterCommandRun half =
                     ClusterCommandRun.caravan("ls", "--server", asked.resp().toString());
             assertThat(half.exitCode()).isEqualTo(1);
-            assertThat(half.text()).contains("no host leads the slots 8192-16383");
+            assertThat(half.text()).contains("no node leads the slots 8192-16383");
         } finally {
             cluster.restartAll(lost);
             leaders();

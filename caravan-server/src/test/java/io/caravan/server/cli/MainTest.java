@@ -285,7 +285,7 @@ class MainTest {
         Path data = directory.resolve("s");
         SmallFiles.open(data).close();
         run("repair", data.toString(), "--dry-run").exits(0);
-        assertThat(last.out()).contains("opens as it is");
+        assertThat(last.out()).contains("can be opened as it is");
         run("repair", data.toString()).exits(2);
     }
 

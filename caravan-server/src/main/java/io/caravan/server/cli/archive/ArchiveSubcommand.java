@@ -5,12 +5,10 @@ import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
-import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The base class of the subcommands of {@code archive}. */
-@Command(showDefaultValues = true, exitCodeListHeading = "%nExit codes:%n")
 abstract class ArchiveSubcommand extends CliCommand {
     private static final int LAST = ArchivePlace.ORDER + 1;
     private static final int MAX_JOBS = 256;
@@ -26,29 +24,16 @@ abstract class ArchiveSubcommand extends CliCommand {
             description = "How many documents at a time.")
     private int jobs;
 
-    @Option(
-            names = "--output",
-            order = LAST - 2,
-            paramLabel = "FORMAT",
-            defaultValue = "text",
-            description = "How to print results: ${COMPLETION-CANDIDATES}; json is one object a line.")
-    private Output.Format format;
-
-    @Option(
-            names = {"-h", "--help"},
-            order = LAST,
-            usageHelp = true,
-            description = "Show this help and exit.")
-    private boolean help;
+    @Mixin
+    private Format format;
 
     @Override
-    protected final int execute(Output output) throws IOException {
+    protected final void run(Output output) throws IOException {
         check(jobs >= 1 && jobs <= MAX_JOBS, "--jobs must be from 1 to " + MAX_JOBS);
         checkOptions();
         try (ObjectStore objects = place.open()) {
-            int exitCode = run(Archive.open(objects), output);
+            exitWith(run(Archive.open(objects), output));
             output.flush();
-            return exitCode;
         }
     }
 
@@ -59,10 +44,5 @@ abstract class ArchiveSubcommand extends CliCommand {
 
     final int jobs() {
         return jobs;
-    }
-
-    @Override
-    protected final boolean json() {
-        return format == Output.Format.JSON;
     }
 }

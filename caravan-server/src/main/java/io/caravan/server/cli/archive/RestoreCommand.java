@@ -36,11 +36,11 @@ import picocli.CommandLine.Parameters;
                     + " its end; what would take it back in time is refused, unless it is restored under another name"
                     + " (--as).",
             "",
-            "With --archive and --data, and no server, a whole store is rebuilt from the archive alone. Each document is"
-                    + " told as it is restored, and at the end what could not be restored and why, which makes the exit"
-                    + " code 1. While documents are missing, the store stays marked as incomplete, and is served only"
-                    + " with --archive-hydrate. A restore that was ended goes on when it is called again. Then the store can be served,"
-                    + " and archived to the same archive: caravan serve --data DIR --archive URL.",
+            "With --archive and --data, and no server, a whole store is rebuilt from the archive alone. Each document"
+                + " is told as it is restored, and at the end what could not be restored and why, which makes the exit"
+                + " code 1. While documents are missing, the store stays marked as incomplete, and is served only with"
+                + " --archive-hydrate. A restore that was ended goes on when it is called again. Then the store can be"
+                + " served, and archived to the same archive: caravan serve --data DIR --archive URL.",
             ""
         },
         footer = {
@@ -142,7 +142,7 @@ public final class RestoreCommand extends ClientCommand {
             request.addAll(List.of("AS", as));
         }
         try (ServerConnection connection = connect()) {
-            Map<String, ?> restored = connection.askAtLeisure(request.toArray(String[]::new));
+            Map<String, ?> restored = connection.callLongRunning(request);
             String line = "first " + restored.get("first") + ", next " + restored.get("next") + ", added "
                     + restored.get("added") + " from generation " + restored.get("generation");
             print(output, line, fields -> {

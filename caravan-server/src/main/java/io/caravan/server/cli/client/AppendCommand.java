@@ -19,11 +19,12 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "append",
         description = {
-            "Appends values to a document, and creates it if needed. Once they are as durable as the server or the space"
-                    + " requires, prints the sequence of the first one, and the sequence that the next value will get.",
-            "The values are the words after the name, or a file, or the standard input. Many values are sent in several"
-                    + " requests, each of which is appended as a whole or not at all; a failure reports how many values"
-                    + " were appended. Lines are sent as soon as the input has no more for the moment."
+            "Appends values to a document, and creates the document if it does not exist. When the values are"
+                    + " durable, prints the sequence of the first value and the sequence that the next value will"
+                    + " get.",
+            "The values are the words after NAME, or the content of --file, or the standard input. Many values are"
+                    + " sent in several requests, each of which is appended entirely or not at all. If a request"
+                    + " fails, the command reports how many values were appended."
         },
         footer = {
             "  caravan append letters/1 'Dear Ada,' 'how are you?'",
@@ -31,7 +32,7 @@ import picocli.CommandLine.Parameters;
             "  caravan append pictures --file picture.png",
             "  journalctl --follow | caravan append logs/today --lines"
         })
-final class AppendCommand extends ClientCommand {
+public final class AppendCommand extends ClientCommand {
     /** The default of {@code --if-sequence}: any sequence is allowed. */
     private static final long ANY = -1;
 
@@ -46,14 +47,15 @@ final class AppendCommand extends ClientCommand {
 
     @Option(
             names = "--lines",
-            description = "Append each line of the input as a value, instead of the whole input as one.")
+            description = "Append each line of the file or the standard input as a value, instead of the whole as"
+                    + " one. Lines are sent whenever the input pauses.")
     private boolean lines;
 
     @Option(
             names = "--if-sequence",
             paramLabel = "SEQUENCE",
-            description = "Append only if the first value gets this sequence, 0 in a new document, and no other append"
-                    + " comes between the values.")
+            description = "Append only if the first value gets this sequence, which is 0 in a new document, and all"
+                    + " other values follow it directly.")
     private @Nullable Long ifSequence;
 
     @Override
@@ -62,7 +64,7 @@ final class AppendCommand extends ClientCommand {
         check(words.isEmpty() || !lines, "VALUE and --lines exclude each other");
         long sequence = atLeast(0, ifSequence, "--if-sequence", ANY);
         OptionalLong expected = sequence == ANY ? OptionalLong.empty() : OptionalLong.of(sequence);
-        try (Documents documents = documents();
+        try (RespDocumentClient documents = documents();
                 Progress progress = new Progress(err(), console().showsProgress(), "values");
                 InputStream in = input()) {
             BatchAppend append = new BatchAppend(documents, bytes(name), expected, progress);

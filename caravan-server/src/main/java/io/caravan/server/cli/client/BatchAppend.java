@@ -1,6 +1,6 @@
 package io.caravan.server.cli.client;
 
-import io.caravan.server.cli.client.Documents.Sequences;
+import io.caravan.server.cli.client.RespDocumentClient.Sequences;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -17,7 +17,7 @@ final class BatchAppend {
 
     private static final int BATCH_VALUES = 4096;
 
-    private final Documents documents;
+    private final RespDocumentClient documents;
     private final byte[] name;
     private final Progress progress;
     private final List<byte[]> batch = new ArrayList<>();
@@ -32,7 +32,7 @@ final class BatchAppend {
      *
      * @param expected the required sequence of the first value; the other values must follow without a gap
      */
-    BatchAppend(Documents documents, byte[] name, OptionalLong expected, Progress progress) {
+    BatchAppend(RespDocumentClient documents, byte[] name, OptionalLong expected, Progress progress) {
         this.documents = documents;
         this.name = name;
         this.expected = expected;
@@ -63,8 +63,8 @@ final class BatchAppend {
                 batchBytes += value.length;
             }
             sendBatch();
-        } catch (ClientException refused) {
-            throw values == 0 ? refused : refused.with("; " + done());
+        } catch (ClientException rejected) {
+            throw values == 0 ? rejected : rejected.with("; " + done());
         } catch (ServerConnection.LostException lost) {
             throw ClientException.failed(
                     lost.getMessage() + "; " + done() + ", and the " + batch.size()

@@ -2,74 +2,30 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.server.cli.client.HttpLink.StatusClient;
 import io.caravan.server.cli.common.CliCommand;
-import io.caravan.server.cli.common.Console;
-import io.caravan.server.cli.common.Output;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** The base class of all commands for a running server. */
 @Command(
-        showDefaultValues = true,
-        exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:success",
-            "1:failed: no server, no permission, no space, no file",
+            "1:failure, for example because a server, a permission, space, or a file is missing",
             "2:usage error",
-            "3:the document is not as expected: missing, at another sequence, trimmed, closed; or its space refuses"
+            "3:the document is not as expected (missing, at another sequence, trimmed, or closed), or its space rejects"
+                    + " the write"
         })
 public abstract class ClientCommand extends CliCommand {
     @Mixin
+    private Format format;
+
+    @Mixin
     private ConnectionOptions connectionOptions;
-
-    @Option(
-            names = "--output",
-            order = ConnectionOptions.ORDER - 1,
-            paramLabel = "FORMAT",
-            defaultValue = "text",
-            description = "How to print results: ${COMPLETION-CANDIDATES}. json prints one object per line.")
-    private Output.Format format;
-
-    @Option(names = "--json", order = ConnectionOptions.ORDER - 1, description = "Short for --output json.")
-    private boolean json;
-
-    @Option(
-            names = {"-h", "--help"},
-            order = ConnectionOptions.ORDER + 1,
-            usageHelp = true,
-            description = "Show this help and exit.")
-    private boolean help;
-
-    protected ClientCommand() {}
-
-    protected ClientCommand(Console console) {
-        with(console);
-    }
-
-    @Override
-    protected final int execute(Output output) throws IOException {
-        run(output);
-        return exitCode();
-    }
-
-    /**
-     * Runs the command.
-     *
-     * @throws ClientException if the command fails
-     * @throws ServerConnection.LostException if the server cannot be reached
-     */
-    protected abstract void run(Output output) throws IOException;
-
-    /** Returns the exit code if {@link #run} did not throw an exception. */
-    protected int exitCode() {
-        return CommandLine.ExitCode.OK;
-    }
 
     protected final ServerConnection connect() throws IOException {
         return connectionOptions.connect();
@@ -116,13 +72,13 @@ public abstract class ClientCommand extends CliCommand {
 
     /** Connects to a second server, with the same timeout. */
     protected final DocumentClient carrierTo(TargetServer other) throws IOException {
-        return other.carrier(connectionOptions);
+        return other.documents(connectionOptions);
     }
 
     /** Connects to the source server with the same timeout. Uses HTTP if its address is a URL. */
-    protected final DocumentClient carrierFrom(SourceServer source) throws IOException {
-        DocumentClient carrier = source.carrier(connectionOptions);
-        return carrier == null ? new RespDocumentClient(this::connect) : carrier;
+    protected final DocumentClient carrierFrom(SourceServer from) throws IOException {
+        DocumentClient source = from.documents(connectionOptions);
+        return source == null ? new RespDocumentClient(this::connect) : source;
     }
 
     /**
@@ -134,8 +90,8 @@ public abstract class ClientCommand extends CliCommand {
     protected final void requireAllListed(SourceServer source) throws IOException {
         if (!source.isNamed() && leaders().size() > 1) {
             throw ClientException.failed(
-                    "the server's cluster has several groups, of which it lists one over RESP: name any of"
-                            + " its hosts with --from http://HOST:PORT, or https://HOST:PORT");
+                    "over RESP, the server lists only one of the several groups of its cluster: name any node with"
+                            + " --from http://HOST:PORT, or https://HOST:PORT");
         }
         try (DocumentClient carrier = carrierFrom(source)) {
             requireComplete(carrier);
@@ -149,7 +105,7 @@ public abstract class ClientCommand extends CliCommand {
      */
     protected static void requireComplete(DocumentClient carrier) {
         // The server reports the state as of its last scan.
-        carrier.scan(Documents.Names.before(), new byte[0]);
+        carrier.scan(DocumentClient.Names.before(), new byte[0]);
         if (carrier.about().incomplete()) {
             throw ClientException.otherState("the server lists only those of its documents that it has fetched from its"
                     + " archive so far (--archive-hydrate): stop it and fetch the rest, with 'caravan restore --archive"
@@ -158,7 +114,7 @@ public abstract class ClientCommand extends CliCommand {
     }
 
     /** Connects to a Redis server, with the same timeout. */
-    protected final RedisConnection connectTo(ImportSource redis) throws IOException {
+    protected final ServerConnection connectTo(ImportSource redis) throws IOException {
         return redis.connect(connectionOptions);
     }
 
@@ -172,13 +128,9 @@ public abstract class ClientCommand extends CliCommand {
         return connectionOptions.pages(port);
     }
 
-    protected final Documents documents() throws IOException {
-        return new Documents(connect());
-    }
-
-    @Override
-    protected final boolean json() {
-        return json || format == Output.Format.JSON;
+    /** Returns access to the server's documents over RESP. */
+    protected final RespDocumentClient documents() throws IOException {
+        return new RespDocumentClient(this::connect);
     }
 
     /** Pauses the calling thread. */

@@ -1,5 +1,6 @@
 package io.caravan.server.cli.client;
 
+import io.caravan.server.cli.client.HttpLink.StatusClient;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
 import io.netty.handler.ssl.JdkSslContext;
@@ -8,24 +9,24 @@ import io.netty.handler.ssl.SslProvider;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import javax.net.ssl.SSLParameters;
+import java.util.Objects;
+import java.util.Set;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import redis.clients.jedis.ClientSetInfoConfig;
-import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.DefaultRedisCredentials;
 
 /**
  * Options for the server's address and the user. A password is never an option, because other users of the machine can
@@ -33,14 +34,15 @@ import redis.clients.jedis.DefaultRedisCredentials;
  */
 final class ConnectionOptions {
     /** The position of these options in the help text: after the command's own options. */
-    static final int ORDER = 10;
+    static final int ORDER = CliCommand.Format.ORDER + 1;
 
     private static final List<String> ADDRESS_VARIABLES = List.of("CARAVAN_SERVER", "CARAVAN_RESP");
     private static final HostPort USUAL_ADDRESS = new HostPort("127.0.0.1", 6380);
     /** Maps the wildcard addresses, on which a server listens on every interface, to loopback addresses. */
     private static final Map<String, String> LOOPBACK = Map.of("0.0.0.0", "127.0.0.1", "::", "::1");
 
-    private static final Pattern HTTP = Pattern.compile("(https?://)([^/]+)/?");
+    private static final int REDIS_PORT = 6379;
+    private static final int MAX_PORT = 65_535;
     private static final long MAX_PASSWORD_FILE_BYTES = 4096;
     private static final int MAX_TIMEOUT_SECONDS = 3600;
 
@@ -52,29 +54,36 @@ final class ConnectionOptions {
             order = ORDER,
             paramLabel = "HOST:PORT",
             converter = HostPort.Converter.class,
-            description = "The server's RESP address; by default that of the environment variable CARAVAN_SERVER, or"
-                    + " else where a server of this machine listens: CARAVAN_RESP, or 127.0.0.1:6380.")
+            description = "RESP address of the server. By default, it is in CARAVAN_SERVER, or where a server of"
+                    + " this machine listens: CARAVAN_RESP, or 127.0.0.1:6380.")
     private @Nullable HostPort server;
 
-    @Option(names = "--user", order = ORDER, paramLabel = "NAME", description = "The user to log in as.")
+    @Option(
+            names = "--user",
+            order = ORDER,
+            paramLabel = "NAME",
+            description = "User to log in as, if the server has" + " several users.")
     private @Nullable String user;
 
     @Option(
             names = "--password-file",
             order = ORDER,
             paramLabel = "FILE",
-            description =
-                    "A file that holds the password. It can also be set in the environment variable CARAVAN_PASSWORD.")
+            description = "File with the password. Alternatively, set the environment variable CARAVAN_PASSWORD.")
     private @Nullable Path passwordFile;
 
-    @Option(names = "--tls", order = ORDER, description = "Use TLS; the server's certificate must be valid for HOST.")
+    @Option(
+            names = "--tls",
+            order = ORDER,
+            description = "Use TLS, and trust Java's default authorities. The server's"
+                    + " certificate must be valid for HOST.")
     private boolean tls;
 
     @Option(
             names = "--tls-ca",
             order = ORDER,
             paramLabel = "FILE",
-            description = "Certificates (PEM) of the authorities to trust instead of Java's defaults; implies --tls.")
+            description = "Use TLS, and trust the authorities in this file (PEM) instead.")
     private @Nullable Path tlsAuthorities;
 
     @Option(
@@ -82,7 +91,7 @@ final class ConnectionOptions {
             order = ORDER,
             paramLabel = "SECONDS",
             defaultValue = "10",
-            description = "How long the server may take to answer.")
+            description = "Maximum time for a reply, from 1 to 3600.")
     private int timeoutSeconds;
 
     /**
@@ -142,50 +151,85 @@ final class ConnectionOptions {
 
     /** Connects to another server; see {@link #connect()}. */
     ServerConnection connect(HostPort address, Login login) throws IOException {
-        DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
-                .resp3()
-                .autoNegotiateProtocol(false)
-                .timeoutMillis((int) timeout().toMillis())
-                .clientSetInfoConfig(ClientSetInfoConfig.DISABLED);
-        char[] password = password(login);
+        String password = password(login);
         check(
                 login.user() == null || password != null,
                 login.prefix() + "user needs a password: set " + login.variable() + ", or give " + login.prefix()
                         + "password-file FILE");
-        if (password != null) {
-            config.credentials(new DefaultRedisCredentials(login.user(), password));
+        return open(address, false, login.user(), password, 0, tls || tlsAuthorities != null, tlsAuthorities);
+    }
+
+    private ServerConnection open(
+            HostPort address,
+            boolean redis,
+            @Nullable String user,
+            @Nullable String password,
+            int database,
+            boolean secure,
+            @Nullable Path authorities)
+            throws IOException {
+        SSLSocketFactory sockets = null;
+        if (secure) {
+            sockets = authorities == null
+                    ? (SSLSocketFactory) SSLSocketFactory.getDefault()
+                    : trusting(authorities).getSocketFactory();
         }
-        if (secure()) {
-            SSLParameters parameters = new SSLParameters();
-            parameters.setEndpointIdentificationAlgorithm("HTTPS");
-            config.ssl(true).sslParameters(parameters);
-        }
-        if (tlsAuthorities != null) {
-            config.sslSocketFactory(trusting(tlsAuthorities).context().getSocketFactory());
-        }
-        return ServerConnection.open(address, config.build());
+        return ServerConnection.open(
+                new ServerConnection.Endpoint(address, redis, user, password, database, sockets, (int)
+                        timeout().toMillis()));
     }
 
     /**
-     * Connects to a Redis server, with the same timeout.
+     * Connects to a Redis server at {@code redis://[USER:PASSWORD@]HOST:PORT[/DB]}, or {@code rediss://} for TLS, with
+     * the same timeout.
      *
      * @param login the login, whose password overrides that of the address
      * @param authorities the certificate authorities to trust instead of Java's defaults, if TLS is used
+     * @throws IllegalArgumentException if the address has another form; the message does not quote it
      */
-    RedisConnection connect(RedisAddress redis, Login login, @Nullable Path authorities) throws IOException {
-        int timeoutSeconds = (int) timeout().toSeconds();
-        char[] password = password(login);
-        SSLSocketFactory tlsSockets = authorities == null
-                ? (SSLSocketFactory) SSLSocketFactory.getDefault()
-                : trusting(authorities).context().getSocketFactory();
-        return RedisConnection.open(
-                password == null ? redis : redis.withPassword(new String(password)),
-                redis.tls() ? tlsSockets : null,
-                timeoutSeconds);
+    ServerConnection redis(String url, Login login, @Nullable Path authorities) throws IOException {
+        URI uri = uri(url, Set.of("redis", "rediss"));
+        String info = Objects.requireNonNullElse(uri.getRawUserInfo(), "");
+        int colon = info.indexOf(':');
+        String user = decoded(colon < 0 ? info : info.substring(0, colon));
+        String password = password(login);
+        if (!uri.getRawPath().matches("/?|/[0-9]{1,6}")) {
+            throw new IllegalArgumentException("the path is not a number");
+        }
+        return open(
+                HostPort.parse(uri.getHost() + ":" + (uri.getPort() < 0 ? REDIS_PORT : uri.getPort())),
+                true,
+                user,
+                password != null || colon < 0 ? password : decoded(info.substring(colon + 1)),
+                uri.getRawPath().length() > 1
+                        ? Integer.parseInt(uri.getRawPath().substring(1))
+                        : 0,
+                uri.getScheme().equals("rediss"),
+                authorities);
     }
 
-    private boolean secure() {
-        return tls || tlsAuthorities != null;
+    private static @Nullable String decoded(String encoded) {
+        // A plus is literal here, not a space.
+        return encoded.isEmpty() ? null : URLDecoder.decode(encoded.replace("+", "%2B"), StandardCharsets.UTF_8);
+    }
+
+    /** Parses a URL. Exceptions do not quote it, and have no cause that does, because it may contain a password. */
+    private static URI uri(String url, Set<String> schemes) {
+        URI uri = null;
+        try {
+            uri = new URI(url);
+        } catch (URISyntaxException malformed) {
+            // Handled below, without the cause.
+        }
+        if (uri == null
+                || !schemes.contains(String.valueOf(uri.getScheme()))
+                || uri.getHost() == null
+                || uri.getPort() > MAX_PORT
+                || uri.getRawQuery() != null
+                || uri.getRawFragment() != null) {
+            throw new IllegalArgumentException("the address is not a URL of this form");
+        }
+        return uri;
     }
 
     private Duration timeout() {
@@ -199,65 +243,64 @@ final class ConnectionOptions {
      * @throws IOException if a file cannot be read
      */
     StatusClient pages(int port) throws IOException {
-        URI base = URI.create((secure() ? "https://" : "http://") + new HostPort(server().host(), port));
-        return new StatusClient(link(base, login(), tlsAuthorities));
+        String scheme = tls || tlsAuthorities != null ? "https://" : "http://";
+        return new StatusClient(link(scheme + new HostPort(server().host(), port), login(), tlsAuthorities));
     }
 
     /**
      * Returns a link to a server over HTTP, with the same timeout; sends nothing yet.
      *
+     * @param url {@code http://} or {@code https://}, host, optional port and path
      * @param login the login, whose password is the bearer token
      * @param authorities the certificate authorities to trust instead of Java's defaults, if TLS is used
+     * @throws IllegalArgumentException if the address has another form; the message does not quote it
      * @throws IOException if a file cannot be read
      */
-    HttpLink link(URI base, Login login, @Nullable Path authorities) throws IOException {
-        char[] token = password(login);
-        return new HttpLink(
-                base,
-                authorities == null ? null : trusting(authorities).context(),
-                token == null ? null : new String(token),
-                timeout());
+    HttpLink link(String url, Login login, @Nullable Path authorities) throws IOException {
+        URI base = uri(url, Set.of("http", "https"));
+        if (base.getRawUserInfo() != null) {
+            throw new IllegalArgumentException("the address contains a user");
+        }
+        return new HttpLink(base, authorities == null ? null : trusting(authorities), password(login), timeout());
     }
 
     /**
      * Returns access to a server's documents over HTTP, with the same timeout; sends nothing yet.
      *
      * @param url {@code http://HOST:PORT} or {@code https://HOST:PORT}
-     * @throws IllegalArgumentException if the address has another form; the message does not quote it, because it may
-     *     contain a password
+     * @throws IllegalArgumentException if the address has another form; the message does not quote it
      */
-    DocumentClient carrier(String url, Login login, @Nullable Path authorities) throws IOException {
-        Matcher parts = HTTP.matcher(url);
-        if (!parts.matches()) {
-            throw new IllegalArgumentException("no address for HTTP");
+    DocumentClient documents(String url, Login login, @Nullable Path authorities) throws IOException {
+        if (!url.matches("https?://[^/]+:[0-9]+/?")) {
+            throw new IllegalArgumentException("the address is not a URL of this form");
         }
-        URI base = URI.create(parts.group(1) + HostPort.parse(parts.group(2)));
-        return new HttpDocumentClient(link(base, login, authorities), login.ways(), Retries.Pause.REAL);
+        return new HttpDocumentClient(link(url, login, authorities), login.ways(), Retries.Pause.REAL);
     }
 
-    private static JdkSslContext trusting(Path authorities) throws IOException {
+    private static SSLContext trusting(Path authorities) throws IOException {
         try (InputStream certificates = Files.newInputStream(authorities)) {
-            return (JdkSslContext) SslContextBuilder.forClient()
+            JdkSslContext trusting = (JdkSslContext) SslContextBuilder.forClient()
                     .sslProvider(SslProvider.JDK)
                     .trustManager(certificates)
                     .build();
+            return trusting.context();
         } catch (IllegalArgumentException unfit) {
             throw new IOException("--tls-ca " + authorities + " is not a file of PEM certificates", unfit);
         }
     }
 
     /** Returns the password without its line end, or null if there is none. */
-    private char @Nullable [] password(Login login) throws IOException {
+    private @Nullable String password(Login login) throws IOException {
         Path file = login.passwordFile();
         if (file == null) {
             String variable = environment().getOrDefault(login.variable(), "");
-            return variable.isEmpty() ? null : variable.toCharArray();
+            return variable.isEmpty() ? null : variable;
         }
         String given = login.prefix() + "password-file " + file;
         check(Files.size(file) <= MAX_PASSWORD_FILE_BYTES, given + " is longer than a password");
         String password = Files.readString(file).replaceFirst("\\R\\z", "");
         check(!password.isEmpty(), given + " is empty");
-        return password.toCharArray();
+        return password;
     }
 
     private Map<String, String> environment() {

@@ -2,8 +2,6 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import io.caravan.server.cli.client.Documents.Names;
-import io.caravan.server.cli.client.Documents.Value;
 import io.caravan.server.document.DocumentImport.Replaced;
 import io.caravan.server.document.Origin;
 import io.caravan.server.document.RedirectTarget;
@@ -82,6 +80,30 @@ public interface DocumentClient extends AutoCloseable {
                     ? bytes
                     : attribute.toString().getBytes(US_ASCII);
         }
+    }
+
+    /**
+     * A page of document names.
+     *
+     * @param cursor the position to continue from; 0 if these are the last names
+     */
+    record Names(byte[] cursor, List<byte[]> names) {
+        private static final byte[] START = {'0'};
+
+        public static Names before() {
+            return new Names(START, List.of());
+        }
+
+        public boolean last() {
+            return cursor.length == 1 && cursor[0] == START[0];
+        }
+    }
+
+    record Value(long sequence, byte[] bytes) {}
+
+    /** Receives values. */
+    interface Sink {
+        void take(Value value) throws IOException;
     }
 
     /**
@@ -177,7 +199,7 @@ public interface DocumentClient extends AutoCloseable {
      *
      * @throws ClientException if the document no longer matches its description; earlier values were passed on
      */
-    void read(byte[] name, Description document, Documents.Sink sink) throws IOException;
+    void read(byte[] name, Description document, Sink sink) throws IOException;
 
     /**
      * Fences a document, so that the server rejects all other writes to it. Like the other steps of a move, this is

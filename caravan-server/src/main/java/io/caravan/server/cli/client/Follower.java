@@ -2,9 +2,10 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.cli.client.Documents.Document;
-import io.caravan.server.cli.client.Documents.Page;
-import io.caravan.server.cli.client.Documents.Value;
+import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.DocumentClient.Sink;
+import io.caravan.server.cli.client.DocumentClient.Value;
+import io.caravan.server.cli.client.RespDocumentClient.Page;
 import io.caravan.server.cli.common.UntilSignal;
 import java.io.Flushable;
 import java.io.IOException;
@@ -31,7 +32,7 @@ final class Follower {
     private final byte[] name;
     private final Consumer<String> messages;
     private final CountDownLatch stop = new CountDownLatch(1);
-    private volatile @Nullable ServerConnection current;
+    private volatile @Nullable RespDocumentClient current;
 
     /** The next sequence; empty while it is unknown. */
     private OptionalLong next;
@@ -72,12 +73,12 @@ final class Follower {
      * @throws ServerConnection.LostException if the first connection attempt fails
      * @throws ClientException if the document was trimmed or deleted before its values were received
      */
-    void follow(Documents.Sink sink, Flushable output) throws IOException {
+    void follow(Sink sink, Flushable output) throws IOException {
         boolean done = false;
         while (!done && !stopped()) {
-            try (ServerConnection connection = connector.connect()) {
-                current = connection;
-                done = follow(new Documents(connection), sink, output);
+            try (RespDocumentClient documents = new RespDocumentClient(connector)) {
+                current = documents;
+                done = follow(documents, sink, output);
             } catch (ServerConnection.LostException problem) {
                 if (!everConnected) {
                     throw problem;
@@ -101,8 +102,8 @@ final class Follower {
     }
 
     /** Follows over one connection; returns true when nothing is left to receive. */
-    private boolean follow(Documents documents, Documents.Sink sink, Flushable output) throws IOException {
-        Document document = documents.find(name);
+    private boolean follow(RespDocumentClient documents, Sink sink, Flushable output) throws IOException {
+        Description document = documents.find(name);
         begin(document);
         catchUp(documents, document, sink);
         while (left > 0 && !stopped()) {
@@ -125,7 +126,7 @@ final class Follower {
         return true;
     }
 
-    private void begin(@Nullable Document document) {
+    private void begin(@Nullable Description document) {
         if (lost) {
             lost = false;
             messages.accept("connected again, continuing with sequence " + next.orElseThrow());
@@ -150,18 +151,18 @@ final class Follower {
      * Reads the values that are already present. If the next value has been trimmed, does nothing, so that the next
      * request fails.
      */
-    private void catchUp(Documents documents, @Nullable Document document, Documents.Sink sink) throws IOException {
+    private void catchUp(RespDocumentClient documents, @Nullable Description document, Sink sink) throws IOException {
         recognize(document == null ? OptionalLong.empty() : OptionalLong.of(document.id()));
         long from = next.orElseThrow();
         if (document == null || from < document.first()) {
             return;
         }
-        pageValues = document.pageValues();
+        pageValues = RespDocumentClient.pageValues(document);
         long to = Math.min(document.next(), from + Math.min(left, Long.MAX_VALUE - from));
         documents.read(name, document, from, to, value -> take(value, sink));
     }
 
-    private void take(Value value, Documents.Sink sink) throws IOException {
+    private void take(Value value, Sink sink) throws IOException {
         sink.take(value);
         next = OptionalLong.of(value.sequence() + 1);
         left--;
@@ -170,9 +171,9 @@ final class Follower {
     /** Stops following, from any thread. */
     void stop() {
         stop.countDown();
-        ServerConnection connection = current;
-        if (connection != null) {
-            connection.cut();
+        RespDocumentClient documents = current;
+        if (documents != null) {
+            documents.cut();
         }
     }
 

@@ -1,6 +1,7 @@
 package io.caravan.server.cli.client;
 
-import io.caravan.server.cli.client.Documents.Document;
+import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.DocumentClient.Value;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
@@ -14,26 +15,31 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "get",
         description = {
-            "Prints the values of a document, oldest first, up to those that it has when the command starts.",
-            "As text, each value is a line of its bytes as they are. As JSON, each is an object {\"sequence\":n,"
-                    + "\"value\":\"text\"}, or {\"sequence\":n,\"base64\":\"...\"} when it is not UTF-8."
+            "Prints the values of a document, oldest first, up to the last value that exists when the command"
+                    + " starts.",
+            "As text, each value is printed as its bytes, followed by a line break. As JSON, each value is an object"
+                    + " {\"sequence\":n,\"value\":\"text\"}, or {\"sequence\":n,\"base64\":\"...\"} if it is not"
+                    + " UTF-8."
         },
         footer = {
             "  caravan get letters/1",
             "  caravan get letters/1 --from 1000 --count 10 --output json",
             "  caravan get pictures --from 7 --count 1 --raw > picture.png"
         })
-final class GetCommand extends ClientCommand {
+public final class GetCommand extends ClientCommand {
     /** Stands for the first sequence that the document retains. */
     private static final long FIRST = -1;
 
     @Parameters(paramLabel = "NAME", description = "The document.")
     private String name;
 
-    @Option(names = "--from", paramLabel = "SEQUENCE", description = "Start at this sequence instead of the first one.")
+    @Option(
+            names = "--from",
+            paramLabel = "SEQUENCE",
+            description = "First sequence to print, instead of the first that" + " the document retains.")
     private @Nullable Long from;
 
-    @Option(names = "--count", paramLabel = "N", description = "Print at most this many values.")
+    @Option(names = "--count", paramLabel = "N", description = "Maximum number of values.")
     private @Nullable Long count;
 
     @Mixin
@@ -49,9 +55,9 @@ final class GetCommand extends ClientCommand {
         long begin = atLeast(0, from, "--from", FIRST);
         long most = atLeast(1, count, "--count", Long.MAX_VALUE);
         check(!printer.raw() || !json(), "--raw and --output json exclude each other");
-        try (Documents documents = documents();
+        try (RespDocumentClient documents = documents();
                 Progress progress = new Progress(err(), console().showsProgress(), "values")) {
-            Document document = documents.find(bytes(name));
+            Description document = documents.find(bytes(name));
             if (document == null) {
                 throw ClientException.missing(name);
             }
@@ -65,10 +71,33 @@ final class GetCommand extends ClientCommand {
         }
     }
 
-    private void checkRetained(Document document, long first) {
+    private void checkRetained(Description document, long first) {
         if (first < document.first() || first > document.next()) {
             throw ClientException.otherState("'" + name + "' has no sequence " + first + ": it retains those from "
                     + document.first() + " up to, not including, " + document.next());
+        }
+    }
+
+    /** A mixin for commands that print values. */
+    static final class ValuePrinter {
+        @Option(names = "--raw", description = "Print only the bytes of the values, without line breaks.")
+        private boolean raw;
+
+        boolean raw() {
+            return raw;
+        }
+
+        void print(Value value, boolean json, Output output) throws IOException {
+            if (json) {
+                output.object(fields -> {
+                    fields.writeNumberField("sequence", value.sequence());
+                    Output.textOrBase64(fields, "value", "base64", value.bytes());
+                });
+            } else if (raw) {
+                output.bytes(value.bytes());
+            } else {
+                output.line(value.bytes());
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 package io.caravan.server.cli.client;
 
-import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -10,19 +10,19 @@ import picocli.CommandLine.Option;
 /** Lists documents. */
 @Command(
         name = "ls",
-        description = "Prints the names of the documents that the user may read, in no order. Documents that are"
-                + " created or deleted meanwhile may be missing.",
+        description = "Prints the names of the documents that the user may read, in no particular order. In a"
+                + " cluster with several Raft groups, lists the documents of all groups. Documents that are created"
+                + " or deleted while the command runs may be missing.",
         footer = {"  caravan ls", "  caravan ls --match 'letters/*' --limit 20", "  caravan ls --output json"})
-final class ListCommand extends ClientCommand {
+public final class ListCommand extends ClientCommand {
     @Option(
             names = "--match",
             paramLabel = "GLOB",
-            description =
-                    "Only names that match: * is any characters, ? is one, [a-z] is one of those. Quote it, or the"
-                            + " shell expands it to files.")
+            description = "Only names that match this pattern: * stands for any characters, ? for one character, and"
+                    + " [a-z] for one character of a range. Quote the pattern; otherwise, the shell expands it.")
     private @Nullable String glob;
 
-    @Option(names = "--limit", paramLabel = "N", description = "Print at most this many names.")
+    @Option(names = "--limit", paramLabel = "N", description = "Maximum number of names.")
     private @Nullable Long limit;
 
     private long left;
@@ -36,13 +36,13 @@ final class ListCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         left = atLeast(1, limit, "--limit", Long.MAX_VALUE);
         byte @Nullable [] pattern = glob == null ? null : bytes(glob);
-        inEachGroup(leader -> print(new Documents(leader), pattern, output));
+        inEachGroup(leader -> print(leader, pattern, output));
     }
 
-    private void print(Documents documents, byte @Nullable [] pattern, Output output) throws IOException {
+    private void print(ServerConnection leader, byte @Nullable [] pattern, Output output) throws IOException {
         Names names = Names.before();
         do {
-            names = documents.scan(names, pattern);
+            names = RespDocumentClient.scan(leader, names, pattern);
             for (byte[] name : names.names()) {
                 if (left-- > 0) {
                     print(name, output);

@@ -10,17 +10,17 @@ import picocli.CommandLine.Parameters;
 /** Deletes documents. */
 @Command(
         name = "rm",
-        description = "Deletes documents with all their values, without confirmation, and prints how many. Names of"
-                + " documents that do not exist are reported, and make the exit code 3; the others are deleted anyway,"
-                + " all or none.",
+        description = "Deletes documents with all their values, without confirmation, and prints the number of"
+                + " deleted documents. The server deletes all existing documents in one write, or none of them. If"
+                + " some documents do not exist, the command reports them and exits with 3.",
         footer = {"  caravan rm letters/1", "  caravan ls --match 'drafts/*' | xargs -d '\\n' caravan rm"})
-final class RemoveCommand extends ClientCommand {
+public final class RemoveCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "1..*", description = "The documents.")
     private List<String> names;
 
     @Override
     protected void run(Output output) throws IOException {
-        try (Documents documents = documents()) {
+        try (RespDocumentClient documents = documents()) {
             // The reply to a deletion does not count documents whose values have all been trimmed.
             List<String> missing = names.stream()
                     .distinct()

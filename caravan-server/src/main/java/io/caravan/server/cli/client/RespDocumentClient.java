@@ -3,25 +3,29 @@ package io.caravan.server.cli.client;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.cli.client.Documents.Document;
-import io.caravan.server.cli.client.Documents.Names;
-import io.caravan.server.cli.client.Documents.Page;
-import io.caravan.server.cli.client.Documents.Value;
 import io.caravan.server.document.DocumentImport.Replaced;
 import io.caravan.server.document.Origin;
 import io.caravan.server.document.RedirectTarget;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.CommandArguments;
-import redis.clients.jedis.util.KeyValue;
 
 /** Accesses documents of a server over RESP. Uses a second connection for {@link #read}. */
 public final class RespDocumentClient implements DocumentClient {
+    /** The approximate number of value bytes in one reply, and therefore in memory. */
+    private static final int PAGE_BYTES = 1024 * 1024;
+
+    /** The maximum number of values in a reply, even if they are short, because longer values may follow. */
+    private static final int MAX_PAGE_VALUES = 16;
+
+    private static final int PAGES_AHEAD = 16;
+    private static final int NAMES_PER_SCAN = 1_000;
+
     private final ServerConnection.Connector server;
     private final ServerConnection connection;
     /** The connection for reads; null before the first read, and after a read that failed. */
@@ -34,76 +38,196 @@ public final class RespDocumentClient implements DocumentClient {
         this.connection = server.connect();
     }
 
+    /**
+     * A range of values.
+     *
+     * @param first the sequence of the first value
+     * @param next the sequence after the last value
+     */
+    record Sequences(long first, long next) {}
+
+    /**
+     * Consecutive values.
+     *
+     * @param next the sequence to continue from
+     * @param end whether the document is closed, so that no values will follow
+     * @param id the document's id, see {@link DocumentClient.Description}; empty if the document does not exist
+     */
+    record Page(long next, List<Value> values, boolean end, OptionalLong id) {}
+
+    /**
+     * Returns the number of values to request in one reply, based on their mean length; 1 if this length is unknown.
+     */
+    static int pageValues(Description document) {
+        if (document.bytes() <= 0) {
+            return 1;
+        }
+        long meanBytes = Math.max(1, document.bytes() / Math.max(1, document.count()));
+        return (int) Math.max(1, Math.min(MAX_PAGE_VALUES, PAGE_BYTES / meanBytes));
+    }
+
     @Override
     public About about() {
         ServerInfo info = connection.info();
         return new About(info.text("run_id"), info.numberOrZero("store_incomplete") != 0);
     }
 
-    @Override
-    public Names scan(Names before, byte[] prefix) {
-        return new Documents(connection).scan(before, pattern(prefix));
+    /** Returns the connection, on which no reply may be pending. */
+    ServerConnection connection() {
+        return connection;
     }
 
-    /** Returns a glob pattern that matches all names with this prefix. */
-    private static byte[] pattern(byte[] prefix) {
+    /**
+     * Returns a document's fields (text, numbers, booleans, or null) under the names that the server uses. Returns null
+     * if the document does not exist.
+     */
+    @Nullable
+    Map<String, @Nullable Object> info(byte[] name) {
+        return ServerConnection.fields(connection.call("CARAVAN.INFO", name));
+    }
+
+    /**
+     * Returns the sequences and the length of a document without its attributes, or null if it does not exist. The
+     * length excludes values that a fork shares with its source.
+     */
+    @Nullable
+    Description find(byte[] name) {
+        Map<String, @Nullable Object> info = info(name);
+        return info == null
+                ? null
+                : new Description(
+                        number(info.get("id")),
+                        number(info.get("first")),
+                        number(info.get("next")),
+                        number(info.get("bytes")),
+                        Map.of());
+    }
+
+    /** Appends all values or none. If a sequence is given, the first value must get this sequence. */
+    Sequences append(byte[] name, List<byte[]> values, OptionalLong sequence) {
+        if (sequence.isEmpty()) {
+            return append(name, values);
+        }
+        long first = number(connection.call("CARAVAN.APPEND", name, "IFSEQ", sequence.getAsLong(), values));
+        return new Sequences(first, first + values.size());
+    }
+
+    /**
+     * Appends values and returns their sequences. The server's reply to an append contains only the list's length, and
+     * the reply to a trim that removes nothing contains the first sequence. The transaction prevents other writes
+     * between the two.
+     */
+    private Sequences append(byte[] name, List<byte[]> values) {
+        connection.send("MULTI");
+        connection.send("CARAVAN.TRIM", name, "TO", 0);
+        connection.send("RPUSH", name, values);
+        connection.send("EXEC");
+        connection.receive();
+        connection.receive();
+        connection.receive();
+        List<?> replies = list(connection.receive());
+        Object retained = replies.get(0);
+        long next = (retained == null ? 0 : number(retained)) + number(replies.get(1));
+        return new Sequences(next - values.size(), next);
+    }
+
+    /** Waits for values; returns an empty page after a timeout. */
+    Page await(byte[] name, long from, long count, int blockMillis) {
+        return page(connection.callBlocking(
+                blockMillis, "CARAVAN.READ", name, "FROM", from, "COUNT", count, "BLOCK", blockMillis));
+    }
+
+    private static void requestPage(ServerConnection from, byte[] name, long first, long count) {
+        from.send("CARAVAN.READ", name, "FROM", first, "COUNT", count);
+    }
+
+    private static Page page(@Nullable Object reply) {
+        List<?> parts = list(reply);
+        List<Value> values = new ArrayList<>();
+        for (Object value : list(parts.get(1))) {
+            List<?> pair = list(value);
+            values.add(new Value(number(pair.get(0)), (byte[]) Objects.requireNonNull(pair.get(1))));
+        }
+        Object id = parts.get(3);
+        return new Page(
+                number(parts.get(0)),
+                values,
+                Boolean.TRUE.equals(parts.get(2)),
+                id == null ? OptionalLong.empty() : OptionalLong.of(number(id)));
+    }
+
+    /**
+     * Trims the values before a sequence, and returns the first retained sequence; empty if the document does not
+     * exist.
+     */
+    OptionalLong trim(byte[] name, long to) {
+        Object first = connection.call("CARAVAN.TRIM", name, "TO", to);
+        return first == null ? OptionalLong.empty() : OptionalLong.of(number(first));
+    }
+
+    /** Deletes all of these documents or none. */
+    void delete(List<byte[]> names) {
+        connection.call("DEL", names);
+    }
+
+    @Override
+    public Names scan(Names before, byte[] prefix) {
         String quoted = new String(prefix, ISO_8859_1).replaceAll("[\\\\*?\\[\\]]", "\\\\$0");
-        return (quoted + "*").getBytes(ISO_8859_1);
+        return scan(connection, before, (quoted + "*").getBytes(ISO_8859_1));
+    }
+
+    /** Returns the next names that match this glob pattern, or of all documents. */
+    static Names scan(ServerConnection connection, Names before, byte @Nullable [] pattern) {
+        List<?> reply = list(connection.call(
+                "SCAN",
+                before.cursor(),
+                "COUNT",
+                NAMES_PER_SCAN,
+                pattern == null ? List.of() : List.of("MATCH", pattern)));
+        List<byte[]> names = list(reply.get(1)).stream().map(byte[].class::cast).toList();
+        return new Names((byte[]) Objects.requireNonNull(reply.get(0)), names);
     }
 
     @Override
     public void askDescription(byte[] name) {
-        connection.send(Documents.caravan("EXPORT", name));
+        connection.send("CARAVAN.EXPORT", name);
     }
 
     @Override
     public @Nullable Description description() {
-        Object answer = connection.receive();
-        if (answer == null) {
+        Object reply = connection.receive();
+        if (reply == null) {
             return null;
         }
-        Map<String, @Nullable Object> fields = fields(answer);
+        Map<?, ?> fields = (Map<?, ?>) reply;
         Object bytes = fields.get("bytes");
+        String origin = text(fields.get("origin"));
         Map<String, Object> attributes = new LinkedHashMap<>();
-        fields(Objects.requireNonNull(fields.get("attributes")))
-                .forEach((name, value) -> attributes.put(name, Objects.requireNonNull(value)));
+        ((Map<?, ?>) Objects.requireNonNull(fields.get("attributes")))
+                .forEach((name, value) -> attributes.put(String.valueOf(name), Objects.requireNonNull(value)));
         return new Description(
-                Documents.number(fields.get("id")),
-                Documents.number(fields.get("first")),
-                Documents.number(fields.get("next")),
-                bytes == null ? -1 : Documents.number(bytes),
+                number(fields.get("id")),
+                number(fields.get("first")),
+                number(fields.get("next")),
+                bytes == null ? -1 : number(bytes),
                 attributes,
                 Boolean.TRUE.equals(fields.get("moving")),
                 text(fields.get("identity")),
-                origin(fields));
+                origin == null ? null : new Origin(origin, number(fields.get("copied-to"))));
     }
 
-    private static @Nullable String text(@Nullable Object answer) {
-        return answer == null ? null : new String((byte[]) answer, UTF_8);
-    }
-
-    private static @Nullable Origin origin(Map<String, @Nullable Object> fields) {
-        String identity = text(fields.get("origin"));
-        return identity == null ? null : new Origin(identity, Documents.number(fields.get("copied-to")));
-    }
-
-    private static Map<String, @Nullable Object> fields(Object answer) {
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-        for (Object field : (List<?>) answer) {
-            KeyValue<?, ?> pair = (KeyValue<?, ?>) field;
-            fields.put(new String((byte[]) pair.getKey(), UTF_8), pair.getValue());
-        }
-        return fields;
+    private static @Nullable String text(@Nullable Object reply) {
+        return reply == null ? null : new String((byte[]) reply, UTF_8);
     }
 
     @Override
     public void askValues(byte[] name, Description document) {
-        connection.send(Documents.read(name, document.first(), document.count()));
+        requestPage(connection, name, document.first(), document.count());
     }
 
     @Override
     public List<Value> values(Description document) {
-        Page page = Documents.page(connection.receive());
+        Page page = page(connection.receive());
         if (page.next() != document.next() || page.id().orElse(-1) != document.id()) {
             throw ClientException.otherState("the document was trimmed or deleted while it was being read");
         }
@@ -112,9 +236,7 @@ public final class RespDocumentClient implements DocumentClient {
 
     @Override
     public void askToTake(byte[] name, Description document, List<byte[]> values, Replaced replaced) {
-        CommandArguments whole = creation(name, "WHOLE", document, replaced).add("VALUES");
-        values.forEach(whole::add);
-        connection.send(whole);
+        connection.send(creation(name, "WHOLE", document, replaced), "VALUES", values);
     }
 
     @Override
@@ -124,86 +246,80 @@ public final class RespDocumentClient implements DocumentClient {
 
     @Override
     public long begin(byte[] name, Description document, Replaced replaced) {
-        return Documents.number(connection.call(creation(name, "BEGIN", document, replaced)));
+        return number(connection.call(creation(name, "BEGIN", document, replaced)));
     }
 
-    private static CommandArguments creation(byte[] name, String verb, Description document, Replaced replaced) {
-        CommandArguments creation = part(name, verb, document.first());
+    private static List<Object> creation(byte[] name, String verb, Description document, Replaced replaced) {
+        List<Object> creation = new ArrayList<>(List.of("CARAVAN.IMPORT", name, verb, document.first()));
         if (replaced != Replaced.NOTHING) {
             creation.add(replaced == Replaced.ANYTHING ? "REPLACE" : "REDIRECT");
         }
-        return withAttributes(creation, document);
+        creation.add(attributes(document));
+        return creation;
     }
 
-    private static CommandArguments withAttributes(CommandArguments request, Description document) {
-        document.given()
-                .forEach((key, value) -> request.add("ATTRIBUTE").add(key).add(Description.encoded(value)));
-        return request;
+    private static List<Object> attributes(Description document) {
+        List<Object> words = new ArrayList<>();
+        document.given().forEach((key, value) -> words.addAll(List.of("ATTRIBUTE", key, Description.encoded(value))));
+        return words;
     }
 
     @Override
     public void goOn(byte[] name, Description document, long sequence, List<byte[]> values) {
-        CommandArguments more = withAttributes(
-                        part(name, "CONTINUE", document.id()).add(sequence).add(document.first()), document)
-                .add("VALUES");
-        values.forEach(more::add);
-        connection.call(more);
+        change(
+                name,
+                "CONTINUE",
+                document.id(),
+                List.of(sequence, document.first(), attributes(document), "VALUES", values));
     }
 
     @Override
     public void add(byte[] name, long id, long sequence, List<byte[]> values) {
-        CommandArguments add = part(name, "ADD", id).add(sequence);
-        values.forEach(add::add);
-        connection.call(add);
+        change(name, "ADD", id, List.of(sequence, values));
     }
 
     @Override
     public void end(byte[] name, long id, long next) {
-        connection.call(part(name, "END", id).add(next));
+        change(name, "END", id, List.of(next));
     }
 
     @Override
     public void delete(byte[] name, long id) {
-        connection.call(part(name, "DELETE", id));
+        change(name, "DELETE", id, List.of());
     }
 
     @Override
     public void abort(byte[] name, long id) {
-        connection.call(part(name, "ABORT", id));
+        change(name, "ABORT", id, List.of());
+    }
+
+    private void change(byte[] name, String verb, long id, List<?> more) {
+        connection.call("CARAVAN.IMPORT", name, verb, id, more);
     }
 
     @Override
     public void fence(byte[] name, long holder, RedirectTarget to) {
-        connection.call(move(name, "FENCE").add(holder).add(to.text()));
+        connection.call("CARAVAN.MOVE", name, "FENCE", holder, to.text());
     }
 
     @Override
     public void redirect(byte[] name, long holder) {
-        connection.call(move(name, "REDIRECT").add(holder));
+        connection.call("CARAVAN.MOVE", name, "REDIRECT", holder);
     }
 
     @Override
     public boolean abandon(byte[] name, OptionalLong holder) {
-        CommandArguments abandon = move(name, "ABANDON");
-        holder.ifPresent(abandon::add);
-        return Documents.number(connection.call(abandon)) == 1;
+        List<Long> of = holder.isPresent() ? List.of(holder.getAsLong()) : List.of();
+        return number(connection.call("CARAVAN.MOVE", name, "ABANDON", of)) == 1;
     }
 
     @Override
     public boolean forget(byte[] name) {
-        return Documents.number(connection.call(move(name, "FORGET"))) == 1;
-    }
-
-    private static CommandArguments move(byte[] name, String step) {
-        return Documents.caravan("MOVE", name).add(step);
-    }
-
-    private static CommandArguments part(byte[] name, String verb, long subject) {
-        return Documents.caravan("IMPORT", name).add(verb).add(subject);
+        return number(connection.call("CARAVAN.MOVE", name, "FORGET")) == 1;
     }
 
     @Override
-    public void read(byte[] name, Description document, Documents.Sink sink) throws IOException {
+    public void read(byte[] name, Description document, Sink sink) throws IOException {
         ServerConnection from = reading;
         if (from == null) {
             from = server.connect();
@@ -212,15 +328,50 @@ public final class RespDocumentClient implements DocumentClient {
                 from.cut();
             }
         }
-        Document whole = new Document(document.id(), document.first(), document.next(), Math.max(0, document.bytes()));
         boolean done = false;
         try {
-            new Documents(from).read(name, whole, document.first(), document.next(), sink);
+            read(from, name, document, document.first(), document.next(), sink);
             done = true;
         } finally {
             if (!done) {
                 closeReading();
             }
+        }
+    }
+
+    /**
+     * Reads a range of values like {@link #read}, over the connection of the other requests. No reply may be pending.
+     */
+    void read(byte[] name, Description document, long first, long next, Sink sink) throws IOException {
+        read(connection, name, document, first, next, sink);
+    }
+
+    /**
+     * Reads a range of any length in pages. Requests several pages ahead, so that it waits for one round trip in total
+     * instead of one for each page. The requested pages wait in the server and in the sockets; only one page is in
+     * memory.
+     */
+    private static void read(ServerConnection from, byte[] name, Description document, long first, long to, Sink sink)
+            throws IOException {
+        int pageValues = pageValues(document);
+        long requested = first;
+        long next = first;
+        while (next < to) {
+            while (requested < to && requested - next < (long) PAGES_AHEAD * pageValues) {
+                long count = Math.min(pageValues, to - requested);
+                requestPage(from, name, requested, count);
+                requested += count;
+            }
+            Page page = page(from.receive());
+            long end = Math.min(next + pageValues, to);
+            if (page.next() != end || !page.id().equals(OptionalLong.of(document.id()))) {
+                throw ClientException.otherState(
+                        "the document was trimmed or deleted while it was being read, at sequence " + next);
+            }
+            for (Value value : page.values()) {
+                sink.take(value);
+            }
+            next = end;
         }
     }
 
@@ -230,6 +381,14 @@ public final class RespDocumentClient implements DocumentClient {
             current.close();
             reading = null;
         }
+    }
+
+    private static List<?> list(@Nullable Object reply) {
+        return (List<?>) Objects.requireNonNull(reply);
+    }
+
+    private static long number(@Nullable Object reply) {
+        return (Long) Objects.requireNonNull(reply);
     }
 
     @Override

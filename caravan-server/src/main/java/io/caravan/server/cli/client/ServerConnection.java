@@ -1,41 +1,48 @@
 package io.caravan.server.cli.client;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.server.config.HostPort;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ProtocolException;
+import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.CommandArguments;
-import redis.clients.jedis.Connection;
-import redis.clients.jedis.DefaultJedisSocketFactory;
-import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.JedisClientConfig;
-import redis.clients.jedis.JedisSocketFactory;
-import redis.clients.jedis.exceptions.JedisConnectionException;
-import redis.clients.jedis.exceptions.JedisException;
-import redis.clients.jedis.util.KeyValue;
 
 /**
- * A connection to a server. It uses the lowest level of the client library: requests may be sent ahead, and replies are
- * received in the order of the requests. Memory holds only the reply being received. Not thread-safe, except {@link
- * #cut}. After a {@link LostException}, the connection is unusable, because the next reply could belong to any request.
+ * A connection to a Caravan or Redis server over RESP. Requests may be sent ahead, and replies are received in the
+ * order of the requests. Memory holds only the reply being received, and every length in a reply is checked before
+ * memory is allocated, because the server may be hostile. Not thread-safe, except {@link #cut}. After a {@link
+ * LostException}, the connection is unusable, because the next reply could belong to any request.
  */
 public final class ServerConnection implements AutoCloseable {
+    /** The result of {@link #integer} and {@link #array} if the key is not a list. */
+    public static final long NO_LIST = Long.MIN_VALUE;
+
     /** Error prefixes for a document that is not in the state that the command expects. */
     private static final Set<String> OTHER_STATES =
             Set.of(("CONFLICT TRIMMED OUTOFRANGE CLOSED GONE FORKED CHANGED NOTFOUND DELETED DIVERGED EXISTS RESTORING"
@@ -52,16 +59,65 @@ public final class ServerConnection implements AutoCloseable {
     /** The reply of a server that is stopping but has not closed the connection yet. */
     private static final String STOPPING = "ERR the server is stopping";
 
-    private static final String HOW_TO_GIVE_THE_PASSWORD =
-            "give the password in the environment variable CARAVAN_PASSWORD or with --password-file FILE,"
+    private static final String HOW_TO_LOG_IN =
+            "set the password in the environment variable CARAVAN_PASSWORD or with --password-file FILE,"
                     + " and the user with --user NAME if the server has several";
 
     /** The maximum wait; its sum with the maximum {@code --timeout} still fits into an int. */
     private static final int LONGEST_MILLIS = (int) TimeUnit.DAYS.toMillis(24);
 
-    private final Connection connection;
-    private final HostPort server;
-    private final int timeoutMillis;
+    private static final int BUFFER_BYTES = 64 * 1024;
+    private static final int MAX_LINE_BYTES = 64 * 1024;
+    /** The maximum length of a byte string, larger than every value and every report of a server. */
+    private static final int MAX_BULK_BYTES = 64 * 1024 * 1024;
+
+    private static final int MAX_DEPTH = 16;
+    private static final byte[] LINE_END = {'\r', '\n'};
+    private static final String NOT_RESP = "the reply is not RESP: ";
+    /** The number of bytes that are kept of a byte string that exceeds the requested maximum. */
+    private static final int KEPT_BYTES = 64;
+
+    private final Endpoint server;
+    /** The connection itself. With TLS, closing it does not wait for the other side. */
+    private final Socket raw;
+
+    private final Socket socket;
+    private final InputStream in;
+    private final OutputStream out;
+
+    /**
+     * A server and the login.
+     *
+     * @param redis whether this is a Redis server, which is addressed in RESP 2
+     * @param user the user, or null for the default user
+     * @param password the password, or null if none is given
+     * @param tls the socket factory, or null to connect without TLS
+     */
+    record Endpoint(
+            HostPort address,
+            boolean redis,
+            @Nullable String user,
+            @Nullable String password,
+            int database,
+            @Nullable SSLSocketFactory tls,
+            int timeoutMillis) {
+        @Override
+        public String toString() {
+            return (redis ? "Redis at " : "") + address;
+        }
+    }
+
+    /**
+     * A byte string.
+     *
+     * @param length the length of the string
+     * @param bytes the entire string, or its start if it exceeds the requested maximum
+     */
+    public record Bulk(long length, byte[] bytes) {
+        public boolean isWhole() {
+            return length == bytes.length;
+        }
+    }
 
     /**
      * Thrown if the server cannot be reached, or the connection was lost. A request may or may not have been executed.
@@ -78,126 +134,384 @@ public final class ServerConnection implements AutoCloseable {
         ServerConnection connect() throws IOException;
     }
 
-    private ServerConnection(Connection connection, HostPort server, int timeoutMillis) {
-        this.connection = connection;
-        this.server = server;
-        this.timeoutMillis = timeoutMillis;
+    private interface Exchange<T> {
+        T run() throws IOException;
     }
 
-    static ServerConnection open(HostPort server, JedisClientConfig config) {
-        int timeoutMillis = config.getSocketTimeoutMillis();
-        HostAndPort address = new HostAndPort(server.host(), server.port());
-        Connection connection =
-                translated(server, timeoutMillis, () -> new Connection(onlyOnce(address, config), config));
-        return new ServerConnection(connection, server, timeoutMillis);
+    private ServerConnection(Endpoint server, Socket raw) throws IOException {
+        this.server = server;
+        this.raw = raw;
+        this.socket = secured(raw, server);
+        this.in = new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES);
+        this.out = new BufferedOutputStream(socket.getOutputStream(), BUFFER_BYTES);
     }
 
     /**
-     * Returns a factory that creates only one socket. After a disconnect, the client library would create another one,
-     * and use it without the protocol version and the user of the connection.
+     * Connects and logs in.
+     *
+     * @throws LostException if the server cannot be reached, or does not reply in time
+     * @throws ClientException if the server rejects the user or the database
      */
-    private static JedisSocketFactory onlyOnce(HostAndPort address, JedisClientConfig config) {
-        JedisSocketFactory factory = new DefaultJedisSocketFactory(address, config);
-        AtomicBoolean made = new AtomicBoolean();
-        return () -> {
-            if (made.getAndSet(true)) {
-                throw new JedisConnectionException("the connection was cut");
+    static ServerConnection open(Endpoint server) {
+        try {
+            Socket socket = connected(server);
+            boolean open = false;
+            try {
+                ServerConnection connection = new ServerConnection(server, socket);
+                connection.logIn();
+                open = true;
+                return connection;
+            } finally {
+                if (!open) {
+                    socket.close();
+                }
             }
-            return factory.createSocket();
-        };
+        } catch (IOException failed) {
+            throw lost(server, failed, server.timeoutMillis());
+        }
+    }
+
+    /** Tries each address of the host in turn. */
+    private static Socket connected(Endpoint server) throws IOException {
+        IOException problem = new ConnectException("no address");
+        for (InetAddress address : InetAddress.getAllByName(server.address().host())) {
+            Socket socket = new Socket();
+            try {
+                socket.setTcpNoDelay(true);
+                socket.setSoTimeout(server.timeoutMillis());
+                socket.connect(new InetSocketAddress(address, server.address().port()), server.timeoutMillis());
+                return socket;
+            } catch (IOException failed) {
+                socket.close();
+                failed.addSuppressed(problem);
+                problem = failed;
+            }
+        }
+        throw problem;
+    }
+
+    private static Socket secured(Socket socket, Endpoint server) throws IOException {
+        if (server.tls() == null) {
+            return socket;
+        }
+        HostPort address = server.address();
+        SSLSocket secured = (SSLSocket) server.tls().createSocket(socket, address.host(), address.port(), true);
+        SSLParameters parameters = secured.getSSLParameters();
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        secured.setSSLParameters(parameters);
+        secured.startHandshake();
+        return secured;
+    }
+
+    private void logIn() {
+        String password = server.password();
+        String user = server.user();
+        if (!server.redis()) {
+            List<String> login = password == null
+                    ? List.of()
+                    : List.of("AUTH", Objects.requireNonNullElse(user, "default"), password);
+            call("HELLO", "3", login);
+            return;
+        }
+        if (password != null) {
+            call("AUTH", user == null ? List.of() : user, password);
+        }
+        if (server.database() != 0) {
+            call("SELECT", server.database());
+        }
     }
 
     public ServerInfo info() {
         return ServerInfo.parse(text("INFO"));
     }
 
-    /** Returns the server's reply, as text, to a command of one or more words. */
-    public String text(String... words) {
-        return new String((byte[]) Objects.requireNonNull(ask(words)), UTF_8);
-    }
-
-    /** Returns the server's reply, which may be null, to a command of one or more words. */
-    public @Nullable Object ask(String... words) {
-        return call(request(words));
+    /** Returns the reply to a request as text. */
+    public String text(Object... words) {
+        return new String((byte[]) Objects.requireNonNull(call(words)), UTF_8);
     }
 
     /** Runs a command that may take days, and returns the reply, which is a map. */
-    public Map<String, @Nullable Object> askAtLeisure(String... words) {
-        return Objects.requireNonNull(fields(callBlocking(request(words), LONGEST_MILLIS)));
-    }
-
-    private static CommandArguments request(String... words) {
-        byte[] verb = words[0].getBytes(UTF_8);
-        CommandArguments request = new CommandArguments(() -> verb);
-        for (int i = 1; i < words.length; i++) {
-            request.add(words[i]);
-        }
-        return request;
+    public Map<String, @Nullable Object> callLongRunning(Object... words) {
+        return Objects.requireNonNull(fields(callBlocking(LONGEST_MILLIS, words)));
     }
 
     /** Converts a reply that is a map, and decodes byte strings as text. Null remains null. */
-    public static @Nullable Map<String, @Nullable Object> fields(@Nullable Object answer) {
-        if (answer == null) {
+    public static @Nullable Map<String, @Nullable Object> fields(@Nullable Object reply) {
+        if (reply == null) {
             return null;
         }
         Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-        for (Object field : (List<?>) answer) {
-            KeyValue<?, ?> pair = (KeyValue<?, ?>) field;
-            fields.put(String.valueOf(decoded(pair.getKey())), decoded(pair.getValue()));
-        }
+        ((Map<?, ?>) reply)
+                .forEach((name, value) -> fields.put(
+                        String.valueOf(name), value instanceof byte[] bytes ? new String(bytes, UTF_8) : value));
         return fields;
     }
 
-    private static @Nullable Object decoded(@Nullable Object value) {
-        return value instanceof byte[] bytes ? new String(bytes, UTF_8) : value;
-    }
-
-    /** Sends a request, or buffers it until the next {@link #receive}. */
-    void send(CommandArguments request) {
-        translated(server, timeoutMillis, () -> {
-            connection.sendCommand(request);
-            return connection;
+    /**
+     * Sends a request, or buffers it until the next wait for a reply.
+     *
+     * @param words the command and its arguments: texts, byte arrays, numbers, or lists of them
+     */
+    public void send(Object... words) {
+        List<byte[]> all = new ArrayList<>();
+        addWords(List.of(words), all);
+        exchange(() -> {
+            sendHeader('*', all.size());
+            for (byte[] word : all) {
+                sendHeader('$', word.length);
+                out.write(word);
+                out.write(LINE_END);
+            }
+            return true;
         });
     }
 
-    /** Waits for the reply to the oldest pending request; a reply may be null. */
-    @Nullable
-    Object receive() {
-        return translated(server, timeoutMillis, connection::getOne);
+    private static void addWords(List<?> words, List<byte[]> to) {
+        for (Object word : words) {
+            if (word instanceof List<?> more) {
+                addWords(more, to);
+            } else {
+                to.add(word instanceof byte[] bytes ? bytes : word.toString().getBytes(UTF_8));
+            }
+        }
     }
 
-    /** Sends a request and waits for its reply. */
-    @Nullable
-    Object call(CommandArguments request) {
-        send(request);
+    private void sendHeader(char type, int count) throws IOException {
+        out.write((type + Integer.toString(count)).getBytes(US_ASCII));
+        out.write(LINE_END);
+    }
+
+    /** Sends a request and waits for its {@link #receive reply}. */
+    public @Nullable Object call(Object... words) {
+        send(words);
         return receive();
     }
 
     /** Sends a request like {@link #call}, and waits this much longer for its reply. */
     @Nullable
-    Object callBlocking(CommandArguments request, int blockMillis) {
-        int waitMillis = blockMillis + timeoutMillis;
-        return translated(server, waitMillis, () -> {
-            connection.setSoTimeout(waitMillis);
-            connection.sendCommand(request);
-            Object answer = connection.getOne();
-            connection.setSoTimeout(timeoutMillis);
-            return answer;
+    Object callBlocking(int blockMillis, Object... words) {
+        send(words);
+        return receive(blockMillis + server.timeoutMillis());
+    }
+
+    /**
+     * Waits for the reply to the oldest pending request: null, a byte array, a {@link Long}, a {@link Boolean}, a list,
+     * or a map whose keys are texts.
+     */
+    @Nullable
+    Object receive() {
+        return receive(server.timeoutMillis());
+    }
+
+    private @Nullable Object receive(int waitMillis) {
+        Object reply;
+        try {
+            socket.setSoTimeout(waitMillis);
+            reply = value(0);
+            socket.setSoTimeout(server.timeoutMillis());
+        } catch (IOException problem) {
+            throw lost(server, problem, waitMillis);
+        }
+        if (reply instanceof RuntimeException problem) {
+            throw problem;
+        }
+        return reply;
+    }
+
+    /** Receives a number; returns {@link #NO_LIST} if the key is not a list. */
+    public long integer() {
+        return header(':', Long.MAX_VALUE);
+    }
+
+    /** Receives a short text. */
+    public String status() {
+        if (receive() instanceof byte[] text) {
+            return new String(text, UTF_8);
+        }
+        throw unexpected("a text");
+    }
+
+    /**
+     * Receives the header of an array, whose elements follow.
+     *
+     * @param most the maximum number of elements
+     * @return the number of elements; -1 for a null array; {@link #NO_LIST} if the key is not a list
+     */
+    public long array(long most) {
+        return header('*', most);
+    }
+
+    private long header(char expected, long most) {
+        return exchange(() -> {
+            char type = type();
+            String line = line();
+            if (type == '-' && line.startsWith("WRONGTYPE")) {
+                return NO_LIST;
+            }
+            if (type != expected) {
+                throw type == '-' ? rejected(line) : unexpected(expected == ':' ? "a number" : "an array");
+            }
+            long number = number(line);
+            if (number > most) {
+                throw ClientException.failed(
+                        server + " has replied with " + number + " elements to a request for " + most);
+            }
+            return number;
         });
     }
 
-    private static <T extends @Nullable Object> T translated(HostPort server, int waitMillis, Supplier<T> action) {
+    /** Receives a byte string, of which only the start is kept if it exceeds the maximum. */
+    public Bulk bulk(int maxBytes) {
+        return exchange(() -> {
+            char type = type();
+            String line = line();
+            long length = type == '$' ? number(line) : -1;
+            if (length < 0) {
+                throw type == '-' ? rejected(line) : unexpected("a string");
+            }
+            int kept = (int) (length <= maxBytes ? length : Math.min(length, Math.min(KEPT_BYTES, maxBytes)));
+            byte[] bytes = exactly(kept);
+            for (long left = length - kept; left > 0; ) {
+                left -= exactly((int) Math.min(left, BUFFER_BYTES)).length;
+            }
+            lineEnd();
+            return new Bulk(length, bytes);
+        });
+    }
+
+    private ClientException unexpected(String wanted) {
+        return ClientException.failed(server + " has not replied with " + wanted + " as Redis does");
+    }
+
+    /** Reads a value; returns an exception for an error, or for a collection that contains one. */
+    private @Nullable Object value(int depth) throws IOException {
+        char type = type();
+        String line = line();
+        return switch (type) {
+            case '+' -> line.getBytes(UTF_8);
+            case '-' -> rejected(line);
+            case ':' -> number(line);
+            case '#' -> line.equals("t");
+            case '_' -> null;
+            case '$' -> bytes(number(line));
+            case '=' -> withoutFormat(bytes(number(line)));
+            case '*', '>' -> list(number(line), depth);
+            case '%' -> map(number(line), depth);
+            default -> throw new ProtocolException(NOT_RESP + type + line);
+        };
+    }
+
+    private byte @Nullable [] bytes(long length) throws IOException {
+        if (length < 0) {
+            return null;
+        }
+        if (length > MAX_BULK_BYTES) {
+            throw new ProtocolException("a string of " + length + " bytes exceeds the maximum of " + MAX_BULK_BYTES);
+        }
+        byte[] bytes = exactly((int) length);
+        lineEnd();
+        return bytes;
+    }
+
+    /** Removes the format of a text for people, such as {@code txt:}. */
+    private static byte @Nullable [] withoutFormat(byte @Nullable [] verbatim) {
+        return verbatim == null
+                ? null
+                : new String(verbatim, UTF_8).replaceFirst("^...:", "").getBytes(UTF_8);
+    }
+
+    private @Nullable Object list(long count, int depth) throws IOException {
+        if (count < 0) {
+            return null;
+        }
+        if (depth == MAX_DEPTH) {
+            throw new ProtocolException("a reply has more than " + MAX_DEPTH + " levels");
+        }
+        List<@Nullable Object> list = new ArrayList<>();
+        RuntimeException problem = null;
+        for (long i = 0; i < count; i++) {
+            Object element = value(depth + 1);
+            if (problem == null && element instanceof RuntimeException rejected) {
+                problem = rejected;
+            }
+            list.add(element);
+        }
+        return problem == null ? list : problem;
+    }
+
+    private @Nullable Object map(long count, int depth) throws IOException {
+        Object list = list(2 * count, depth);
+        if (!(list instanceof List<?> elements)) {
+            return list;
+        }
+        Map<String, @Nullable Object> map = new LinkedHashMap<>();
+        for (int i = 0; i < elements.size(); i += 2) {
+            Object key = elements.get(i);
+            map.put(key instanceof byte[] bytes ? new String(bytes, UTF_8) : String.valueOf(key), elements.get(i + 1));
+        }
+        return map;
+    }
+
+    private char type() throws IOException {
+        out.flush();
+        return (char) next();
+    }
+
+    private int next() throws IOException {
+        int next = in.read();
+        if (next < 0) {
+            throw new EOFException("the server has closed it");
+        }
+        return next;
+    }
+
+    private String line() throws IOException {
+        StringBuilder line = new StringBuilder();
+        for (int next = next(); next != '\r'; next = next()) {
+            if (line.length() == MAX_LINE_BYTES) {
+                throw new ProtocolException("a line of the reply does not end");
+            }
+            line.append((char) next);
+        }
+        if (next() != '\n') {
+            throw new ProtocolException("a line of the reply does not end");
+        }
+        return new String(line.toString().getBytes(ISO_8859_1), UTF_8);
+    }
+
+    private void lineEnd() throws IOException {
+        if (next() != '\r' || next() != '\n') {
+            throw new ProtocolException("a string of the reply is longer than announced");
+        }
+    }
+
+    private byte[] exactly(int length) throws IOException {
+        byte[] bytes = in.readNBytes(length);
+        if (bytes.length < length) {
+            throw new EOFException("the server has closed it");
+        }
+        return bytes;
+    }
+
+    private static long number(String line) throws IOException {
+        if (!line.matches("[+-]?[0-9]{1,18}")) {
+            throw new ProtocolException("'" + line + "' is not a number");
+        }
+        return Long.parseLong(line);
+    }
+
+    private <T> T exchange(Exchange<T> exchange) {
         try {
-            return action.get();
-        } catch (JedisException problem) {
-            throw translate(problem, server, TimeUnit.MILLISECONDS.toSeconds(waitMillis));
+            return exchange.run();
+        } catch (IOException problem) {
+            throw lost(server, problem, server.timeoutMillis());
         }
     }
 
     /** Disconnects; callable from any thread. A thread that waits for a reply gets an exception. */
     public void cut() {
         try {
-            connection.forceDisconnect();
+            raw.close();
         } catch (IOException alreadyGone) {
             // The connection is closed, as intended.
         }
@@ -205,102 +519,85 @@ public final class ServerConnection implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            connection.close();
-        } catch (JedisException alreadyGone) {
-            // The caller already got an exception.
-        }
+        cut();
     }
 
-    /**
-     * Translates an exception of the client library into one whose message states the remedy.
-     *
-     * @param timeoutSeconds the time that the server had to reply
-     */
-    private static RuntimeException translate(JedisException problem, HostPort server, long timeoutSeconds) {
-        if (problem instanceof JedisConnectionException) {
-            return new LostException(connection(problem, server, timeoutSeconds), problem);
-        }
-        return STOPPING.equals(problem.getMessage())
-                ? new LostException(server + " is stopping", problem)
-                : answer(problem);
+    /** Converts an exception into one whose message states the remedy. */
+    private static LostException lost(Endpoint server, IOException problem, int waitMillis) {
+        return new LostException(message(server, problem, waitMillis), problem);
     }
 
-    private static String connection(JedisException problem, HostPort server, long timeoutSeconds) {
-        if (hasCause(problem, UnknownHostException.class)) {
-            return "the host '" + server.host() + "' is not known";
+    private static String message(Endpoint server, IOException problem, int waitMillis) {
+        String detail = String.valueOf(deepest(problem).getMessage());
+        boolean redis = server.redis();
+        if (problem instanceof UnknownHostException) {
+            return "the host '" + server.address().host() + "' is not known";
         }
-        if (hasCause(problem, ConnectException.class)) {
-            return "no server answers at " + server + "; start one with 'caravan serve --resp " + server
-                    + "', or say where it is with --server HOST:PORT";
+        if (problem instanceof ConnectException) {
+            return "no server listens at " + server
+                    + (redis
+                            ? ""
+                            : "; start one with 'caravan serve --resp " + server.address()
+                                    + "', or set the address with --server HOST:PORT");
         }
-        if (hasCause(problem, SocketTimeoutException.class)) {
-            return server + " has not answered for " + timeoutSeconds
-                    + " s; is it a Caravan server? if it is just slow, raise --timeout";
+        if (problem instanceof SocketTimeoutException) {
+            return server + " has not replied for " + TimeUnit.MILLISECONDS.toSeconds(waitMillis) + " s; "
+                    + (redis ? "" : "is it a Caravan server? ") + "if it is just slow, raise --timeout";
         }
-        if (hasCause(problem, SSLException.class)) {
-            return "TLS with " + server + " failed: " + deepest(problem).getMessage()
-                    + "; does the server speak TLS there, and does --tls-ca name the authority of its certificate?";
+        if (problem instanceof SSLException) {
+            return "TLS with " + server + " failed: " + detail + "; does the server use TLS, and does "
+                    + (redis ? "--from-tls-ca" : "--tls-ca") + " name the authority of its certificate?";
         }
-        if (chain(problem).anyMatch(each -> String.valueOf(each.getMessage()).startsWith("Unknown reply: H"))) {
-            return server + " speaks HTTP, not RESP; give the RESP address, 127.0.0.1:6380 by default";
+        if (detail.startsWith(NOT_RESP + "HTTP")) {
+            return server + " speaks HTTP, not RESP; set the RESP address, 127.0.0.1:6380 by default";
         }
-        return "the connection to " + server + " was lost: " + deepest(problem).getMessage();
-    }
-
-    private static ClientException answer(JedisException problem) {
-        String text = STEP_OF_TRANSACTION
-                .matcher(String.valueOf(problem.getMessage()))
-                .replaceFirst("");
-        int space = text.indexOf(' ');
-        String prefix = space < 0 ? text : text.substring(0, space);
-        String message = text.substring(space + 1);
-        if (prefix.equals("RELOCATED")) {
-            return ClientException.moved(message.substring(message.indexOf(' ') + 1));
+        if (problem instanceof ProtocolException) {
+            return server + " does not speak RESP: " + detail;
         }
-        if (prefix.equals("MOVED")) {
-            String host = message.substring(message.indexOf(' ') + 1);
-            return ClientException.failed(
-                    "another host of the cluster leads the document's group: ask there, with --server " + host,
-                    problem);
-        }
-        if (prefix.equals("RATELIMITED")) {
-            return ClientException.tooFast(message, waitMillis(message));
-        }
-        if (OTHER_STATES.contains(prefix)) {
-            return ClientException.otherState(
-                    prefix.equals("CONFLICT") ? "the next sequence is another one: " + message : message, problem);
-        }
-        return ClientException.failed(
-                switch (prefix) {
-                    case "NOAUTH" -> "the server requires a password: " + HOW_TO_GIVE_THE_PASSWORD;
-                    case "WRONGPASS" -> "the server does not know this user and password: " + HOW_TO_GIVE_THE_PASSWORD;
-                    case "ERR", "ARCHIVE", "BACKUP" -> message;
-                    default -> text;
-                },
-                problem);
-    }
-
-    private static long waitMillis(String refusal) {
-        Matcher wait = WAIT.matcher(refusal);
-        return wait.find() ? Long.parseLong(wait.group(1)) : DEFAULT_WAIT_MILLIS;
-    }
-
-    private static boolean hasCause(Throwable problem, Class<? extends Throwable> type) {
-        return chain(problem).anyMatch(type::isInstance);
+        return "the connection to " + server + " was lost: " + detail
+                + (redis ? "; once the server is reachable, run the import again, and it continues" : "");
     }
 
     private static Throwable deepest(Throwable problem) {
-        return chain(problem).reduce(problem, (first, second) -> second);
+        Throwable cause = problem.getCause();
+        return cause == null ? problem : deepest(cause);
     }
 
-    /**
-     * Returns the problem, its causes, and the problems of earlier attempts: each address of a host is tried in turn.
-     */
-    private static Stream<Throwable> chain(Throwable problem) {
-        Stream<Throwable> tried = Stream.of(problem.getSuppressed()).flatMap(ServerConnection::chain);
-        Throwable cause = problem.getCause();
-        Stream<Throwable> causes = cause == null ? Stream.empty() : chain(cause);
-        return Stream.concat(Stream.of(problem), Stream.concat(tried, causes));
+    private RuntimeException rejected(String error) {
+        if (error.equals(STOPPING)) {
+            return new LostException(server + " is stopping", new IOException(error));
+        }
+        if (server.redis()) {
+            return ClientException.failed(server + " rejects the request: " + error
+                    + (error.startsWith("NOAUTH") || error.startsWith("WRONGPASS")
+                            ? "; set the password in the environment variable CARAVAN_FROM_PASSWORD or with"
+                                    + " --from-password-file FILE, and the user in the URL"
+                            : ""));
+        }
+        String text = STEP_OF_TRANSACTION.matcher(error).replaceFirst("");
+        int space = text.indexOf(' ');
+        String prefix = space < 0 ? text : text.substring(0, space);
+        String message = text.substring(space + 1);
+        if (OTHER_STATES.contains(prefix)) {
+            return ClientException.otherState(
+                    prefix.equals("CONFLICT") ? "the next sequence is another one: " + message : message);
+        }
+        return switch (prefix) {
+            case "RELOCATED" -> ClientException.moved(message.substring(message.indexOf(' ') + 1));
+            case "RATELIMITED" -> ClientException.tooFast(message, waitMillis(message));
+            case "MOVED" ->
+                ClientException.failed("another node leads the document's Raft group: send the request there, with"
+                        + " --server " + message.substring(message.indexOf(' ') + 1));
+            case "NOAUTH" -> ClientException.failed("the server requires a password: " + HOW_TO_LOG_IN);
+            case "WRONGPASS" ->
+                ClientException.failed("the server does not know this user and password: " + HOW_TO_LOG_IN);
+            case "ERR", "ARCHIVE", "BACKUP" -> ClientException.failed(message);
+            default -> ClientException.failed(text);
+        };
+    }
+
+    private static long waitMillis(String rejection) {
+        Matcher wait = WAIT.matcher(rejection);
+        return wait.find() ? Long.parseLong(wait.group(1)) : DEFAULT_WAIT_MILLIS;
     }
 }

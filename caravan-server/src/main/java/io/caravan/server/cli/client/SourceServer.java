@@ -3,6 +3,7 @@ package io.caravan.server.cli.client;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The address of the source server, if it is reached over HTTP. A mixin for commands that read documents. */
@@ -10,22 +11,34 @@ public final class SourceServer {
     @Option(
             names = "--from",
             paramLabel = "URL",
-            description = "The server that has the documents, at http://HOST:PORT or https://HOST:PORT, instead of"
-                    + " --server, which is reached over RESP.")
+            description = "The server that has the documents, at http://HOST:PORT or https://HOST:PORT. Without this"
+                    + " option, it is the server of --server, over RESP.")
     private @Nullable String url;
 
-    @Option(
-            names = "--from-password-file",
-            paramLabel = "FILE",
-            description = "A file that holds the bearer token there. It can also be set in the environment variable"
-                    + " CARAVAN_FROM_PASSWORD.")
-    private @Nullable Path passwordFile;
+    @Mixin
+    private Login login;
 
-    @Option(
-            names = "--from-tls-ca",
-            paramLabel = "FILE",
-            description = "Certificates (PEM) of the authorities to trust there instead of Java's defaults.")
-    private @Nullable Path authorities;
+    /** The login at a source server. */
+    static final class Login {
+        @Option(
+                names = "--from-password-file",
+                paramLabel = "FILE",
+                description =
+                        "File with the password for the source or, over HTTP, the bearer token. Alternatively, set"
+                                + " the environment variable CARAVAN_FROM_PASSWORD.")
+        private @Nullable Path passwordFile;
+
+        @Option(
+                names = "--from-tls-ca",
+                paramLabel = "FILE",
+                description = "File with the authorities (PEM) to trust for the source, instead of Java's defaults.")
+        @Nullable
+        Path authorities;
+
+        ConnectionOptions.Login get() {
+            return new ConnectionOptions.Login("--from-", null, passwordFile);
+        }
+    }
 
     boolean isNamed() {
         return url != null;
@@ -33,12 +46,12 @@ public final class SourceServer {
 
     /** Returns access to the server's documents, or null if the command line names no such server. */
     @Nullable
-    DocumentClient carrier(ConnectionOptions options) throws IOException {
+    DocumentClient documents(ConnectionOptions options) throws IOException {
         if (url == null) {
             return null;
         }
         try {
-            return options.carrier(url, new ConnectionOptions.Login("--from-", null, passwordFile), authorities);
+            return options.documents(url, login.get(), login.authorities);
         } catch (IllegalArgumentException unfit) {
             throw options.misused("--from is neither http://HOST:PORT nor https://HOST:PORT");
         }

@@ -1,7 +1,6 @@
 package io.caravan.server.cli.client;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.time.Duration;
@@ -15,26 +14,26 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "stat",
         description = {
-            "Prints statistics of a document: its sequences, its number of values and their bytes, its content type,"
-                    + " and whether it is closed or will expire. Without a name, those of the server that matter first,"
-                    + " with the rates of one second; --all prints every one.",
-            "As JSON, the server's statistics are an object of sections, with all of them."
+            "Prints statistics of a document: its sequences, the number and the size of its values, its content"
+                    + " type, whether it is closed, and when it expires.",
+            "Without NAME, prints the most important statistics of the server, with rates over one second: its"
+                    + " store, documents and values, log, heap, disk, JVM heap, archive, and role in a cluster."
+                    + " Statistics that the user may not see are omitted. As JSON, the statistics are an object with"
+                    + " one field for each section, with all statistics."
         },
         footer = {"  caravan stat", "  caravan stat --all", "  caravan stat letters/1 --output json"})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class StatCommand extends ClientCommand {
+public final class StatCommand extends ClientCommand {
     /** The time over which rates are measured. */
-    private static final Duration LOOK = Duration.ofSeconds(1);
+    private static final Duration RATE_PERIOD = Duration.ofSeconds(1);
 
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
     private @Nullable String name;
 
-    @Option(names = "--all", description = "Print all statistics of the server, by the names that it has for them.")
+    @Option(
+            names = "--all",
+            description = "Print all statistics of the server, section by section, as INFO returns them.")
     private boolean all;
-
-    StatCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected boolean onlyReads() {
@@ -44,9 +43,9 @@ final class StatCommand extends ClientCommand {
     @Override
     protected void run(Output output) throws IOException {
         check(name == null || !all, "NAME and --all exclude each other");
-        try (Documents documents = documents()) {
+        try (RespDocumentClient documents = documents()) {
             if (name == null) {
-                printServer(documents, output);
+                printServer(documents.connection(), output);
             } else {
                 printDocument(name, documents.info(bytes(name)), output);
             }
@@ -73,8 +72,8 @@ final class StatCommand extends ClientCommand {
         }
     }
 
-    private void printServer(Documents documents, Output output) throws IOException {
-        String status = documents.status();
+    private void printServer(ServerConnection server, Output output) throws IOException {
+        String status = server.text("INFO");
         if (json()) {
             output.object(ServerInfo.parse(status)::write);
         } else if (all) {
@@ -82,14 +81,14 @@ final class StatCommand extends ClientCommand {
                 output.line(line.startsWith("#") ? line : line.replaceFirst(":", ": "));
             }
         } else {
-            printSummary(ServerInfo.parse(status), documents, output);
+            printSummary(ServerInfo.parse(status), server, output);
         }
     }
 
-    private static void printSummary(ServerInfo before, Documents documents, Output output) throws IOException {
+    private static void printSummary(ServerInfo before, ServerConnection server, Output output) throws IOException {
         long startNanos = System.nanoTime();
-        pause(LOOK);
-        ServerInfo after = ServerInfo.parse(documents.status());
+        pause(RATE_PERIOD);
+        ServerInfo after = server.info();
         double seconds = (System.nanoTime() - startNanos) / 1e9;
         for (String line : new Summary(after).lines(before, seconds)) {
             output.line(DocumentName.printable(line));

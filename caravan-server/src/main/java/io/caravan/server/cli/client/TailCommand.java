@@ -1,5 +1,6 @@
 package io.caravan.server.cli.client;
 
+import io.caravan.server.cli.client.GetCommand.ValuePrinter;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.UntilSignal;
 import java.io.IOException;
@@ -15,16 +16,18 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "tail",
         description = {
-            "Prints the values of a document as they are appended, until it is closed or deleted, or until Ctrl-C. If the"
-                    + " connection is lost, reconnects and continues where it was, without loss or repetition.",
-            "Waits for a document that does not exist yet. Prints values in the same form as get."
+            "Prints the values of a document as they are appended, until the document is closed or deleted, or until"
+                    + " Ctrl-C. Waits for a document that does not exist yet. Prints values in the same form as"
+                    + " 'caravan get'.",
+            "If the connection is lost, the command reconnects and continues with the next sequence, so that it"
+                    + " neither skips nor repeats a value."
         },
         footer = {
             "  caravan tail logs/today",
             "  caravan tail letters/1 --from 0 --output json",
             "  caravan tail logs/today --from now --count 1"
         })
-final class TailCommand extends ClientCommand {
+public final class TailCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", description = "The document.")
     private String name;
 
@@ -33,10 +36,10 @@ final class TailCommand extends ClientCommand {
             paramLabel = "SEQUENCE|now",
             defaultValue = "now",
             converter = Start.Converter.class,
-            description = "Start at this sequence, or with the next value that is appended.")
+            description = "First sequence to print, or now, which starts with the next value that is appended.")
     private Start from;
 
-    @Option(names = "--count", paramLabel = "N", description = "Stop after this many values.")
+    @Option(names = "--count", paramLabel = "N", description = "Number of values after which the command ends.")
     private @Nullable Long count;
 
     @Mixin

@@ -14,25 +14,27 @@ public final class TargetServer {
             names = "--to",
             required = true,
             paramLabel = "ADDRESS",
-            description = "The other server: HOST:PORT for RESP, where TLS is used for both servers or for none; or"
-                    + " http://HOST:PORT or https://HOST:PORT for HTTP.")
+            description =
+                    "The other server: HOST:PORT for RESP, or http://HOST:PORT or https://HOST:PORT. Over RESP, the"
+                            + " command uses TLS for both servers or for neither.")
     private String address;
 
-    @Option(names = "--to-user", paramLabel = "NAME", description = "The user to log in as there, over RESP.")
+    @Option(names = "--to-user", paramLabel = "NAME", description = "User to log in as at the other server, over RESP.")
     private @Nullable String user;
 
     @Option(
             names = "--to-password-file",
             paramLabel = "FILE",
-            description = "A file that holds the password there, over HTTP the bearer token. It can also be set in the"
-                    + " environment variable CARAVAN_TO_PASSWORD.")
+            description =
+                    "File with the password for the other server or, over HTTP, the bearer token. Alternatively, set"
+                            + " the environment variable CARAVAN_TO_PASSWORD.")
     private @Nullable Path passwordFile;
 
     @Option(
             names = "--to-tls-ca",
             paramLabel = "FILE",
-            description =
-                    "With https://: certificates (PEM) of the authorities to trust there instead of Java's defaults.")
+            description = "With https://, file with the authorities (PEM) to trust for the other server, instead of"
+                    + " Java's defaults.")
     private @Nullable Path authorities;
 
     /** Returns the given address without a trailing slash. */
@@ -40,16 +42,17 @@ public final class TargetServer {
         return address.replaceFirst("/\\z", "");
     }
 
-    DocumentClient carrier(ConnectionOptions options) throws IOException {
+    DocumentClient documents(ConnectionOptions options) throws IOException {
         boolean secure = address.startsWith("https://");
         boolean http = secure || address.startsWith("http://");
-        options.check(!http || user == null, "--to-user is for RESP: over HTTP a token says who the user is");
+        options.check(!http || user == null, "--to-user requires RESP: over HTTP, the token identifies the user");
         options.check(
-                secure || authorities == null, "--to-tls-ca is for https://; over RESP, --tls-ca is for both servers");
+                secure || authorities == null,
+                "--to-tls-ca requires https://; over RESP, --tls-ca applies to both servers");
         ConnectionOptions.Login login = new ConnectionOptions.Login("--to-", user, passwordFile);
         try {
             if (http) {
-                return options.carrier(address, login, authorities);
+                return options.documents(address, login, authorities);
             }
             HostPort target = HostPort.parse(address);
             return new RespDocumentClient(() -> options.connect(target, login));

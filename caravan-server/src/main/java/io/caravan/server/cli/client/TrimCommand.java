@@ -1,6 +1,6 @@
 package io.caravan.server.cli.client;
 
-import io.caravan.server.cli.client.Documents.Document;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
@@ -12,10 +12,10 @@ import picocli.CommandLine.Parameters;
 /** Trims a document's oldest values. */
 @Command(
         name = "trim",
-        description = "Drops the oldest values of a document, and prints the first sequence that it retains then. The"
-                + " other values keep their sequences, and the next sequence does not change.",
+        description = "Trims the oldest values of a document, and prints the first sequence that it retains. The"
+                + " sequences of the other values do not change.",
         footer = {"  caravan trim letters/1 --to 1000", "  caravan trim logs/today --keep 100000"})
-final class TrimCommand extends ClientCommand {
+public final class TrimCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", description = "The document.")
     private String name;
 
@@ -27,10 +27,10 @@ final class TrimCommand extends ClientCommand {
         @Option(
                 names = "--to",
                 paramLabel = "SEQUENCE",
-                description = "Drop the values before this sequence; all of them if it is after the last one.")
+                description = "Trim the values before this sequence; all values, if it is after the last one.")
         private @Nullable Long to;
 
-        @Option(names = "--keep", paramLabel = "N", description = "Drop all but the N newest values.")
+        @Option(names = "--keep", paramLabel = "N", description = "Trim all values except the newest N.")
         private @Nullable Long keep;
     }
 
@@ -38,7 +38,7 @@ final class TrimCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         long to = atLeast(0, extent.to, "--to", 0);
         long keep = atLeast(0, extent.keep, "--keep", 0);
-        try (Documents documents = documents()) {
+        try (RespDocumentClient documents = documents()) {
             long first = documents
                     .trim(bytes(name), extent.to != null ? to : allBut(keep, documents))
                     .orElseThrow(() -> ClientException.missing(name));
@@ -46,8 +46,8 @@ final class TrimCommand extends ClientCommand {
         }
     }
 
-    private long allBut(long keep, Documents documents) {
-        Document document = documents.find(bytes(name));
+    private long allBut(long keep, RespDocumentClient documents) {
+        Description document = documents.find(bytes(name));
         if (document == null) {
             throw ClientException.missing(name);
         }

@@ -1,11 +1,10 @@
 /**
  * The commands for a running server.
  *
- * <p>{@link io.caravan.server.cli.client.ClientCommands} adds them to a command line. Each command is a class; {@link
- * io.caravan.server.cli.client.ClientCommand} contains their common options and connection. {@link
- * io.caravan.server.cli.client.Documents} offers the server's commands as Java methods over one {@link
- * io.caravan.server.cli.client.ServerConnection}; {@link io.caravan.server.cli.common.Output} prints the results. These
- * commands run on one thread, and hold at most one page of a document's values in memory.
+ * <p>Each command is a class. {@link io.caravan.server.cli.client.ClientCommand} contains their common options and
+ * connection. {@link io.caravan.server.cli.client.DocumentClient} accesses documents, over RESP with a {@link
+ * io.caravan.server.cli.client.ServerConnection} or over HTTP; {@link io.caravan.server.cli.common.Output} prints the
+ * results. These commands run on one thread, and hold at most one page of a document's values in memory.
  */
 @NullMarked
 package io.caravan.server.cli.client;

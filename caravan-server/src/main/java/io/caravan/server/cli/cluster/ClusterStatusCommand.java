@@ -15,9 +15,10 @@ import picocli.CommandLine.Command;
 @Command(
         name = "status",
         description = {
-            "Shows the cluster as one of its nodes sees it: who leads and since when, and for each node how many of the"
-                    + " group's entries it has. The leader knows most: ask it. Of other groups, if there are any, it tells who"
-                    + " leads. Changes nothing."
+            "Shows the cluster as one node sees it. Query the leader, because it has the most information: the role,"
+                    + " the addresses, and the committed entries of each node, how long ago the node last responded,"
+                    + " and the progress of a snapshot. For other Raft groups, shows their leaders.",
+            "As JSON, the status is an object with the cluster_... fields of INFO. Changes nothing."
         },
         footer = {
             "  caravan cluster status --server 127.0.0.1:6381",

@@ -12,15 +12,17 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /** The base class of commands that change a cluster's members. */
 abstract class MembershipCommand extends ClientCommand {
-    private static final String HOST = "cluster_node_";
+    private static final String NODE = "cluster_node_";
 
     /** A node that joins, as described by the cluster file with which it is started. */
-    record Joining(ClusterNode host, SlotRange slots) {
+    record Joining(ClusterNode node, SlotRange slots) {
         static Joining read(Path file, String id) throws IOException {
             try {
                 ClusterFile cluster = ClusterFile.read(file);
@@ -30,12 +32,12 @@ abstract class MembershipCommand extends ClientCommand {
             }
         }
 
-        Stream<String> words() {
-            return Stream.of(
-                    host.id(),
-                    host.peer().toString(),
-                    host.resp().toString(),
-                    host.http().toString());
+        List<String> words() {
+            return List.of(
+                    node.id(),
+                    node.peer().toString(),
+                    node.resp().toString(),
+                    node.http().toString());
         }
 
         /**
@@ -45,14 +47,15 @@ abstract class MembershipCommand extends ClientCommand {
         void requireGroup(ServerInfo info) {
             String slots = info.text("cluster_slots");
             if (!slots.isEmpty() && !slots.equals(this.slots.toString())) {
-                throw ClientException.failed("node " + host.id() + " has the slots " + this.slots
-                        + ", and the group that was asked has " + slots + ": ask the node that leads its own group");
+                throw ClientException.failed("node " + node.id() + " has the slots " + this.slots
+                        + ", and the Raft group of this server has " + slots
+                        + ": send the command to the leader of the node's group");
             }
         }
 
         @Override
         public String toString() {
-            return "node " + host.id() + " (peer " + host.peer() + ", RESP " + host.resp() + ", HTTP " + host.http()
+            return "node " + node.id() + " (peer " + node.peer() + ", RESP " + node.resp() + ", HTTP " + node.http()
                     + ")";
         }
     }
@@ -63,7 +66,7 @@ abstract class MembershipCommand extends ClientCommand {
      * @param more the change in the number of members
      * @param joining the new node, or null
      */
-    final void change(Output output, String what, int more, @Nullable Joining joining, Stream<String> words)
+    final void change(Output output, String what, int more, @Nullable Joining joining, List<?> words)
             throws IOException {
         try (ServerConnection connection = connect()) {
             ServerInfo info = connection.info();
@@ -72,26 +75,122 @@ abstract class MembershipCommand extends ClientCommand {
                 joining.requireGroup(info);
             }
             if (!json()) {
-                int hosts = hosts(info) + more;
-                output.line(what + "; " + hosts + " nodes survive the loss of " + Math.max(0, hosts - 1) / 2);
+                int nodes = nodes(info) + more;
+                output.line(what + "; " + nodes + " nodes survive the loss of " + Math.max(0, nodes - 1) / 2);
                 output.flush();
             }
-            Map<String, ?> answer = connection.askAtLeisure(
-                    Stream.concat(Stream.of("CARAVAN.CLUSTER"), words).toArray(String[]::new));
-            List<String> hosts = List.of(String.valueOf(answer.get("nodes")).split(","));
-            print(output, "the cluster has the nodes " + String.join(", ", hosts), fields -> {
-                fields.writeArrayFieldStart("nodes");
-                for (String host : hosts) {
-                    fields.writeString(host);
-                }
-                fields.writeEndArray();
+            Map<String, ?> reply = connection.callLongRunning("CARAVAN.CLUSTER", words);
+            String[] nodes = String.valueOf(reply.get("nodes")).split(",");
+            print(output, "the cluster has the nodes " + String.join(", ", nodes), fields -> {
+                fields.writeFieldName("nodes");
+                fields.writeArray(nodes, 0, nodes.length);
             });
         }
     }
 
-    private static int hosts(ServerInfo info) {
+    private static int nodes(ServerInfo info) {
         return (int) info.sections().getOrDefault("cluster", Map.of()).keySet().stream()
-                .filter(field -> field.startsWith(HOST))
+                .filter(field -> field.startsWith(NODE))
                 .count();
+    }
+
+    /** Adds a node to a cluster. */
+    @Command(
+            name = "add",
+            description = {
+                "Adds a node that was started with 'caravan serve --cluster-join'. Send this command to the leader."
+                        + " Prints the plan, waits until the node has all data and is a member, and prints the"
+                        + " members. This takes as long as copying the store. If you stop the command, the change"
+                        + " continues.",
+                "If the addition fails, nothing has changed: add the node again. If another node becomes the leader,"
+                        + " 'caravan cluster status' shows whether the node was added. Requires the admin permission."
+            },
+            footer = {"  caravan cluster add d --cluster-file cluster.properties --server 127.0.0.1:6381"})
+    static final class Add extends MembershipCommand {
+        @Parameters(paramLabel = "NODE", description = "Id of the new node.")
+        private String node;
+
+        @Option(
+                names = "--cluster-file",
+                required = true,
+                paramLabel = "FILE",
+                description =
+                        "Cluster file with which the new node was started. It contains the addresses of the node.")
+        private Path file;
+
+        @Override
+        protected void run(Output output) throws IOException {
+            Joining joining = Joining.read(file, node);
+            change(
+                    output,
+                    "adds " + joining + ", which receives all data first",
+                    1,
+                    joining,
+                    List.of("ADD", joining.words()));
+        }
+    }
+
+    /** Removes a node from a cluster. */
+    @Command(
+            name = "remove",
+            description = {
+                "Removes a node that is lost, or that was stopped some seconds ago. Send this command to the leader."
+                        + " A node that still responds cannot be removed. If too few of the remaining nodes can be"
+                        + " reached to form a quorum, the command is rejected.",
+                "The removed node cannot return with its files: if it is started again, it reports its removal and"
+                        + " stops. Requires the admin permission."
+            },
+            footer = {"  caravan cluster remove c --server 127.0.0.1:6381"})
+    static final class Remove extends MembershipCommand {
+        @Parameters(paramLabel = "NODE", description = "Id of the node to remove.")
+        private String node;
+
+        @Override
+        protected void run(Output output) throws IOException {
+            change(
+                    output,
+                    "removes node " + node + "; it cannot come back with its files",
+                    -1,
+                    null,
+                    List.of("REMOVE", node));
+        }
+    }
+
+    /** Replaces a node of a cluster with a new one. */
+    @Command(
+            name = "replace",
+            description = "Replaces a node that is lost, or that was stopped some seconds ago, with a new node in"
+                    + " one step, so that the cluster never has fewer nodes than before. The rules and the output are"
+                    + " those of 'cluster add' and 'cluster remove'. Requires the admin permission.",
+            footer = {"  caravan cluster replace c d --cluster-file cluster.properties --server 127.0.0.1:6381"})
+    static final class Replace extends MembershipCommand {
+        @Parameters(index = "0", paramLabel = "OLD", description = "Id of the node to remove.")
+        private String old;
+
+        @Parameters(
+                index = "1",
+                paramLabel = "NEW",
+                description = "Id of the new node, which no node may have had before.")
+        private String node;
+
+        @Option(
+                names = "--cluster-file",
+                required = true,
+                paramLabel = "FILE",
+                description =
+                        "Cluster file with which the new node was started. It contains the addresses of the node.")
+        private Path file;
+
+        @Override
+        protected void run(Output output) throws IOException {
+            Joining joining = Joining.read(file, node);
+            change(
+                    output,
+                    "replaces node " + old + ", which cannot come back with its files, with " + joining
+                            + ", which receives all data first",
+                    0,
+                    joining,
+                    List.of("REPLACE", old, joining.words()));
+        }
     }
 }

@@ -1,23 +1,32 @@
 package io.caravan.server.cli.common;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.config.Version;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The base class of commands that print results. Commands report failures as exceptions, which the command line prints
- * and converts to an exit code.
+ * The base class of all commands. Commands print results as text or JSON to an {@link Output}. They report failures as
+ * exceptions, which the command line prints and converts to an exit code.
  */
-@Command(sortOptions = false, footerHeading = "%nExamples:%n")
+@Command(
+        mixinStandardHelpOptions = true,
+        versionProvider = CliCommand.VersionProvider.class,
+        showDefaultValues = true,
+        sortOptions = false,
+        exitCodeListHeading = "%nExit codes:%n",
+        footerHeading = "%nExamples:%n")
 public abstract class CliCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
@@ -25,37 +34,52 @@ public abstract class CliCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set before the command runs
     private Console console;
 
-    /** Adds commands to a command line, and sets the console that they use. */
-    public static CommandLine add(CommandLine to, Console console, CliCommand... commands) {
-        for (CliCommand command : commands) {
-            to.addSubcommand(command.with(console));
-        }
-        return to;
+    private int exitCode = CommandLine.ExitCode.OK;
+
+    /** The options for the format of results. A mixin for commands that print text or JSON. */
+    public static final class Format {
+        /** The position of these options in the help text: after a command's own options. */
+        public static final int ORDER = 9;
+
+        @Option(
+                names = "--output",
+                order = ORDER,
+                paramLabel = "FORMAT",
+                defaultValue = "text",
+                description = "Format of the results: text, or json, which is one object on each line.")
+        private Output.Format output;
+
+        @Option(names = "--json", order = ORDER, description = "Short for --output json.")
+        private boolean json;
     }
 
-    public final CliCommand with(Console given) {
-        console = given;
-        return this;
+    /** Sets the console of a command and of its subcommands. */
+    public static void setConsole(CommandLine command, Console console) {
+        if (command.getCommandSpec().userObject() instanceof CliCommand cli) {
+            cli.console = console;
+        }
+        command.getSubcommands().values().forEach(each -> setConsole(each, console));
     }
 
     @Override
     public final Integer call() throws IOException {
-        Integer exitCode = null;
+        boolean done = false;
         try (Output output = new Output(console.out())) {
-            exitCode = execute(output);
-            return exitCode;
-        } catch (Output.ClosedException enough) {
-            return exitCode == null ? ended() : exitCode;
+            run(output);
+            done = true;
+        } catch (Output.ClosedException closed) {
+            return done ? exitCode() : closedEarly();
         } catch (UncheckedIOException failed) {
             if (failed.getCause() instanceof Output.ClosedException) {
-                return ended();
+                return closedEarly();
             }
             throw failed.getCause();
         }
+        return exitCode();
     }
 
     /** Returns the exit code if the output was closed before the command ended. */
-    private int ended() {
+    private int closedEarly() {
         if (onlyReads()) {
             return CommandLine.ExitCode.OK;
         }
@@ -68,11 +92,25 @@ public abstract class CliCommand implements Callable<Integer> {
         return false;
     }
 
-    /** Runs the command, and returns the exit code. May report an output error as an unchecked exception. */
-    protected abstract int execute(Output output) throws IOException;
+    /** Runs the command. May report an output error as an unchecked exception. */
+    protected abstract void run(Output output) throws IOException;
 
-    protected boolean json() {
-        return false;
+    /** Returns the exit code if {@link #run} did not throw an exception. */
+    protected int exitCode() {
+        return exitCode;
+    }
+
+    /** Sets the exit code for the case that {@link #run} does not throw an exception. */
+    protected final void exitWith(int code) {
+        exitCode = code;
+    }
+
+    /** Whether the results are printed as JSON. */
+    protected final boolean json() {
+        return spec.mixins().values().stream()
+                .map(CommandSpec::userObject)
+                .anyMatch(mixin ->
+                        mixin instanceof Format format && (format.json || format.output == Output.Format.JSON));
     }
 
     /** Prints one result, as text or as a JSON object. */
@@ -82,6 +120,11 @@ public abstract class CliCommand implements Callable<Integer> {
         } else {
             output.line(line);
         }
+    }
+
+    /** Shows the command's progress every two seconds until the returned object is closed. */
+    protected final Progress showProgress(Supplier<String> line) {
+        return Progress.ticking(err(), console.showsProgress(), line);
     }
 
     protected final void tell(String message) {
@@ -121,7 +164,15 @@ public abstract class CliCommand implements Callable<Integer> {
 
     /** Returns an option's number after checking the minimum, or {@code otherwise} if the option is absent. */
     protected final long atLeast(long least, @Nullable Long given, String option, long otherwise) {
-        check(given == null || given >= least, option + " must be " + least + " or more");
+        check(given == null || given >= least, option + " must be at least " + least);
         return given == null ? otherwise : given;
+    }
+
+    /** Provides the output of {@code --version}. */
+    public static final class VersionProvider implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            return new String[] {"caravan " + Version.current()};
+        }
     }
 }

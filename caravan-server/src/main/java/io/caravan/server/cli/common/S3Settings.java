@@ -19,8 +19,8 @@ public final class S3Settings {
             order = ORDER,
             paramLabel = "URL",
             defaultValue = "${env:CARAVAN_S3_ENDPOINT}",
-            description = "Address of an S3 server that is not Amazon's, such as http://127.0.0.1:9000; or in"
-                    + " CARAVAN_S3_ENDPOINT.")
+            description = "URL of an S3 service other than Amazon S3, such as http://127.0.0.1:9000. Alternatively,"
+                    + " set CARAVAN_S3_ENDPOINT.")
     private @Nullable URI endpoint;
 
     @Option(
@@ -28,7 +28,8 @@ public final class S3Settings {
             order = ORDER,
             paramLabel = "REGION",
             defaultValue = "${env:CARAVAN_S3_REGION}",
-            description = "The bucket's region, if the AWS SDK does not find it by itself; or in CARAVAN_S3_REGION.")
+            description =
+                    "Region of the bucket, if the AWS SDK does not find it. Alternatively, set" + " CARAVAN_S3_REGION.")
     private @Nullable String region;
 
     @Option(
@@ -38,8 +39,8 @@ public final class S3Settings {
             fallbackValue = "true",
             paramLabel = "BOOL",
             defaultValue = "${env:CARAVAN_S3_PATH_STYLE:-false}",
-            description = "Name the bucket in the path and not in the host's name, as most servers that are not"
-                    + " Amazon's want it; or true in CARAVAN_S3_PATH_STYLE.")
+            description = "Name the bucket in the path, as most S3 services other than Amazon S3 require."
+                    + " Alternatively, set CARAVAN_S3_PATH_STYLE=true.")
     private boolean pathStyle;
 
     /**

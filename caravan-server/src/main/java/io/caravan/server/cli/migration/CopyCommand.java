@@ -6,7 +6,6 @@ import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.SourceServer;
 import io.caravan.server.cli.client.TargetServer;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.common.UntilSignal;
@@ -35,12 +34,13 @@ import picocli.CommandLine.Parameters;
         },
         footer = {
             "  caravan copy letters/1 --to other.example:6380",
-            "  caravan copy --prefix letters/ --to other.example:6380 --to-user mover --to-password-file secret --resume",
+            "  caravan copy --prefix letters/ --to other.example:6380 --to-user mover --to-password-file secret"
+                    + " --resume",
             "  caravan copy --prefix letters/ --to other.example:6380 --follow",
             "  caravan copy --prefix letters/ --to https://other.example:4437 --to-password-file secret"
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class CopyCommand extends ClientCommand {
+public final class CopyCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
     private @Nullable String name;
 
@@ -71,10 +71,6 @@ final class CopyCommand extends ClientCommand {
     private boolean follow;
 
     private boolean incomplete;
-
-    CopyCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected int exitCode() {

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.migration.DocumentSync.RejectedException;
 import io.caravan.server.document.RedirectTarget;

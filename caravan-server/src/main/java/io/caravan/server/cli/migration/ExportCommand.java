@@ -6,7 +6,6 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.ServerConnection;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
@@ -36,7 +35,7 @@ import picocli.CommandLine.Parameters;
             "  caravan export letters/1 | grep '\"type\":\"value\"'"
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class ExportCommand extends ClientCommand {
+public final class ExportCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document; without it, all documents.")
     private @Nullable String name;
 
@@ -56,10 +55,6 @@ final class ExportCommand extends ClientCommand {
             names = "--resume",
             description = "Resume an interrupted export to this file, after its last complete document.")
     private boolean resume;
-
-    ExportCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected boolean onlyReads() {

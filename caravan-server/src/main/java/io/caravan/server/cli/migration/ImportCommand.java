@@ -6,7 +6,6 @@ import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.ImportSource;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.migration.Importer.Existing;
@@ -51,7 +50,7 @@ import picocli.CommandLine.Parameters;
             "  gunzip -c letters.ndjson.gz | caravan import --existing skip"
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class ImportCommand extends ClientCommand {
+public final class ImportCommand extends ClientCommand {
     private static final Path STANDARD_INPUT = Path.of("-");
 
     @Parameters(
@@ -87,10 +86,6 @@ final class ImportCommand extends ClientCommand {
     private boolean resume;
 
     private long rejected;
-
-    ImportCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected int exitCode() {

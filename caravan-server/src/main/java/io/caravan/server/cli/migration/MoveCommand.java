@@ -3,11 +3,10 @@ package io.caravan.server.cli.migration;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
-import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.SourceServer;
 import io.caravan.server.cli.client.TargetServer;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -43,7 +42,7 @@ import picocli.CommandLine.Parameters;
             "  caravan move letters/1 --to other.example:6380 --abandon"
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class MoveCommand extends ClientCommand {
+public final class MoveCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
     private @Nullable String name;
 
@@ -72,10 +71,6 @@ final class MoveCommand extends ClientCommand {
     private boolean forget;
 
     private boolean incomplete;
-
-    MoveCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected int exitCode() {

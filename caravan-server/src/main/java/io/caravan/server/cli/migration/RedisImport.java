@@ -5,8 +5,7 @@ import io.caravan.StoreConfig;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.Documents.Names;
-import io.caravan.server.cli.client.RedisConnection;
+import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
@@ -37,10 +36,6 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
     private static final int MAX_TYPE_CHARS = 32;
     /** The pause before a pass that may be unnecessary, because the last write to Redis may not have been to a list. */
     private static final long QUIET_PAUSE_MILLIS = 200;
-
-    interface Connector {
-        RedisConnection connect() throws IOException;
-    }
 
     /** Keys of one type other than list. */
     private static final class Others {
@@ -79,7 +74,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
      * @param existing the handling of a list whose name belongs to a document from another source
      * @param tell receives messages about lists that cannot be imported
      */
-    RedisImport(Connector redis, ServerConnection.Connector server, Existing existing, Consumer<String> tell)
+    RedisImport(ServerConnection.Connector redis, ServerConnection.Connector server, Existing existing, Consumer<String> tell)
             throws IOException {
         this.existing = existing;
         this.tell = tell;

@@ -5,8 +5,8 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.RedisConnection;
-import io.caravan.server.cli.client.RedisConnection.Bulk;
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.client.ServerConnection.Bulk;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -50,7 +50,7 @@ final class RedisLists implements AutoCloseable {
     /** The factor by which an estimate shrinks while smaller lists follow. */
     private static final double DECAY = 7.0 / 8;
 
-    private final RedisConnection redis;
+    private final ServerConnection redis;
     private final int maxValueBytes;
     private final Findings findings;
     private byte[] cursor = START;
@@ -77,7 +77,7 @@ final class RedisLists implements AutoCloseable {
      *
      * @param maxValueBytes the maximum length of a value; a list with a longer value cannot be imported
      */
-    RedisLists(RedisConnection redis, int maxValueBytes, Findings findings) {
+    RedisLists(ServerConnection redis, int maxValueBytes, Findings findings) {
         this.redis = redis;
         this.maxValueBytes = maxValueBytes;
         this.findings = findings;
@@ -149,7 +149,7 @@ final class RedisLists implements AutoCloseable {
     private void readShort(byte[] name, DocumentReceiver to) throws IOException {
         Map<String, Object> attributes = attributes(redis.integer());
         long count = redis.array(LONG_VALUES);
-        if (count == RedisConnection.NO_LIST) {
+        if (count == ServerConnection.NO_LIST) {
             others.add(name);
         } else if (count == LONG_VALUES) {
             for (long i = 0; i < count; i++) {
@@ -219,13 +219,13 @@ final class RedisLists implements AutoCloseable {
             redis.send("WATCH", name);
             redis.send("PTTL", name);
             redis.send("LLEN", name);
-            redis.text();
+            redis.status();
             Map<String, Object> attributes = attributes(redis.integer());
             long length = redis.integer();
             if (length <= 0) {
                 redis.send("UNWATCH");
-                redis.text();
-                if (length == RedisConnection.NO_LIST) {
+                redis.status();
+                if (length == ServerConnection.NO_LIST) {
                     others.add(name);
                 }
                 return;
@@ -280,7 +280,7 @@ final class RedisLists implements AutoCloseable {
     private boolean unchangedSinceWatch() {
         redis.send("MULTI");
         redis.send("EXEC");
-        redis.text();
+        redis.status();
         return redis.array(0) == 0;
     }
 
@@ -302,7 +302,7 @@ final class RedisLists implements AutoCloseable {
     private void reportOthers() {
         others.forEach(name -> redis.send("TYPE", name));
         for (byte[] name : others) {
-            String type = redis.text();
+            String type = redis.status();
             if (type.equals("list")) {
                 findings.changed(name);
             } else if (!type.equals("none")) {
@@ -334,7 +334,7 @@ final class RedisLists implements AutoCloseable {
     /** Whether a list of this name exists now. */
     boolean has(byte[] name) {
         redis.send("TYPE", name);
-        return redis.text().equals("list");
+        return redis.status().equals("list");
     }
 
     @Override

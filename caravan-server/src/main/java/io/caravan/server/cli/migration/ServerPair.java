@@ -2,7 +2,7 @@ package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
-import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.ServerConnection.LostException;
 import io.caravan.server.cli.common.UntilSignal;
 import java.io.IOException;

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.Documents.Value;
+import io.caravan.server.cli.client.DocumentClient.Value;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentImport.Replaced;

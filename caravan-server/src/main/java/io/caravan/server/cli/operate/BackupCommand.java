@@ -20,16 +20,18 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "backup",
         description = {
-            "Has a server copy its open store to the folder NAME of its --backup-dir, while it is used, and waits until the"
-                    + " copy is whole and durable. It is the store as it was at one moment, everything acknowledged"
-                    + " before the call included, and opens like the store itself. Until it is whole, the folder's name"
-                    + " ends with .partial; a backup that fails leaves nothing.",
-            "After two seconds the error stream tells how far it is. Ctrl-C ends the command, and not the backup. Needs the"
-                    + " permission admin."
+            "Backs up the open store of a server, into the directory NAME of its --backup-dir. Waits until the"
+                    + " backup is complete and durable, and prints its path, log position, number of files, and size."
+                    + " Requires the admin permission.",
+            "The backup contains the store as it was at one moment, including every write that was acknowledged"
+                    + " before the command started, and can be opened like the store. Until it is complete, the name"
+                    + " of its directory ends with .partial. Ctrl-C or a lost connection ends the command, but not"
+                    + " the backup."
         },
         exitCodeList = {
-            "0:the backup is whole and durable",
-            "1:failed: no server, no permission, no --backup-dir, a name in use, another backup under way, no space",
+            "0:the backup is complete and durable",
+            "1:no backup was made: no server, permission, backup directory, or space, the name is taken, or another"
+                    + " backup is running",
             "2:usage error"
         },
         footer = {
@@ -37,48 +39,50 @@ import picocli.CommandLine.Parameters;
             "  caravan backup before-update --json",
             "  caravan backup monday --server db.example:6380 --tls --user operator --password-file operator.secret"
         })
-final class BackupCommand extends ClientCommand {
+public final class BackupCommand extends ClientCommand {
     private static final double MILLIS_PER_SECOND = 1_000;
 
     @Parameters(
             paramLabel = "NAME",
-            description = "The new folder: 1 to 200 letters, digits, '-', '_' and '.', not '-' or '.' first.")
+            description = "Name of the new directory: 1 to 200 letters, digits, '-', '_', and '.', beginning with a"
+                    + " letter, a digit, or '_'.")
     private String name;
 
     @Override
     protected void run(Output output) throws IOException {
         // The progress requires a second connection, because the first one waits until the backup ends.
-        ServerConnection asking = connect();
+        ServerConnection observer = connect();
         try (ServerConnection connection = connect();
-                Progress shown = Progress.ticking(err(), console().showsProgress(), () -> howFar(asking))) {
+                Progress shown = showProgress(() -> progress(observer))) {
             print(make(connection), output);
         } finally {
-            asking.cut();
+            observer.cut();
         }
     }
 
     private Map<String, @Nullable Object> make(ServerConnection connection) {
         try {
-            return connection.askAtLeisure("CARAVAN.BACKUP", name);
+            return connection.callLongRunning("CARAVAN.BACKUP", name);
         } catch (ServerConnection.LostException lost) {
             throw ClientException.failed(
-                    lost.getMessage() + "; the backup may go on: 'caravan stat --all' says so (backup_in_progress)",
+                    lost.getMessage()
+                            + "; the backup may continue: 'caravan stat --all' reports this (backup_in_progress)",
                     lost);
         }
     }
 
-    private static String howFar(ServerConnection asking) {
+    private static String progress(ServerConnection observer) {
         try {
-            return howFar(asking.info());
+            return progress(observer.info());
         } catch (ClientException | ServerConnection.LostException problem) {
-            return "how far the backup is cannot be told: " + problem.getMessage();
+            return "the progress of the backup is not known: " + problem.getMessage();
         }
     }
 
-    static String howFar(ServerInfo info) {
+    static String progress(ServerInfo info) {
         long total = info.numberOrZero("backup_total_bytes");
         return total == 0
-                ? "the backup begins"
+                ? "the backup is starting"
                 : "copied " + Figures.size(info.numberOrZero("backup_done_bytes")) + " of " + Figures.size(total);
     }
 
@@ -88,9 +92,10 @@ final class BackupCommand extends ClientCommand {
         long bytes = number(made, "bytes");
         long lsn = number(made, "lsn");
         long millis = number(made, "millis");
-        String line = path + " has the store as it was at log position " + lsn + ": " + Figures.count(files, "file")
-                + ", " + Figures.size(bytes) + ", in "
-                + String.format(Locale.ROOT, "%.1f s", millis / MILLIS_PER_SECOND);
+        String line =
+                path + " contains the store as it was at log position " + lsn + ": " + Figures.count(files, "file")
+                        + ", " + Figures.size(bytes) + ", in "
+                        + String.format(Locale.ROOT, "%.1f s", millis / MILLIS_PER_SECOND);
         print(output, DocumentName.printable(line), fields -> {
             fields.writeStringField("path", path);
             fields.writeNumberField("files", files);

@@ -6,26 +6,29 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.operate.Verdict.Status;
 import java.io.IOException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** Reports the health of a server in one line and an exit code. */
 @Command(
         name = "check",
         description = {
-            "Says in one line how a server is, for monitoring systems that run Nagios's plugins: whether it answers"
-                    + " and takes writes, its free space, what its archive lags behind, how much log a start would replay,"
-                    + " and how soon it answers and acknowledges. The exit code is the status.",
-            "The line goes to the standard output, with the figures and their limits behind a bar. Needs the permission"
-                    + " admin. Changes nothing."
+            "Runs a Nagios-compatible health check. Prints one status line, with the measured values and their"
+                    + " limits after a vertical bar, and exits with the status. Requires the admin permission, and"
+                    + " changes nothing.",
+            "The status is always CRITICAL if the server does not reply, or its store rejects writes. Each option"
+                    + " sets two limits, or off, which disables the check."
         },
         exitCodeOnInvalidInput = 3,
         exitCodeList = {
             "0:OK",
-            "1:WARNING: a figure is beyond its limit; somebody should look",
-            "2:CRITICAL: the server does not answer or takes no writes, or a figure is far beyond its limit",
-            "3:UNKNOWN: no permission, a wrong password, a usage error"
+            "1:WARNING: a value exceeds its first limit, or the server cannot write to its archive yet",
+            "2:CRITICAL: a value exceeds its second limit, the server does not reply or rejects writes, or another"
+                    + " server owns the archive",
+            "3:UNKNOWN: missing permission, wrong password, or usage error"
         },
         footer = {
             "  caravan check",
@@ -33,9 +36,9 @@ import picocli.CommandLine.Mixin;
             "  caravan check --space 20,10 --overdue 30m,2h --replay off",
             "  caravan check --json"
         })
-final class CheckCommand extends ClientCommand {
+public final class CheckCommand extends ClientCommand {
     @Mixin
-    private CheckOptions options;
+    private Limits options;
 
     private Status status = Status.UNKNOWN;
 
@@ -61,5 +64,54 @@ final class CheckCommand extends ClientCommand {
     @Override
     protected int exitCode() {
         return status.exitCode();
+    }
+
+    /** The thresholds for a server's metrics. */
+    static final class Limits {
+        private static final String LABEL = "WARNING,CRITICAL";
+
+        @Option(
+                names = "--space",
+                paramLabel = LABEL,
+                defaultValue = "15%,5%",
+                converter = Thresholds.Percents.class,
+                description = "Minimum free space of the store's file system.")
+        Thresholds space;
+
+        @Option(
+                names = "--replay",
+                paramLabel = LABEL,
+                defaultValue = "1GiB,8GiB",
+                converter = Thresholds.Sizes.class,
+                description = "Maximum length of the log that recovery after a crash would replay. It grows if"
+                        + " checkpoints fail. The age of the last checkpoint is not checked, because a store without"
+                        + " writes needs no checkpoint.")
+        Thresholds replay;
+
+        @Option(
+                names = "--overdue",
+                paramLabel = LABEL,
+                defaultValue = "2h,12h",
+                converter = Thresholds.Times.class,
+                description = "Maximum time by which the archive exceeds the delay that archive-after allows. off"
+                        + " also disables the check of the owner.")
+        Thresholds overdue;
+
+        @Option(
+                names = "--answer",
+                paramLabel = LABEL,
+                defaultValue = "500ms,5s",
+                converter = Thresholds.Times.class,
+                description = "Maximum time to connect and to receive a reply.")
+        Thresholds answer;
+
+        @Option(
+                names = "--ack",
+                paramLabel = LABEL,
+                defaultValue = "500ms,5s",
+                converter = Thresholds.Times.class,
+                description = "Maximum 99th percentile of the time from a write to its acknowledgement, since the"
+                        + " server started.")
+        Thresholds ack;
     }
 }

@@ -65,7 +65,7 @@ final class LiveScreen implements AutoCloseable {
     }
 
     /** Handles key presses for this time. Returns false as soon as the user has pressed the key to quit. */
-    boolean obeyKeys(Duration time) throws IOException {
+    boolean handleKeys(Duration time) throws IOException {
         long endNanos = System.nanoTime() + time.toNanos();
         long leftNanos = time.toNanos();
         while (leftNanos > 0) {
@@ -118,7 +118,7 @@ final class LiveScreen implements AutoCloseable {
             footer.add(new AttributedString(DocumentName.printable(problem), Screen.ALARM));
         }
         footer.add(new AttributedString(
-                "q quits, p " + (paused ? "GOES ON" : "pauses") + ", s sorts, now by " + order.column(),
+                "q quits, p " + (paused ? "RESUMES" : "pauses") + ", s sorts, now by " + order.column(),
                 AttributedStyle.INVERSE));
         return footer;
     }

@@ -3,10 +3,10 @@ package io.caravan.server.cli.operate;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ServerConnection;
-import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.operate.Rates.Busy;
 import io.caravan.server.cli.operate.Rates.Order;
+import io.caravan.server.cli.operate.Rates.Sample;
 import io.caravan.server.config.Quantities;
 import java.io.IOException;
 import java.time.Duration;
@@ -23,12 +23,13 @@ import picocli.CommandLine.Option;
 @Command(
         name = "top",
         description = {
-            "Shows what a server does: appends, reads and forces in a second, how soon it acknowledges, its log,"
-                    + " checkpoints, space and archive, and the busiest clients, until Ctrl-C. On a terminal the picture is"
-                    + " drawn in place, cut to its size, and keys work: q quits, p or space pauses, s sorts the clients by"
-                    + " the next column. Else each picture follows the last, without colours. If the connection is lost,"
-                    + " waits for the server.",
-            "As JSON, each picture is a line: the rates, and all that the server tells. Needs the permission admin."
+            "Shows the activity of a server until Ctrl-C: rates, acknowledgement times, log, checkpoints, space,"
+                    + " archive, and the clients that sent the most commands over RESP. If the connection is lost,"
+                    + " waits for the server. Requires the admin permission.",
+            "On a terminal, the command redraws the screen, and these keys work: q quits, p or space pauses or"
+                    + " resumes, s sorts the clients by the next column. Otherwise, it prints one sample after"
+                    + " another, as lines without color. As JSON, each sample is one line: the rates, then the"
+                    + " sections of 'caravan stat --json'."
         },
         footer = {
             "  caravan top",
@@ -37,7 +38,7 @@ import picocli.CommandLine.Option;
             "  caravan top --server db.example:6380 --tls --password-file admin.secret"
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class TopCommand extends ClientCommand {
+public final class TopCommand extends ClientCommand {
     private static final Duration SHORTEST = Duration.ofMillis(100);
 
     @Option(
@@ -45,27 +46,19 @@ final class TopCommand extends ClientCommand {
             paramLabel = "TIME",
             defaultValue = "2s",
             converter = Quantities.Time.class,
-            description = "Time between two looks, over which the rates are; 100ms or more.")
+            description = "Time between two samples, over which the rates are computed; at least 100ms.")
     private Duration interval;
 
-    @Option(names = "--count", paramLabel = "N", description = "Stop after this many pictures.")
+    @Option(names = "--count", paramLabel = "N", description = "Number of samples after which the command ends.")
     private @Nullable Long count;
 
-    @Option(names = "--once", description = "Show one picture, of one --interval, and stop; short for --count 1.")
+    @Option(names = "--once", description = "Show one sample and end; short for --count 1.")
     private boolean once;
 
-    @Option(
-            names = "--clients",
-            paramLabel = "N",
-            defaultValue = "5",
-            description = "How many of the busiest clients to show.")
+    @Option(names = "--clients", paramLabel = "N", defaultValue = "5", description = "Number of clients to show.")
     private int clients;
 
     private @Nullable ServerConnection connection;
-
-    TopCommand(Console console) {
-        super(console);
-    }
 
     @Override
     protected boolean onlyReads() {
@@ -74,8 +67,8 @@ final class TopCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        check(interval.compareTo(SHORTEST) >= 0, "--interval must be 100ms or more");
-        check(clients >= 0, "--clients must be 0 or more");
+        check(interval.compareTo(SHORTEST) >= 0, "--interval must be at least 100ms");
+        check(clients >= 0, "--clients must be at least 0");
         check(!once || count == null, "--once and --count exclude each other");
         long most = once ? 1 : atLeast(1, count, "--count", Long.MAX_VALUE);
         try {
@@ -130,25 +123,25 @@ final class TopCommand extends ClientCommand {
 
     /** Returns the next sample after an interval, or once the server is reachable again, or null if the user quits. */
     private @Nullable Sample next(Output output, @Nullable LiveScreen screen) throws IOException {
-        String told = "";
+        String reported = "";
         while (true) {
             if (screen == null) {
                 pause(interval);
-            } else if (!screen.obeyKeys(interval)) {
+            } else if (!screen.handleKeys(interval)) {
                 return null;
             }
             try {
                 return sample();
             } catch (ServerConnection.LostException lost) {
                 disconnect();
-                String message = lost.getMessage() + "; waiting for it";
+                String message = lost.getMessage() + "; waiting for the server";
                 if (screen != null) {
                     screen.showProblem(message);
-                } else if (!message.equals(told)) {
+                } else if (!message.equals(reported)) {
                     output.flush();
                     tell(message);
                 }
-                told = message;
+                reported = message;
             }
         }
     }

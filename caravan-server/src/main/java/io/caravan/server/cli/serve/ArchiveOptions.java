@@ -33,10 +33,9 @@ final class ArchiveOptions {
             names = "--archive",
             paramLabel = "URL",
             defaultValue = AUTO,
-            description =
-                    "Where documents that have changed are copied to: file:DIR, s3://BUCKET/PREFIX, auto, which is"
-                            + " the folder of the data with '-archive' behind its name and in a cluster none, or none. Credentials come from where the AWS SDK"
-                            + " looks for them: environment, profile, instance.")
+            description = "Location of the archive: file:DIR, s3://BUCKET/PREFIX, auto, or none. auto is the"
+                    + " directory whose name is that of --data with -archive appended; in a cluster, it is none. The"
+                    + " AWS SDK finds credentials in the environment, its files, or the role of the machine.")
     private String archive;
 
     @Mixin
@@ -47,14 +46,14 @@ final class ArchiveOptions {
             paramLabel = "TIME",
             defaultValue = "30m",
             converter = Quantities.Time.class,
-            description = "Greatest age of a change that is not archived, 1s or more.")
+            description = "Maximum time until a write is archived, at least 1s. A space may have a different value.")
     private Duration after;
 
     @Option(
             names = "--archive-concurrency",
             paramLabel = "COUNT",
             defaultValue = "8",
-            description = "Documents that are archived at a time, from 1 to 256.")
+            description = "Number of documents that are archived concurrently, from 1 to 256.")
     private int concurrency;
 
     @Option(
@@ -62,7 +61,7 @@ final class ArchiveOptions {
             paramLabel = "SIZE",
             defaultValue = "64MiB",
             converter = Quantities.Bytes.class,
-            description = "What is written to the archive in a second at most, 0 for no bound.")
+            description = "Maximum bytes written to the archive per second; 0 for no limit.")
     private long bytesPerSecond;
 
     @Option(
@@ -71,7 +70,7 @@ final class ArchiveOptions {
             fallbackValue = "true",
             defaultValue = "false",
             paramLabel = "BOOL",
-            description = "Archive what has changed before the server stops, as far as --stop-timeout allows.")
+            description = "Archive changed documents before the server stops, as far as --stop-timeout allows.")
     private boolean onStop;
 
     @Option(
@@ -80,8 +79,8 @@ final class ArchiveOptions {
             fallbackValue = "true",
             defaultValue = "false",
             paramLabel = "BOOL",
-            description = "Fetch a document that the store lacks from the archive when it is first asked for. A store"
-                    + " with nothing in it takes the archive over.")
+            description = "When a client requests a document that the store lacks, fetch the document from the"
+                    + " archive. A server with an empty store takes ownership of the archive.")
     private boolean hydrate;
 
     @Option(
@@ -90,9 +89,8 @@ final class ArchiveOptions {
             fallbackValue = "true",
             defaultValue = "false",
             paramLabel = "BOOL",
-            description =
-                    "Take the archive over although another copy of this store has done so since, or begin it anew"
-                            + " where it was lost. For one start.")
+            description = "Take ownership of the archive even if another copy of this store owns it now, or recreate"
+                    + " the archive if it was lost. For one start only.")
     private boolean takeover;
 
     @Option(
@@ -100,37 +98,37 @@ final class ArchiveOptions {
             paramLabel = "TIME",
             defaultValue = "6h",
             converter = Quantities.TimeOrOff.class,
-            description =
-                    "Time between two rounds that remove old generations, deleted documents and leftovers from the"
-                            + " archive, 1s or more, or off to remove nothing.")
+            description = "Time between two rounds that prune the archive, at least 1s, or off.")
     private Duration pruneEvery;
 
     @Option(
             names = "--archive-keep",
             paramLabel = "COUNT",
             defaultValue = PrunePolicy.DEFAULT_GENERATIONS,
-            description = "How many of a document's newest generations stay, whatever their age, 1 or more.")
+            description = "Number of newest generations of a document to keep, at least 1. A space may have a"
+                    + " different value for this setting and the next two.")
     private int keep;
 
     @Option(
             names = "--archive-keep-days",
             paramLabel = "DAYS",
             defaultValue = PrunePolicy.DEFAULT_AGE_DAYS,
-            description = "Generations that are not older stay too; 0 for none.")
+            description = "Maximum age in days of the generations that are also kept; 0 for none.")
     private int keepDays;
 
     @Option(
             names = "--archive-keep-daily",
             paramLabel = "DAYS",
             defaultValue = PrunePolicy.DEFAULT_DAYS,
-            description = "For so many days, the newest generation of each day stays too; 0 for none.")
+            description =
+                    "Number of days for which the newest generation of each day (UTC) is also kept; 0 for" + " none.")
     private int keepDaily;
 
     @Option(
             names = "--archive-retain",
             paramLabel = "DAYS",
             defaultValue = PrunePolicy.DEFAULT_RETAIN_DAYS,
-            description = "How long deleted documents can still be restored, 1 or more.")
+            description = "Number of days for which deleted documents can be restored, at least 1.")
     private int retainDays;
 
     @Option(
@@ -138,15 +136,15 @@ final class ArchiveOptions {
             paramLabel = "TIME",
             defaultValue = "off",
             converter = Quantities.TimeOrOff.class,
-            description = "Time between two drills, which restore a sample of the archive to a store of their own and"
-                    + " compare, 1s or more, or off.")
+            description = "Time between two drills, at least 1s, or off. A drill restores a sample of the archive to"
+                    + " a scratch store and compares it with the documents.")
     private Duration drillEvery;
 
     @Option(
             names = "--drill-sample",
             paramLabel = "COUNT",
             defaultValue = "100",
-            description = "Documents that a drill restores, from 1 to 1000000.")
+            description = "Number of documents that a drill restores, from 1 to 1000000.")
     private int drillSample;
 
     /**

@@ -30,12 +30,11 @@ final class ClusterOptions {
     @Option(
             names = "--cluster-file",
             paramLabel = "FILE",
-            description =
-                    "The hosts of the cluster that this server is one of, and their addresses, which replace --resp"
-                            + " and --http; the same file on each. docs/cluster/deploy.md describes it.")
+            description = "File with the nodes of the cluster, the same on each node. Its addresses replace --resp"
+                    + " and --http.")
     private @Nullable Path file;
 
-    @Option(names = "--cluster-node", paramLabel = "ID", description = "Which of the file's hosts this server is.")
+    @Option(names = "--cluster-node", paramLabel = "ID", description = "Id of this node in the cluster file.")
     private @Nullable String host;
 
     @Option(
@@ -44,7 +43,8 @@ final class ClusterOptions {
             fallbackValue = "true",
             defaultValue = "false",
             paramLabel = "BOOL",
-            description = "This is the host's first start, in a new cluster. Refused when its directory is not empty.")
+            description = "Marks the first start of this node, in a new cluster. Rejected if the directory is not"
+                    + " empty.")
     private boolean create;
 
     @Option(
@@ -53,8 +53,8 @@ final class ClusterOptions {
             fallbackValue = "true",
             defaultValue = "false",
             paramLabel = "BOOL",
-            description = "This is the host's first start, in a cluster that is there already: it waits until 'caravan"
-                    + " cluster add' or 'replace' names it. Refused when its directory is not empty.")
+            description = "Marks the first start of this node, in an existing cluster: the node waits for 'caravan"
+                    + " cluster add' or 'replace'. Rejected if the directory is not empty.")
     private boolean join;
 
     @Option(
@@ -62,8 +62,8 @@ final class ClusterOptions {
             paramLabel = "TIME",
             defaultValue = "1s",
             converter = Quantities.Time.class,
-            description = "How long a host waits for a leader that is silent before it stands for election, from 50ms;"
-                    + " twice that at most.")
+            description = "Minimum election timeout, the time for which a node waits for a silent leader before it"
+                    + " starts an election, from 50ms to 1m. The maximum is twice this time.")
     private Duration election;
 
     @Option(
@@ -71,38 +71,36 @@ final class ClusterOptions {
             paramLabel = "SIZE",
             defaultValue = "4GiB",
             converter = Quantities.Bytes.class,
-            description =
-                    "How much of the Raft log is kept for hosts that are behind, from 1MiB. A host that lacks more when"
-                            + " it comes back is sent all files of the leader's store.")
+            description = "Length of the Raft log that a node keeps for nodes that lag behind, at least 1MiB. A node"
+                    + " that lags further behind receives a snapshot of the leader's store.")
     private long keptLog;
 
     @Option(
             names = "--cluster-reads",
             paramLabel = "WHO",
             defaultValue = "leader",
-            description =
-                    "How the host that leads makes sure that what it answers is not old: leader (not at all, so that it"
-                            + " may be for a moment after another has taken over), strict (a majority confirms that it leads).")
+            description = "Read consistency: leader, or linearizable, for which a quorum confirms leadership. Should"
+                    + " be the same on all nodes, because the setting of the leader applies.")
     private Reads reads;
 
     @Option(
             names = "--cluster-cert",
             paramLabel = "FILE",
-            description =
-                    "This host's certificate for other hosts and the intermediate ones, PEM. With it hosts speak TLS"
-                            + " and prove to each other who they are.")
+            description = "File with the certificate that this node presents to other nodes, and the intermediate"
+                    + " certificates, PEM. The nodes then use TLS and authenticate each other.")
     private @Nullable Path cert;
 
     @Option(
             names = "--cluster-key",
             paramLabel = "FILE",
-            description = "The certificate's private key, PEM (PKCS #8), without a password.")
+            description = "File with the private key of this certificate, PEM (PKCS #8), without a password.")
     private @Nullable Path key;
 
     @Option(
             names = "--cluster-ca",
             paramLabel = "FILE",
-            description = "The authority that signs the certificates of all hosts, PEM; of --tls-cert, too.")
+            description = "File with the authorities that sign the certificates of all nodes, and that of"
+                    + " --tls-cert, PEM.")
     private @Nullable Path ca;
 
     enum Reads {
@@ -112,12 +110,10 @@ final class ClusterOptions {
 
     /** Whether the server is a single server, not a node of a cluster. */
     boolean alone() {
-        check(
-                (file == null) == (host == null),
-                "--cluster-file and --cluster-node need each other: which hosts there are, and which this is");
+        check((file == null) == (host == null), "--cluster-file and --cluster-node require each other");
         check(
                 file != null || reads == Reads.LEADER,
-                "--cluster-reads linearizable needs --cluster-file: the reads of a server alone are linearizable");
+                "--cluster-reads linearizable requires --cluster-file: the reads of a single server are linearizable");
         return file == null;
     }
 
@@ -132,11 +128,11 @@ final class ClusterOptions {
         check(
                 Stream.of(cert, key, ca).allMatch(Objects::isNull)
                         || Stream.of(cert, key, ca).allMatch(Objects::nonNull),
-                "--cluster-cert, --cluster-key and --cluster-ca need each other");
+                "--cluster-cert, --cluster-key and --cluster-ca require each other");
         check(
                 !tls || ca != null,
-                "--tls-cert in a cluster needs --cluster-cert, --cluster-key and --cluster-ca, as hosts pass requests on"
-                        + " to each other");
+                "--tls-cert in a cluster requires --cluster-cert, --cluster-key and --cluster-ca, because nodes forward"
+                        + " requests to each other");
         if (cert != null && key != null) {
             PemPair.read(cert, key);
         }
@@ -181,12 +177,12 @@ final class ClusterOptions {
     }
 
     private GroupConfig.Start firstStart(Cluster cluster) {
-        check(!create || !join, "--cluster-create is for a new cluster, --cluster-join for one that is there already");
+        check(!create || !join, "--cluster-create is for a new cluster, --cluster-join for an existing one");
         int hosts = cluster.hosts().size();
         check(
                 !create || hosts == 3 || hosts == 5,
-                "a new cluster has three or five hosts, and so has each of its groups, so that a majority is left when one"
-                        + " or two are lost; there are "
+                "a new cluster and each of its Raft groups have three or five nodes, so that a majority survives the"
+                        + " loss of one or two nodes; there are "
                         + hosts);
         if (join) {
             return GroupConfig.Start.JOIN;
@@ -204,8 +200,8 @@ final class ClusterOptions {
         try (Stream<Path> found = Files.list(data)) {
             if (!found.allMatch(ours::contains)) {
                 throw new StoreDirectoryException(
-                        data + " holds something else than the files of a cluster's host, such as"
-                                + " a store that was served alone: choose another directory with --data");
+                        data + " contains other files than those of a cluster node, such as a store of a single server:"
+                                + " choose another directory with --data");
             }
         }
     }

@@ -21,7 +21,7 @@ final class LimitOptions {
             names = "--max-connections",
             paramLabel = "COUNT",
             defaultValue = "10000",
-            description = "Connections at a time. One more is told so, and closed.")
+            description = "Maximum number of connections. Excess connections get an error and are closed.")
     private int maxConnections;
 
     @Option(
@@ -29,9 +29,8 @@ final class LimitOptions {
             paramLabel = "COUNT",
             defaultValue = "auto",
             converter = Quantities.Connections.class,
-            description =
-                    "How many of them one address may have (an IPv6 network of 64 bits counts as one); auto is half."
-                            + " Connections from this machine are not counted.")
+            description = "Maximum number of connections from one address or IPv6 /64 network; auto is half of"
+                    + " --max-connections. Connections from this machine are not counted.")
     private int maxConnectionsPerAddress;
 
     @Option(
@@ -39,8 +38,8 @@ final class LimitOptions {
             paramLabel = "SIZE",
             defaultValue = "16MiB",
             converter = Quantities.Bytes.class,
-            description = "Bytes of requests that wait for their answers, for each connection; then the server reads no"
-                    + " more from it until they are answered.")
+            description = "Maximum bytes of requests that wait for their replies, for each connection. Beyond this,"
+                    + " the server stops reading from the connection.")
     private long maxInFlightBytes;
 
     @Option(
@@ -48,8 +47,8 @@ final class LimitOptions {
             paramLabel = "SIZE",
             defaultValue = "auto",
             converter = Quantities.BytesOrAuto.class,
-            description = "The same for all connections together; auto is a quarter of Java's memory, and at least"
-                    + " 64MiB.")
+            description = "Maximum bytes of requests that wait for their replies, for all connections together; auto"
+                    + " is a quarter of the JVM heap, and at least 64MiB.")
     private long maxInFlightTotalBytes;
 
     @Option(
@@ -57,18 +56,17 @@ final class LimitOptions {
             paramLabel = "SIZE",
             defaultValue = "auto",
             converter = Quantities.BytesOrAuto.class,
-            description =
-                    "Bytes of answers that clients have not taken, for all connections together. Then reads wait, and"
-                            + " clients that take nothing for 5 s are closed, those with the most first. auto is a quarter of"
-                            + " Java's memory, and at least 64MiB.")
+            description = "Maximum bytes of replies that clients have not received, for all connections together."
+                    + " Beyond this, reads wait, and clients that receive nothing for 5 s are disconnected, those"
+                    + " with the most bytes first. auto is a quarter of the JVM heap, and at least 64MiB.")
     private long maxAnswersTotalBytes;
 
     @Option(
             names = "--max-pipeline",
             paramLabel = "COUNT",
             defaultValue = "1024",
-            description = "RESP requests that wait for their answers, for each connection. Over HTTP one is taken at a"
-                    + " time.")
+            description = "Maximum number of RESP requests that wait for their replies, for each connection. An HTTP"
+                    + " connection can have only one such request.")
     private int maxPipeline;
 
     @Option(
@@ -76,9 +74,8 @@ final class LimitOptions {
             paramLabel = "TIME",
             defaultValue = "30s",
             converter = Quantities.Time.class,
-            description = "How long a request may take to come whole, or its connection is closed. So long may a new"
-                    + " connection take, too, for its first request over HTTP, and over RESP for authentication where that"
-                    + " is required.")
+            description = "Maximum time for a request to arrive completely, and for a new connection to send its"
+                    + " first HTTP request or to authenticate over RESP.")
     private Duration requestTimeout;
 
     @Option(
@@ -86,9 +83,7 @@ final class LimitOptions {
             paramLabel = "TIME",
             defaultValue = "auto",
             converter = Quantities.TimeOffOrAuto.class,
-            description =
-                    "How long a connection may be idle before it is closed, or off; auto is 2m for HTTP, and off for"
-                            + " RESP.")
+            description = "Maximum idle time of a connection, or off; auto is 2m for HTTP, and off for RESP.")
     private @Nullable Duration idleTimeout;
 
     @Option(
@@ -96,9 +91,8 @@ final class LimitOptions {
             paramLabel = "TIME",
             defaultValue = "15s",
             converter = Quantities.TimeOrOff.class,
-            description =
-                    "How often an event stream over HTTP sends a comment, so that proxies do not end it while there"
-                            + " are no events; at least 1s, or off.")
+            description = "Time between the comments that keep proxies from closing an idle HTTP event stream, at"
+                    + " least 1s, or off.")
     private Duration heartbeat;
 
     /**

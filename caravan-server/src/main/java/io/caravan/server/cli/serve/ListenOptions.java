@@ -21,7 +21,7 @@ final class ListenOptions {
             paramLabel = "HOST:PORT",
             defaultValue = "127.0.0.1:6380",
             converter = HostPort.Converter.class,
-            description = "Where to listen for RESP; port 0 is any that is free.")
+            description = "RESP listen address. With port 0, the server chooses a free port.")
     private HostPort resp;
 
     @Option(
@@ -29,7 +29,7 @@ final class ListenOptions {
             paramLabel = "HOST:PORT",
             defaultValue = "127.0.0.1:4437",
             converter = HostPort.Converter.class,
-            description = "Where to listen for HTTP; port 0 is any that is free.")
+            description = "HTTP listen address. With port 0, the server chooses a free port.")
     private HostPort http;
 
     @Option(
@@ -38,15 +38,15 @@ final class ListenOptions {
             fallbackValue = "true",
             defaultValue = "false",
             paramLabel = "BOOL",
-            description = "Allow an address that other machines can reach although no secret is required.")
+            description = "Allow addresses that other machines can reach even if authentication is disabled.")
     private boolean insecure;
 
     @Option(
             names = "--transport",
             paramLabel = "KIND",
             defaultValue = "auto",
-            description = "How sockets are served: nio (anywhere), epoll or io_uring (Linux), or auto, which is"
-                    + " epoll on Linux and nio elsewhere.")
+            description = "Socket transport: nio, epoll, io_uring, or auto, which is epoll if the machine supports"
+                    + " it, else nio.")
     private String transport;
 
     @Option(
@@ -54,7 +54,8 @@ final class ListenOptions {
             paramLabel = "COUNT",
             defaultValue = "auto",
             converter = Quantities.Threads.class,
-            description = "Threads that serve connections; auto is one for two processors.")
+            description = "Number of event loops that serve connections, up to 1024; auto is one for every two"
+                    + " processors.")
     private int loops;
 
     @Option(
@@ -62,7 +63,8 @@ final class ListenOptions {
             paramLabel = "COUNT",
             defaultValue = "auto",
             converter = Quantities.Threads.class,
-            description = "Threads that read from the store; auto is two for each processor, and at least 4.")
+            description = "Number of threads that read from the store, up to 1024; auto is two for each processor,"
+                    + " and at least 4.")
     private int readers;
 
     InetSocketAddress resp() throws IOException {
@@ -95,8 +97,8 @@ final class ListenOptions {
         check(
                 insecure || proved || address.getAddress().isLoopbackAddress(),
                 "the peer address " + HostPort.format(address)
-                        + " can be reached from other machines, and hosts need not prove who they are; use --cluster-cert,"
-                        + " --cluster-key and --cluster-ca, or --insecure if the network is trusted");
+                        + " can be reached from other machines, and nodes do not authenticate each other; use"
+                        + " --cluster-cert, --cluster-key and --cluster-ca, or --insecure if the network is trusted");
     }
 
     /**

@@ -23,25 +23,28 @@ final class ProcessOptions {
     @Option(
             names = Settings.CONFIG_OPTION,
             paramLabel = "FILE",
-            description = "A file of settings, named as these options are, one a line: max-value = 2MiB.")
+            description = "File of settings, one on each line, named as these options: max-value = 2MiB.")
     private @Nullable Path config;
 
-    @Option(names = "--print-config", description = "Print every setting, its value and its source, and exit.")
+    @Option(
+            names = "--print-config",
+            description = "Print every setting with its value and source, without secrets, and" + " exit.")
     private boolean printConfig;
 
     @Option(
             names = "--log-format",
             paramLabel = "FORMAT",
             defaultValue = "text",
-            description = "How the log is written, to standard error: text, or json, one object a line.")
+            description = "Format of the log, which is written to standard error: text, or json, which is one object"
+                    + " on each line.")
     private LogFormat logFormat;
 
     @Option(
             names = "--log-level",
             paramLabel = "LEVEL",
             defaultValue = "info",
-            description =
-                    "How much is logged: error, warn, info, debug or trace. CONFIG SET loglevel changes it later.")
+            description = "Level of the log: error, warn, info, debug, or trace. CONFIG SET loglevel changes it"
+                    + " while the server runs.")
     private LogLevel logLevel;
 
     @Option(
@@ -49,7 +52,7 @@ final class ProcessOptions {
             paramLabel = "TIME",
             defaultValue = "10s",
             converter = Quantities.Time.class,
-            description = "How long a stop may take before the process is killed.")
+            description = "Maximum duration of a stop, after which the process is killed.")
     private Duration stopTimeout;
 
     boolean printConfig() {

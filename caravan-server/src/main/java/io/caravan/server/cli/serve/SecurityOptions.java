@@ -30,54 +30,52 @@ final class SecurityOptions {
     @Option(
             names = "--auth-file",
             paramLabel = "FILE",
-            description = "Users, their secrets, and what they may do; read again when it changes.")
+            description = "File with users, their secrets, and their permissions. Read again when it changes.")
     private @Nullable Path authFile;
 
     @Option(
             names = "--password-file",
             paramLabel = "FILE",
-            description = "One secret that allows everything; read again when it changes. The environment variable "
-                    + PASSWORD_VARIABLE + " may hold it instead.")
+            description = "File with one secret that grants every permission. Read again when it changes."
+                    + " Alternatively, set CARAVAN_PASSWORD.")
     private @Nullable Path passwordFile;
 
     @Option(
             names = "--tls-cert",
             paramLabel = "FILE",
-            description =
-                    "The server's certificate and the intermediate ones, PEM. With it all ports speak TLS only; read"
-                            + " again when it changes.")
+            description = "File with the server's certificate and the intermediate certificates, PEM. All ports then"
+                    + " accept only TLS. Read again when it changes.")
     private @Nullable Path tlsCert;
 
     @Option(
             names = "--tls-key",
             paramLabel = "FILE",
-            description = "The certificate's private key, PEM (PKCS #8), without a password.")
+            description = "File with the private key of the certificate, PEM (PKCS #8), without a password.")
     private @Nullable Path tlsKey;
 
     @Option(
             names = "--tls-ca",
             paramLabel = "FILE",
-            description =
-                    "The authorities that sign clients' certificates, PEM. With it every client needs a certificate.")
+            description = "File with the authorities that sign client certificates, PEM. Every client then needs a"
+                    + " certificate.")
     private @Nullable Path tlsCa;
 
     @Option(
             names = "--allow-origin",
             paramLabel = "ORIGIN",
             split = ",",
-            description = "A web origin, such as https://app.example, or * for all, whose pages may use HTTP where no"
-                    + " secret is required; separate several by commas, or repeat the option. Pages of this"
-                    + " machine always may.")
+            description = "Web origins, such as https://app.example, whose pages may use HTTP while authentication"
+                    + " is disabled, or * for all. Separate several by commas, or repeat the option. Pages of this"
+                    + " machine are always allowed.")
     private List<String> allowedOrigins = List.of();
 
     @Option(
             names = "--allow-host",
             paramLabel = "NAME",
             split = ",",
-            description = "A name, or * for all, that the Host header of requests may have where no secret is required;"
-                    + " separate several by commas, or repeat the option. The names of this machine and the hosts"
-                    + " of --allow-origin are always allowed, and IP addresses unless --http is a loopback"
-                    + " address.")
+            description = "Names, or * for all, that the Host header may contain while authentication is disabled."
+                    + " Separate several by commas, or repeat the option. Always allowed: the names of this machine,"
+                    + " the hosts of --allow-origin, and IP addresses unless --http is a loopback address.")
     private List<String> allowedHosts = List.of();
 
     /**
@@ -145,8 +143,8 @@ final class SecurityOptions {
      */
     @Nullable
     Tls tls(Consumer<FileWatch.Reloadable> watched) throws IOException {
-        check((tlsCert == null) == (tlsKey == null), "--tls-cert and --tls-key need each other");
-        check(tlsCa == null || tlsCert != null, "--tls-ca needs --tls-cert and --tls-key");
+        check((tlsCert == null) == (tlsKey == null), "--tls-cert and --tls-key require each other");
+        check(tlsCa == null || tlsCert != null, "--tls-ca requires --tls-cert and --tls-key");
         if (tlsCert == null || tlsKey == null) {
             return null;
         }

@@ -1,7 +1,5 @@
 package io.caravan.server.cli.serve;
 
-import static io.caravan.server.config.Quantities.check;
-
 import io.caravan.Durability;
 import io.caravan.Shards;
 import io.caravan.StoreConfig;
@@ -12,11 +10,13 @@ import io.caravan.server.app.ServerConfig;
 import io.caravan.server.app.Shutdown;
 import io.caravan.server.app.WarmUp;
 import io.caravan.server.archive.push.ArchiveConfig;
-import io.caravan.server.cli.common.VersionProvider;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.doctor.MachineChecks;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.FileWatch;
 import io.caravan.server.config.HostPort;
+import io.caravan.server.config.Quantities;
+import io.caravan.server.config.Setting;
 import io.caravan.server.config.Settings;
 import io.caravan.server.document.Backups;
 import io.caravan.server.net.FatalErrors;
@@ -34,7 +34,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
@@ -44,41 +43,39 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ParameterException;
 
 /** Opens a store and serves it until a signal stops the process. */
 @Command(
         name = "serve",
-        description = "Serves a store over RESP, the protocol of Redis, and over HTTP, until SIGTERM or SIGINT.",
-        mixinStandardHelpOptions = true,
-        versionProvider = VersionProvider.class,
-        showDefaultValues = true,
-        sortOptions = false,
-        abbreviateSynopsis = true,
-        footer = {
-            "",
+        description = {
+            "Serves a store over RESP, the protocol of Redis, and over HTTP, until SIGTERM or SIGINT.",
             "Every option can also be set in the environment (--max-value as CARAVAN_MAX_VALUE) or in the file of"
                     + " --config (max-value = 2MiB). The command line overrides the environment, which overrides the"
-                    + " file.",
-            "",
-            "Examples:",
+                    + " file."
+        },
+        exitCodeList = {
+            "0:the server stopped cleanly",
+            "1:the server could not start, did not stop cleanly, or is a cluster node that could not continue",
+            "2:usage error, or a wrong setting",
+            "3:fatal error: the JVM heap is exhausted, the JVM has failed, or an event loop has ended"
+        },
+        footer = {
             "  caravan serve",
             "      on this machine only, with the data in ./data",
             "  caravan serve --resp 0.0.0.0:6380 --auth-file users \\",
             "      --tls-cert cert.pem --tls-key key.pem",
             "      for other machines, with secrets and over TLS",
             "  CARAVAN_DATA=/var/lib/caravan caravan serve --print-config",
-            "      shows what would be in force, and why",
+            "      shows the effective settings and their sources",
             "  caravan serve --cluster-file cluster.properties --cluster-node a --cluster-create",
-            "      as a host of a new cluster, see 'caravan cluster --help'",
-            "",
-            "Exit codes: 0 stopped cleanly; 1 could not start, or not stop cleanly; 2 wrong usage."
+            "      as a node of a new cluster, see 'caravan cluster --help'"
         })
-public final class ServeCommand extends SettingsCommand implements Callable<Integer> {
+public final class ServeCommand extends SettingsCommand {
     /** The time after which a starting server logs its steps. */
     private static final int SLOW_SECONDS = 2;
+
+    private static final String ROW = "%-20s  %-24s  %s";
 
     private final List<FileWatch> watches = new ArrayList<>();
 
@@ -94,13 +91,12 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     }
 
     @Override
-    public Integer call() throws IOException {
+    protected void run(Output output) throws IOException {
         if (processOptions.printConfig()) {
-            SettingsTable.print(
-                    spec.commandLine().getParseResult(),
-                    settings,
-                    spec.commandLine().getOut());
-            return CommandLine.ExitCode.OK;
+            for (Setting row : settings()) {
+                output.line(String.format(Locale.ROOT, ROW, row.name(), row.value(), row.source()));
+            }
+            return;
         }
         served = true;
         processOptions.setUpLog();
@@ -110,19 +106,6 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
             serve(store, checked(() -> serverConfig(store, listenOptions.resp(), listenOptions.http(), null)));
         } else {
             serveInCluster();
-        }
-        return CommandLine.ExitCode.OK;
-    }
-
-    private interface Settled<T> {
-        T get() throws IOException;
-    }
-
-    private <T> T checked(Settled<T> settings) throws IOException {
-        try {
-            return settings.get();
-        } catch (IllegalArgumentException wrong) {
-            throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
         }
     }
 
@@ -141,16 +124,11 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         StartSteps steps = startSteps("warms up");
         warmUp(config).join();
         steps.next("opens the replica and the Raft log in " + storeOptions.data());
-        ClusterServer host = ClusterServer.start(
-                group,
-                config,
-                SettingsTable.rows(spec.commandLine().getParseResult(), settings),
-                cluster,
-                storeOptions.backupDirectory());
+        ClusterServer host = ClusterServer.start(group, config, settings(), cluster, storeOptions.backupDirectory());
         steps.end();
         Shutdown shutdown = new Shutdown(host::stop, processOptions.stopTimeout());
         stopWith(shutdown);
-        say("caravan is host " + cluster.self().id() + " of "
+        say("caravan is node " + cluster.self().id() + " of "
                 + (cluster.groups().size() == 1
                         ? ""
                         : "the slots " + cluster.group().slots() + ", ") + "cluster "
@@ -159,8 +137,8 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
                 + storeOptions.data().toAbsolutePath().normalize()
                 + ": "
                 + (group.start() == GroupConfig.Start.JOIN
-                        ? "waits until 'caravan cluster add' or 'replace' names it"
-                        : "an answered change is on the disks of the majority"));
+                        ? "waits for 'caravan cluster add' or 'replace'"
+                        : "an acknowledged write is on the disks of a majority"));
         logSettings(config);
         try {
             host.awaitFailure();
@@ -172,9 +150,10 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
 
     private static void tellWhyItEnds(ClusterServer host) {
         if (host.removed()) {
-            log().error("the host ends, because it was removed from its cluster: do not start it again with its files");
+            log().error("the node stops, because it was removed from its cluster: do not start it again with its"
+                    + " files");
         } else {
-            log().error("the host ends, because it cannot go on: start it again");
+            log().error("the node stops, because it cannot continue: start it again");
         }
     }
 
@@ -220,7 +199,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
      * of using up these files.
      */
     static NetworkLimits withinOpenFiles(NetworkLimits limits, long openFiles) {
-        check(
+        Quantities.check(
                 openFiles >= MachineChecks.LEAST_FILES,
                 "this process may open " + openFiles + " files only, and a server needs " + MachineChecks.LEAST_FILES
                         + " or more: set LimitNOFILE in the systemd unit, or use ulimit -n");
@@ -244,8 +223,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     }
 
     private void serve(StoreConfig config, ServerConfig serverConfig) throws IOException {
-        Server server =
-                new Server(serverConfig, SettingsTable.rows(spec.commandLine().getParseResult(), settings), null);
+        Server server = new Server(serverConfig, settings(), null);
         Shards store = open(config, server, serverConfig);
         stopWith(new Shutdown(server, store.store(), processOptions.stopTimeout()));
         announce(config, server);
@@ -266,7 +244,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
 
     private static void logStep(String step) {
         Logger log = log();
-        log.info("the start takes a while: the server {}", step);
+        log.info("the start takes long: the server {}", step);
     }
 
     /** The steps of a server's start, which are logged only if the start takes long. Thread-safe. */
@@ -348,7 +326,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     }
 
     private void say(String line) {
-        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter out = spec().commandLine().getOut();
         out.println(line);
         out.flush();
     }
@@ -379,9 +357,9 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
 
     private static String meaning(Durability level) {
         return switch (level) {
-            case SYNC -> "an answered change is on the disk";
-            case PROCESS -> "WARNING: an answered change is LOST when the machine stops, by a crash or a power loss";
-            case MEMORY -> "WARNING: an answered change is LOST when this process is killed";
+            case SYNC -> "an acknowledged write is on the disk";
+            case PROCESS -> "WARNING: an acknowledged write is LOST if the machine crashes or loses power";
+            case MEMORY -> "WARNING: an acknowledged write is LOST if this process is killed";
         };
     }
 

@@ -1,16 +1,22 @@
 package io.caravan.server.cli.serve;
 
+import io.caravan.server.cli.common.CliCommand;
+import io.caravan.server.config.Setting;
 import io.caravan.server.config.Settings;
-import picocli.CommandLine;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 
-/** A command that accepts the settings of a server. */
-abstract class SettingsCommand {
+/** The base class of commands that accept the settings of a server. */
+@Command(abbreviateSynopsis = true)
+abstract class SettingsCommand extends CliCommand {
     protected final Settings settings;
-
-    @Spec
-    protected CommandLine.Model.CommandSpec spec;
 
     @Mixin(name = "Store")
     protected StoreOptions storeOptions;
@@ -35,5 +41,50 @@ abstract class SettingsCommand {
 
     SettingsCommand(Settings settings) {
         this.settings = settings;
+    }
+
+    /** Supplies something that depends on settings. */
+    interface Checked<T> {
+        T get() throws IOException;
+    }
+
+    /** Converts an {@link IllegalArgumentException}, which reports invalid settings, to a usage error. */
+    final <T> T checked(Checked<T> settings) throws IOException {
+        try {
+            return settings.get();
+        } catch (IllegalArgumentException wrong) {
+            throw new ParameterException(spec().commandLine(), String.valueOf(wrong.getMessage()), wrong);
+        }
+    }
+
+    /** Returns every setting, with {@code (hidden)} in place of secrets. */
+    final List<Setting> settings() {
+        ParseResult parsed = spec().commandLine().getParseResult();
+        List<Setting> rows = new ArrayList<>();
+        parsed.commandSpec().options().stream()
+                .filter(option -> !Settings.notASetting(option))
+                .sorted(Comparator.comparing(Settings::fileName))
+                .forEach(option -> {
+                    String source = parsed.hasMatchedOption(option) ? "command line" : settings.source(option);
+                    rows.add(new Setting(Settings.fileName(option), text(option, parsed), source));
+                });
+        if (settings.environment().containsKey(SecurityOptions.PASSWORD_VARIABLE)) {
+            rows.add(new Setting("password", "(hidden)", "environment " + SecurityOptions.PASSWORD_VARIABLE));
+        }
+        return rows;
+    }
+
+    /** Returns the value in its original form, so that it can be entered again. */
+    private String text(OptionSpec option, ParseResult parsed) {
+        if (parsed.hasMatchedOption(option)) {
+            List<String> words = option.originalStringValues();
+            if (option.isMultiValue()) {
+                return String.join(",", words);
+            }
+            return words.isEmpty() ? String.valueOf((Object) option.getValue()) : words.get(words.size() - 1);
+        }
+        String configured = settings.defaultValue(option);
+        String value = configured != null ? configured : option.defaultValue();
+        return value != null ? value : "-";
     }
 }

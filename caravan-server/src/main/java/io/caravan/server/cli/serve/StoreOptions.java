@@ -17,24 +17,23 @@ final class StoreOptions {
     /** The lowest allowed maximum value length: the catalog's entries must always fit. */
     private static final long MIN_VALUE_BYTES = 64 * 1024;
 
-    @Option(names = "--data", paramLabel = "DIR", defaultValue = "data", description = "The store's directory.")
+    @Option(names = "--data", paramLabel = "DIR", defaultValue = "data", description = "Directory of the store.")
     private Path data;
 
     @Option(
             names = "--shards",
             paramLabel = "N",
             defaultValue = "1",
-            description = "Number of shards among which the documents are divided, from 1 to 16, each with its own log:"
-                    + " more than one for a disk that fsyncs several files at the same time. Fixed when the directory"
-                    + " is created.")
+            description = "Number of shards among which the documents are divided, from 1 to 16. Several shards help"
+                    + " on a disk that fsyncs several files at the same time. Fixed when the directory is created.")
     private int groups;
 
     @Option(
             names = "--durability",
             paramLabel = "LEVEL",
             defaultValue = "sync",
-            description = "The level that a write reaches before it is acknowledged: sync (on the disk), process"
-                    + " (in the operating system), or memory.")
+            description = "Level that a write reaches before it is acknowledged: sync (on the disk), process (in the"
+                    + " operating system), or memory. A space may have a lower level.")
     private Durability durability;
 
     @Option(
@@ -42,9 +41,8 @@ final class StoreOptions {
             paramLabel = "POLICY",
             converter = Quantities.Policy.class,
             defaultValue = "immediate",
-            description =
-                    "How long changes gather before they are forced together: immediate, adaptive, or a delay such"
-                            + " as 2ms.")
+            description = "How long the server collects writes for one fsync: immediate, adaptive, or a delay such"
+                    + " as 2ms.")
     private FlushPolicy flushPolicy;
 
     @Option(
@@ -52,7 +50,7 @@ final class StoreOptions {
             paramLabel = "SIZE",
             defaultValue = "3MiB",
             converter = Quantities.Bytes.class,
-            description = "Greatest length of one value, from 64KiB to just under 32MiB.")
+            description = "Maximum length of one value, from 64KiB to just under 32MiB.")
     private long maxValueBytes;
 
     @Option(
@@ -60,17 +58,15 @@ final class StoreOptions {
             paramLabel = "SIZE",
             defaultValue = "64MiB",
             converter = Quantities.Bytes.class,
-            description =
-                    "Least log between two checkpoints: less shortens the log and the start after a crash, more makes"
-                            + " checkpoints rarer.")
+            description = "Minimum length of the log between two checkpoints. A lower value makes recovery faster, a"
+                    + " higher value makes checkpoints less frequent.")
     private long checkpointFloorBytes;
 
     @Option(
             names = "--backup-dir",
             paramLabel = "DIR",
-            description =
-                    "A directory that exists, for backups of the open store, which 'caravan backup' makes. Without"
-                            + " it, the server makes none.")
+            description = "Existing directory for backups of the open store, which 'caravan backup' makes. If not"
+                    + " set, the server makes no backups.")
     private @Nullable Path backupDirectory;
 
     /**
@@ -117,7 +113,7 @@ final class StoreOptions {
     StoreConfig replica() {
         check(
                 durability == Durability.SYNC,
-                "--durability must be sync in a cluster: an answered change is on the disks of the majority");
+                "--durability must be sync in a cluster: an acknowledged write is on the disks of a majority");
         check(groups() == 1, "--shards must be 1 in a cluster: only a standalone server has several shards");
         return config(data.resolve("store"), Durability.PROCESS);
     }

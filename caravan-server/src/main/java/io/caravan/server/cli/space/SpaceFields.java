@@ -29,7 +29,7 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
     }
 
     /** Returns the number of writes that were rejected for any reason. */
-    long refused() {
+    long rejected() {
         return figure("rejected-sizes") + figure("rejected-quotas") + figure("rejected-rates");
     }
 
@@ -58,7 +58,7 @@ record SpaceFields(Map<String, @Nullable Object> fields) {
         output.line("since the server started: " + Figures.count(figure("writes"), "write") + " of "
                 + Figures.size(figure("written-bytes")) + ", "
                 + Figures.count(figure("retention-trimmed-values"), "value")
-                + " retired; refused for a size " + figure("rejected-sizes") + ", a quota " + figure("rejected-quotas")
+                + " retired; rejected for a size " + figure("rejected-sizes") + ", a quota " + figure("rejected-quotas")
                 + ", a rate " + figure("rejected-rates"));
     }
 

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
@@ -20,28 +19,32 @@ import picocli.CommandLine.TypeConversionException;
 @Command(
         name = "set",
         description = {
-            "Makes a space of all documents whose names begin with PREFIX, or changes some of its settings; those that are"
-                    + " not named stay. Needs the permission admin.",
-            "  max-value-bytes    greatest size of one value",
-            "  max-values         greatest number of values of one document",
-            "  max-bytes          greatest size of all values of one document",
-            "  retain-values      how many of its newest values a document keeps: an append trims the oldest",
-            "  retain-bytes       how many bytes of its newest values a document keeps, and the newest always",
-            "  retain-age         how long a document keeps a value: an older one is trimmed, within a minute or so",
-            "  quota-documents    greatest number of documents in the space",
-            "  quota-bytes        greatest size of all values in the space",
-            "  writes-per-second  appends and creations, of all documents together",
-            "  bytes-per-second   appended bytes, of all documents together",
-            "  durability         what has happened to a change before it is answered: memory, process (the operating system"
-                    + " has it), sync (it is on the disk), replicated (in a cluster); at most what the server promises",
-            "  flush-delay        how long a change may wait for others to share its flush, in place of --flush-policy: up to 1m",
-            "  timestamps         on: each value is stored with the time at which it came, in 8 bytes more",
-            "  archive-after      how old a change gets before it is archived, in place of the server's --archive-after",
-            "  archive-keep       how many of a document's newest generations stay in the archive, in place of --archive-keep",
-            "  archive-keep-days  generations that are not older stay too, in place of --archive-keep-days",
-            "  archive-keep-daily for so many days, the newest generation of each day too, in place of --archive-keep-daily",
-            "A size may have a unit: 64KiB, 10MiB, 1GiB; a time has one: 90s, 12h. 0 unsets a setting. What is over a limit is refused and changes"
-                    + " nothing; what is there already stays."
+            "Creates a space for all documents whose names start with PREFIX, or changes the named settings of the"
+                    + " space and keeps all others. Then prints the space. Requires the admin permission.",
+            "  max-value-bytes    maximum size of one value",
+            "  max-values         maximum number of values of one document",
+            "  max-bytes          maximum size of all values of one document",
+            "  retain-values      number of newest values that a document keeps: an append trims the oldest",
+            "  retain-bytes       bytes of newest values that a document keeps; it always keeps the newest value",
+            "  retain-age         time for which a document keeps a value; older values are trimmed within about a"
+                    + " minute",
+            "  quota-documents    maximum number of documents in the space",
+            "  quota-bytes        maximum size of all values in the space",
+            "  writes-per-second  maximum number of appends and creations, of all documents together",
+            "  bytes-per-second   maximum bytes that are appended, of all documents together",
+            "  durability         level that a write reaches before it is acknowledged, at most that of the server:"
+                    + " memory, process (in the operating system), sync (on the disk), or replicated (in a cluster)",
+            "  flush-delay        time for which a write may wait for others to share its fsync, up to 1m, instead of"
+                    + " --flush-policy",
+            "  timestamps         on: store the time of arrival with each value, which takes 8 more bytes",
+            "  archive-after      maximum time until a write is archived, instead of --archive-after",
+            "  archive-keep       number of newest generations of a document to keep, instead of --archive-keep",
+            "  archive-keep-days  age in days of the generations that are also kept, instead of --archive-keep-days",
+            "  archive-keep-daily number of days for which the newest generation of each day is also kept, instead of"
+                    + " --archive-keep-daily",
+            "A size may have a unit, such as 64KiB or 10GiB. A time must have a unit, such as 90s or 12h. 0 unsets a"
+                + " setting. A write that exceeds a limit is rejected and changes nothing; existing documents stay. In"
+                + " a cluster, the command applies to all Raft groups."
         },
         footer = {
             "  caravan space set chat/ retain-values=1000 max-value-bytes=64KiB",
@@ -53,20 +56,23 @@ import picocli.CommandLine.TypeConversionException;
             "  caravan space set contracts/ archive-after=1m"
         })
 final class SpaceSetCommand extends ClientCommand {
-    @Parameters(index = "0", paramLabel = "PREFIX", description = "What the names begin with: 1 to 256 bytes.")
+    @Parameters(index = "0", paramLabel = "PREFIX", description = "Prefix of the names, 1 to 256 bytes.")
     private String prefix;
 
-    @Parameters(index = "1..*", arity = "1..*", paramLabel = "SETTING=VALUE", description = "What to set.")
+    @Parameters(
+            index = "1..*",
+            arity = "1..*",
+            paramLabel = "SETTING=VALUE",
+            description = "Settings with their new values.")
     private Map<String, String> given = new LinkedHashMap<>();
 
     @Override
     protected void run(Output output) throws IOException {
-        Stream<String> settings = given.entrySet().stream()
-                .flatMap(each -> Stream.of(each.getKey(), number(each.getKey(), each.getValue())));
-        String[] request = Stream.concat(Stream.of("CARAVAN.SPACE", "SET", prefix), settings)
-                .toArray(String[]::new);
+        List<String> settings = new ArrayList<>();
+        given.forEach((key, value) -> settings.addAll(List.of(key, number(key, value))));
         List<SpaceFields> set = new ArrayList<>();
-        inEachGroup(leader -> set.add(new SpaceFields(leader.askAtLeisure(request))));
+        inEachGroup(
+                leader -> set.add(new SpaceFields(leader.callLongRunning("CARAVAN.SPACE", "SET", prefix, settings))));
         set.get(0).print(output, json());
     }
 

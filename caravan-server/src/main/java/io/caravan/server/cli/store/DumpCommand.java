@@ -9,6 +9,7 @@ import io.caravan.inspect.ContentsReader;
 import io.caravan.inspect.LogReader;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.store.StorePrinter.CatalogVisitor;
 import io.caravan.server.cluster.Slots;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -23,41 +24,42 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "dump",
         description = {
-            "Prints what a store's files hold, one JSON object a line: the records of the log, and where the newest"
-                    + " checkpoint says that each value lies; or, with a NAME, a document, its values, and where they"
-                    + " lie.",
-            "The store may be open, or damaged: nothing is locked or written, a line with an \"error\" says which file is"
-                    + " damaged where, and what is behind it follows."
+            "Prints the content of the files of a store, one JSON object on each line: the records of the log and the"
+                    + " entries of the newest checkpoint. With NAME, prints one document, its values, and their places"
+                    + " in the files.",
+            "The store may be open or damaged: the command takes no lock and writes nothing. If a file is damaged, a"
+                    + " line with \"error\" states the file and the position, and the rest of the content follows."
+        },
+        exitCodeList = {
+            "0:the content was printed",
+            "1:the store is damaged or cannot be read",
+            "2:usage error",
+            "3:there is no such document"
         },
         footer = {
             "  caravan dump letters | head",
             "  caravan dump letters --checkpoint | grep '\"type\":\"entry\"' | grep heap-0000000000000000",
-            "  caravan dump letters letters/1",
-            "",
-            "Exit code 0: printed; 1: damage, or it cannot be read; 2: wrong usage; 3: there is no such document."
+            "  caravan dump letters letters/1"
         })
-public final class DumpCommand extends DirectoryCommand {
+public final class DumpCommand extends StoreCommand {
     private static final int NO_DOCUMENT = 3;
-
-    @Parameters(index = "0", paramLabel = "DIR", description = "The store's directory.")
-    private Path directory;
 
     @Parameters(
             index = "1",
             arity = "0..1",
             paramLabel = "NAME",
-            description = "A document; of a store that no server has written, the number of a list.")
+            description = "A document; if the store was not written by a server, the number of a list.")
     private @Nullable String name;
 
-    @Option(names = "--log", description = "Only the log.")
+    @Option(names = "--log", description = "Print only the log.")
     private boolean log;
 
-    @Option(names = "--checkpoint", description = "Only the newest checkpoint.")
+    @Option(names = "--checkpoint", description = "Print only the newest checkpoint.")
     private boolean checkpoint;
 
     @Option(
             names = "--values",
-            description = "Print the values of the log too, as text when they are UTF-8, else in Base64.")
+            description = "Also print the values of the log, as text, or in Base64 if they are not UTF-8.")
     private boolean values;
 
     @Override
@@ -66,10 +68,10 @@ public final class DumpCommand extends DirectoryCommand {
     }
 
     @Override
-    protected int execute(Output output) throws IOException {
+    protected void run(Output output) throws IOException {
         check(!(log && checkpoint), "--log and --checkpoint exclude each other");
         check(name == null || !(log || checkpoint || values), "NAME excludes --log, --checkpoint and --values");
-        Path store = name == null ? oneStore(directory) : storeOf(name);
+        Path store = name == null ? oneStore() : storeOf(name);
         ContentsReader contents = ContentsReader.open(store);
         ContentsPrinter printer = new ContentsPrinter(output, values);
         boolean found;
@@ -78,18 +80,15 @@ public final class DumpCommand extends DirectoryCommand {
         }
         printer.end();
         if (!found) {
-            tell(directory + " has no " + name);
+            tell(directory() + " has no " + name);
         }
-        if (printer.faults() > 0) {
-            return DAMAGED;
-        }
-        return found ? CommandLine.ExitCode.OK : NO_DOCUMENT;
+        exitWith(printer.faults() > 0 ? DAMAGED : found ? CommandLine.ExitCode.OK : NO_DOCUMENT);
     }
 
     /** Returns the directory of the document's shard, or of the only store. */
     private Path storeOf(String document) {
-        List<Path> groups = Shards.directories(directory);
-        return groups.get(Slots.group(document.getBytes(UTF_8), groups.size()));
+        List<Path> shards = Shards.directories(directory());
+        return shards.get(Slots.group(document.getBytes(UTF_8), shards.size()));
     }
 
     private boolean dumpFiles(Path store, ContentsReader contents, ContentsPrinter printer) throws IOException {
@@ -120,7 +119,7 @@ public final class DumpCommand extends DirectoryCommand {
             DocumentNames.Entry entry = catalog.wanted();
             return entry != null && dumpDocument(contents, printer, entry);
         }
-        if (Shards.directories(directory).size() > 1) {
+        if (Shards.directories(directory()).size() > 1) {
             // The shard has never contained a document.
             return false;
         }

@@ -6,49 +6,52 @@ import io.caravan.inspect.LogReader;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.common.UntilSignal;
+import io.caravan.server.cli.store.StorePrinter.CatalogVisitor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** Prints a store's log, and optionally follows it. */
 @Command(
         name = "log",
         description = {
-            "Prints the records of a store's log, one JSON object a line; with --follow also those to come, until Ctrl-C.",
-            "The store may be open: nothing is locked or written. A record is printed when it has been written, a moment"
-                    + " before it is durable. A line with \"type\":\"missed\" tells which LSNs were recycled unread, one"
-                    + " with an \"error\" what is damaged. In a group of hosts all have the leader's LSNs."
+            "Prints the records of the log of a store, one JSON object on each line.",
+            "The store may be open: the command takes no lock and writes nothing. A line of the type \"missed\" names"
+                + " LSNs whose segments were recycled before the command read them, and a line with \"error\" reports"
+                + " damage. In a cluster, a record has the same LSN on all nodes of a Raft group."
+        },
+        exitCodeList = {
+            "0:the log was printed, or you pressed Ctrl-C",
+            "1:the store is damaged or cannot be read",
+            "2:usage error"
         },
         footer = {
             "  caravan log letters",
             "  caravan log letters --follow --from 8192 --values",
-            "  caravan log letters | grep '\"type\":\"delete\"'",
-            "",
-            "Exit code 0: printed, or ended by Ctrl-C; 1: damage, or it cannot be read; 2: wrong usage."
+            "  caravan log letters | grep '\"type\":\"delete\"'"
         })
-public final class LogCommand extends DirectoryCommand {
+public final class LogCommand extends StoreCommand {
     private static final long PAUSE_MILLIS = 100;
 
     private final CountDownLatch stopped = new CountDownLatch(1);
 
-    @Parameters(paramLabel = "DIR", description = "The store's directory.")
-    private Path directory;
-
-    @Option(names = "--follow", description = "Go on with the records that are written from now on.")
+    @Option(
+            names = "--follow",
+            description =
+                    "Continue to print records as they are written, shortly before they are durable, until Ctrl-C.")
     private boolean follow;
 
     @Option(
             names = "--from",
             paramLabel = "LSN",
             defaultValue = "0",
-            description = "Begin with the first record at this position or behind it.")
+            description = "Start with the first record at or after this position.")
     private long from;
 
-    @Option(names = "--values", description = "Print values too, as text when they are UTF-8, else in Base64.")
+    @Option(names = "--values", description = "Also print the values, as text, or in Base64 if they are not UTF-8.")
     private boolean values;
 
     @Override
@@ -57,10 +60,10 @@ public final class LogCommand extends DirectoryCommand {
     }
 
     @Override
-    protected int execute(Output output) throws IOException {
-        check(from >= 0, "--from must be 0 or more");
+    protected void run(Output output) throws IOException {
+        check(from >= 0, "--from must be at least 0");
         StorePrinter printer = new StorePrinter(output, values);
-        oneStore(directory);
+        Path directory = oneStore();
         learnNames(printer);
         try (LogReader reader = LogReader.open(directory, from)) {
             if (follow) {
@@ -73,7 +76,7 @@ public final class LogCommand extends DirectoryCommand {
                 printAll(reader, printer);
             }
         }
-        return exitCode(printer);
+        exitWith(exitCode(printer));
     }
 
     private static int exitCode(StorePrinter printer) {
@@ -83,7 +86,7 @@ public final class LogCommand extends DirectoryCommand {
     /** Reads the document names. If the store changes too fast for this, only names of new documents are printed. */
     private void learnNames(StorePrinter printer) throws IOException {
         try {
-            new CatalogVisitor(printer, null).read(ContentsReader.open(directory));
+            new CatalogVisitor(printer, null).read(ContentsReader.open(directory()));
         } catch (StoreIoException changing) {
             err().println("only names of new documents are known: " + changing.getMessage());
         }

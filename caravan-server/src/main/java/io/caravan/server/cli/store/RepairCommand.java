@@ -2,34 +2,35 @@ package io.caravan.server.cli.store;
 
 import io.caravan.DurableListStore;
 import io.caravan.RepairReport;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** Cuts a damaged log before its first damaged frame, so that the store can be opened again. */
 @Command(
         name = "repair",
-        description = {
-            "Cuts off the log of a closed store before its first damaged frame, so that the store opens again.",
-            "The store loses what followed; every file is copied before it is changed or removed."
+        description = "Cuts the log of a closed store before its first damaged frame, so that the store can be opened"
+            + " again. The store loses all writes from this frame on. Before the command changes or removes a file, it"
+            + " copies the file.",
+        exitCodeList = {
+            "0:the store was repaired, or there is nothing to repair",
+            "1:the store cannot be repaired",
+            "2:usage error",
+            "3:with --dry-run, there is something to repair"
         },
-        footer = {
-            "  caravan repair letters --dry-run",
-            "  caravan repair letters --keep cut-off",
-            "",
-            "Exit code 0: repaired, or nothing to repair; 1: it cannot be repaired; 2: wrong usage;"
-                    + " of a dry run, 3: there is something to repair."
-        })
+        footer = {"  caravan repair letters --dry-run", "  caravan repair letters --keep cut-off"})
 public final class RepairCommand extends StoreCommand {
     private static final int TO_REPAIR = 3;
 
-    @Parameters(paramLabel = "DIR", description = "The store's directory.")
-    private Path directory;
+    @Mixin
+    private Format format;
 
     @ArgGroup(multiplicity = "1")
     private Way way;
@@ -38,51 +39,46 @@ public final class RepairCommand extends StoreCommand {
     private static final class Way {
         @Option(
                 names = "--keep",
-                paramLabel = "FOLDER",
-                description = "A new or empty folder for the copies, outside the store's directory.")
+                paramLabel = "DIR",
+                description = "Repair the store, and keep copies of the changed files in this directory, which must be"
+                        + " new or empty, and outside the store.")
         @Nullable
         Path keep;
 
-        @Option(names = "--dry-run", description = "Say what would be cut off and changed, and change nothing.")
+        @Option(
+                names = "--dry-run",
+                description = "Print the position of the cut and the affected files, and change nothing.")
         boolean dryRun;
     }
 
     @Override
-    int run() {
-        oneStore(directory);
-        try (Progress progress = showProgress()) {
-            return way.keep == null ? plan() : repair(way.keep);
+    protected void run(Output output) throws IOException {
+        Path directory = oneStore();
+        Path keep = way.keep;
+        RepairReport report;
+        try (Progress progress = showNotedProgress()) {
+            report = keep == null
+                    ? DurableListStore.planRepair(directory, noteProgress())
+                    : DurableListStore.repair(directory, keep, noteProgress());
         }
-    }
-
-    private int plan() {
-        RepairReport plan = DurableListStore.planRepair(directory, noteProgress());
-        if (plan.nothingDone()) {
-            tellNothing();
-            return CommandLine.ExitCode.OK;
-        }
-        tell(directory + ": the log would be cut off at LSN " + plan.cutLsn() + "; would be changed or removed:", plan);
-        return TO_REPAIR;
-    }
-
-    private int repair(Path keep) {
-        RepairReport report = DurableListStore.repair(directory, keep, noteProgress());
         if (report.nothingDone()) {
-            tellNothing();
-        } else {
-            tell(
-                    directory + ": the log was cut off at LSN " + report.cutLsn() + "; copies of what was changed:",
-                    report);
+            printAnyway(
+                    output,
+                    directory + " can be opened as it is; nothing was changed",
+                    json -> json.writeNullField("cutLsn"));
+            output.flush();
+            return;
         }
-        return CommandLine.ExitCode.OK;
-    }
-
-    private void tellNothing() {
-        print(directory + " opens as it is; nothing was changed", json -> json.writeNullField("cutLsn"));
-    }
-
-    private void tell(String line, RepairReport report) {
-        print(line, json -> json.writeNumberField("cutLsn", report.cutLsn()));
-        report.keptFiles().forEach(file -> print(file, json -> json.writeStringField("file", file)));
+        printAnyway(
+                output,
+                directory
+                        + (keep == null
+                                ? ": the log would be cut off at LSN " + report.cutLsn()
+                                        + "; would be changed or removed:"
+                                : ": the log was cut off at LSN " + report.cutLsn() + "; copies of the changed files:"),
+                json -> json.writeNumberField("cutLsn", report.cutLsn()));
+        report.keptFiles().forEach(file -> printAnyway(output, file, json -> json.writeStringField("file", file)));
+        output.flush();
+        exitWith(keep == null ? TO_REPAIR : CommandLine.ExitCode.OK);
     }
 }

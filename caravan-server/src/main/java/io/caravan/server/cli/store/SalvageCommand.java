@@ -3,44 +3,50 @@ package io.caravan.server.cli.store;
 import io.caravan.DurableListStore;
 import io.caravan.SalvageReport;
 import io.caravan.VerifyReport;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import java.io.IOException;
 import java.nio.file.Path;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** Copies the intact values out of a damaged store. */
 @Command(
         name = "salvage",
-        description = {
-            "Makes a new store of everything that still checks in a damaged, closed one, and lists what does not come.",
-            "Writes nothing to the damaged one."
+        description =
+                "Copies every intact value of a damaged, closed store into a new store, and lists all losses. Writes"
+                        + " nothing to the damaged store.",
+        exitCodeList = {
+            "0:everything was copied",
+            "1:the store cannot be read or written",
+            "2:usage error",
+            "3:something was lost"
         },
-        footer = {
-            "  caravan salvage letters salvaged",
-            "  caravan salvage letters salvaged --json > losses.json",
-            "",
-            "Exit code 0: everything came; 1: it cannot be read or written; 2: wrong usage; 3: something did not come."
-        })
+        footer = {"  caravan salvage letters salvaged", "  caravan salvage letters salvaged --json > losses.json"})
 public final class SalvageCommand extends StoreCommand {
     private static final int WITH_LOSSES = 3;
 
-    @Parameters(index = "0", paramLabel = "DIR", description = "The damaged store's directory.")
-    private Path directory;
-
-    @Parameters(index = "1", paramLabel = "NEW", description = "A new or empty folder for the new store.")
+    @Parameters(
+            index = "1",
+            paramLabel = "NEW",
+            description = "Directory of the new store, which must be empty or must not exist.")
     private Path target;
 
+    @Mixin
+    private Format format;
+
     @Override
-    int run() {
-        oneStore(directory);
+    protected void run(Output output) throws IOException {
+        Path directory = oneStore();
         VerifyReport.Progress noted = noteProgress();
         SalvageReport report;
-        try (Progress progress = showProgress()) {
+        try (Progress progress = showNotedProgress()) {
             report = DurableListStore.salvage(directory, target, new SalvageReport.Listener() {
                 @Override
                 public void lost(SalvageReport.Loss loss) {
-                    tell(loss);
+                    printLoss(output, loss);
                 }
 
                 @Override
@@ -49,7 +55,8 @@ public final class SalvageCommand extends StoreCommand {
                 }
             });
         }
-        print(
+        printAnyway(
+                output,
                 target + " has " + report.lists() + " lists, " + report.entries() + " entries, " + report.bytes()
                         + " bytes of values; " + report.lostEntries() + " entries are known to be missing",
                 json -> {
@@ -60,11 +67,12 @@ public final class SalvageCommand extends StoreCommand {
                     json.writeNumberField("lostEntries", report.lostEntries());
                     json.writeNumberField("losses", report.losses());
                 });
-        return report.losses() == 0 ? CommandLine.ExitCode.OK : WITH_LOSSES;
+        output.flush();
+        exitWith(report.losses() == 0 ? CommandLine.ExitCode.OK : WITH_LOSSES);
     }
 
-    private void tell(SalvageReport.Loss loss) {
-        print("LOST: " + loss, json -> {
+    private void printLoss(Output output, SalvageReport.Loss loss) {
+        printAnyway(output, "LOST: " + loss, json -> {
             if (loss.first() >= 0) {
                 json.writeNumberField("id", loss.id());
                 json.writeNumberField("first", loss.first());

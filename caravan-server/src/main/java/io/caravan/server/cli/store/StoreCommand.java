@@ -1,57 +1,62 @@
 package io.caravan.server.cli.store;
 
+import io.caravan.Shards;
 import io.caravan.VerifyReport;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
-import picocli.CommandLine.Option;
+import java.nio.file.Path;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Parameters;
 
-/** The base class of commands that print a few lines of text or JSON, and show their progress after two seconds. */
-abstract class StoreCommand extends DirectoryCommand {
-    @Option(names = "--json", description = "Print one JSON object a line instead of text.")
-    private boolean json;
+/** The base class of commands that work on a store's directory. */
+abstract class StoreCommand extends CliCommand {
+    /** The exit code if the store is damaged. */
+    static final int DAMAGED = CommandLine.ExitCode.SOFTWARE;
+
+    @Parameters(index = "0", paramLabel = "DIR", description = "Directory of the store.")
+    private Path directory;
 
     private volatile String step = "";
 
-    @SuppressWarnings("NullAway.Init") // set before the command runs
-    private Output output;
-
-    @Override
-    protected final int execute(Output to) throws IOException {
-        output = to;
-        int exitCode = run();
-        output.flush();
-        return exitCode;
+    final Path directory() {
+        return directory;
     }
 
-    abstract int run() throws IOException;
-
-    @Override
-    protected final boolean json() {
-        return json;
+    /** Returns the directory after checking that it contains one store, not several shards. */
+    final Path oneStore() {
+        List<Path> shards = Shards.directories(directory);
+        check(
+                shards.size() == 1,
+                directory + " has " + shards.size()
+                        + " shards, each of which is a store: name the directory of one shard, such as "
+                        + shards.get(0));
+        return directory;
     }
 
     /**
      * Prints a result. If this fails, the work continues, so that no store is left incomplete, but the command fails at
-     * the end.
+     * the end, when the output throws the exception again.
      */
-    protected final void print(String line, Output.Fields fields) {
+    final void printAnyway(Output output, String line, Output.Fields fields) {
         try {
             print(output, DocumentName.printable(line), fields);
             output.flush();
         } catch (IOException unwritten) {
-            // The flush at the end throws the exception again.
+            // The output fails again when it is closed.
         }
     }
 
-    /** Shows the command's progress every two seconds until the returned object is closed. */
-    protected final Progress showProgress() {
+    /** Shows the progress that {@link #noteProgress} records. */
+    final Progress showNotedProgress() {
         return showProgress(() -> step);
     }
 
     /** Returns a listener that records the command's progress. */
-    protected final VerifyReport.Progress noteProgress() {
+    final VerifyReport.Progress noteProgress() {
         return (what, done, total) -> step = what + ": " + done + " of " + total;
     }
 }

@@ -6,50 +6,48 @@ import io.caravan.Shards;
 import io.caravan.StoreLockedException;
 import io.caravan.VerifyReport;
 import io.caravan.cluster.GroupMember;
+import io.caravan.server.cli.common.Output;
 import io.caravan.server.cluster.Cluster;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Mixin;
 
 /** Reads every byte of a store, open or closed, and reports its faults. */
 @Command(
         name = "verify",
         description = {
-            "Verifies a store: every checkpoint, log frame and value. Changes nothing.",
-            "Of a store in groups, each group is verified.",
-            "A store that a server has open is read as far as it is there; only what is found again and again is a fault.",
-            "Of a host of a cluster, what a power cut has taken and the host hears again is no fault."
+            "Verifies every checkpoint, log frame, and value of a store, and of all shards. Changes nothing.",
+            "If a server has the store open, the command reads the current files, and reports only faults that it finds"
+                    + " repeatedly. On a stopped cluster node, it does not report frames that were lost in a power"
+                    + " failure if the node will replay them from the Raft log."
         },
-        footer = {
-            "  caravan verify letters",
-            "  caravan verify letters --json",
-            "",
-            "Exit code 0: clean; 1: faults, or it cannot be read; 2: wrong usage."
-        })
+        exitCodeList = {"0:the store is clean", "1:there are faults, or the store cannot be read", "2:usage error"},
+        footer = {"  caravan verify letters", "  caravan verify letters --json"})
 public final class VerifyCommand extends StoreCommand {
-    @Parameters(paramLabel = "DIR", description = "The store's directory.")
-    private Path directory;
+    @Mixin
+    private Format format;
 
     @Override
-    int run() throws IOException {
-        boolean clean = true;
-        for (Path store : Shards.directories(directory)) {
-            clean &= verify(store);
+    protected void run(Output output) throws IOException {
+        for (Path store : Shards.directories(directory())) {
+            if (!verify(store, output)) {
+                exitWith(DAMAGED);
+            }
         }
-        return clean ? CommandLine.ExitCode.OK : DAMAGED;
+        output.flush();
     }
 
     /** Verifies a store, or one shard of it, and returns whether it is clean. */
-    private boolean verify(Path store) throws IOException {
+    private boolean verify(Path store, Output output) throws IOException {
         VerifyReport report = verify(store, new Progress(err()));
         for (CaravanException fault : report.faults()) {
             String message = String.valueOf(fault.getMessage());
-            print("FAULT: " + message, json -> json.writeStringField("fault", message));
+            printAnyway(output, "FAULT: " + message, json -> json.writeStringField("fault", message));
         }
-        print(
+        printAnyway(
+                output,
                 store
                         + (report.clean()
                                 ? " is clean: "

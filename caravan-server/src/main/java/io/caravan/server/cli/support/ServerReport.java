@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.HttpLink.StatusClient;
+import io.caravan.server.cli.client.HttpLink.StatusClient.Page;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
-import io.caravan.server.cli.client.StatusClient;
-import io.caravan.server.cli.client.StatusClient.Page;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -91,7 +91,7 @@ final class ServerReport {
         long[] nanos = new long[PINGS];
         for (int i = 0; i < PINGS; i++) {
             long began = System.nanoTime();
-            connection.ask("PING");
+            connection.call("PING");
             nanos[i] = System.nanoTime() - began;
         }
         Arrays.sort(nanos);
@@ -105,11 +105,11 @@ final class ServerReport {
 
     /** Returns the slow log. Discloses the first word of an entry only if it is a command of the server. */
     private static List<Object> slowLog(ServerConnection connection) {
-        Set<String> commands = list(connection.ask("COMMAND", "LIST")).stream()
+        Set<String> commands = list(connection.call("COMMAND", "LIST")).stream()
                 .map(ServerReport::lower)
                 .collect(Collectors.toSet());
         List<Object> entries = new ArrayList<>();
-        for (Object each : list(connection.ask("SLOWLOG", "GET", "-1"))) {
+        for (Object each : list(connection.call("SLOWLOG", "GET", "-1"))) {
             List<?> fields = list(each);
             List<?> words = fields.size() > 3 ? list(fields.get(3)) : List.of();
             if (words.isEmpty()

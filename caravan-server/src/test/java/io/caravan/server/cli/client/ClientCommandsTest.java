@@ -354,7 +354,7 @@ class ClientCommandsTest {
         ServerInfo full =
                 ServerInfo.parse("# S\r\ncaravan_version:1\r\nstore_state:full\r\nstore_problem:no space\r\n");
         assertThat(new Summary(full).lines(full, 1))
-                .containsExactly("state        full, IT TAKES NO WRITES: no space, up 0s, version 1");
+                .containsExactly("state        full, IT REJECTS WRITES: no space, up 0s, version 1");
     }
 
     @Test
@@ -371,8 +371,8 @@ class ClientCommandsTest {
         append                      | NAME
         append d v --file f         | VALUE and --file exclude each other
         append d v --lines          | VALUE and --lines exclude each other
-        append d v --if-sequence -1 | --if-sequence must be 0 or more
-        get d --count 0             | --count must be 1 or more
+        append d v --if-sequence -1 | --if-sequence must be at least 0
+        get d --count 0             | --count must be at least 1
         get d --raw --output json   | --raw and --output json exclude each other
         get d --output xml          | expected one of
         tail d --from then          | is neither a sequence nor now
@@ -380,7 +380,7 @@ class ClientCommandsTest {
         stat d --all                | NAME and --all exclude each other
         trim d --to 1 --keep 1      | mutually exclusive
         rm                          | NAME
-        ls --limit 0                | --limit must be 1 or more
+        ls --limit 0                | --limit must be at least 1
         archive                     | give NAME for a running server to archive, or say what to do with an archive
         stat --timeout 0            | --timeout must be from 1 to 3600 seconds
         stat --user u               | --user needs a password

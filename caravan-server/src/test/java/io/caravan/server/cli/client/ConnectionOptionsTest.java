@@ -112,7 +112,7 @@ class ConnectionOptionsTest {
             }
             stat(served.address(), Map.of("CARAVAN_SERVER", "127.0.0.1:1")).exits(0);
         }
-        assertFailed(anywhere(Map.of("CARAVAN_RESP", "0.0.0.0:1"), "stat"), "no server answers at 127.0.0.1:1;");
+        assertFailed(anywhere(Map.of("CARAVAN_RESP", "0.0.0.0:1"), "stat"), "no server listens at 127.0.0.1:1;");
         assertFailed(anywhere(Map.of("CARAVAN_RESP", "[::]:1"), "stat"), " at [::1]:1;");
         anywhere(Map.of("CARAVAN_RESP", "nowhere"), "stat")
                 .exits(2, "'nowhere' is not HOST:PORT", "from environment CARAVAN_RESP");
@@ -124,7 +124,7 @@ class ConnectionOptionsTest {
             String http = "127.0.0.1:" + served.httpPort();
             assertFailed(
                     stat(http, Map.of()),
-                    http + " speaks HTTP, not RESP; give the RESP address, 127.0.0.1:6380 by default");
+                    http + " speaks HTTP, not RESP; set the RESP address, 127.0.0.1:6380 by default");
         }
     }
 
@@ -139,7 +139,7 @@ class ConnectionOptionsTest {
     void aServerThatSaysNothingIsNotWaitedForForever() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertFailed(
-                    stat("127.0.0.1:" + silent.getLocalPort(), Map.of(), "--timeout", "1"), "has not answered for 1 s");
+                    stat("127.0.0.1:" + silent.getLocalPort(), Map.of(), "--timeout", "1"), "has not replied for 1 s");
         }
     }
 

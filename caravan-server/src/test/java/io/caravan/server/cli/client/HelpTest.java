@@ -116,22 +116,20 @@ class HelpTest {
                                 : List.of("--password-file", "CARAVAN_PASSWORD"));
     }
 
-    /** The document needs a section for each command, with exactly the options of that command. */
+    /** Commands whose sections in the document are written by hand; {@code ReferenceTest} generates the others. */
+    private static final List<String> BY_HAND =
+            List.of("support", "export", "import", "copy", "move", "archive", "restore");
+
     @Test
-    void theDocumentListsTheCommandsAndTheirOptions() throws IOException {
+    void theDocumentListsTheOptionsOfTheOtherCommands() throws IOException {
         String document = Files.readString(Path.of("../docs/reference/cli.md")).split("\n## Commands on archives")[0];
-        Map<String, String> sections = Pattern.compile("^### `([a-z]+)", Pattern.MULTILINE)
-                .matcher(document)
-                .results()
-                .collect(Collectors.toMap(found -> found.group(1), found -> section(document, found.end())));
-        assertThat(sections.keySet()).containsExactlyInAnyOrderElementsOf(COMMANDS);
         Set<String> common = options(command("rm"));
-        assertThat(named(section(document, document.indexOf("## Common options") + 3)))
-                .containsExactlyElementsOf(common);
-        for (String name : COMMANDS) {
+        for (String name : BY_HAND) {
+            Matcher heading = Pattern.compile("(?m)^### `" + name + "[ `]").matcher(document);
+            assertThat(heading.find()).as(name).isTrue();
             Set<String> own = options(command(name));
             own.removeAll(common);
-            assertThat(named(sections.get(name))).as(name).containsExactlyElementsOf(own);
+            assertThat(named(section(document, heading.end()))).as(name).containsExactlyElementsOf(own);
         }
     }
 

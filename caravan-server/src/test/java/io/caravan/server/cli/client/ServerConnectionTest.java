@@ -2,23 +2,36 @@ package io.caravan.server.cli.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
+import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
 
 import io.caravan.server.config.HostPort;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
-import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.RedisProtocol;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+@Timeout(120)
 class ServerConnectionTest {
-    /** The client library would reconnect automatically with the other version of the protocol. */
+    private static final String HELLO = "%1\r\n$6\r\nserver\r\n$7\r\ncaravan\r\n";
+
+    private static ServerConnection.Endpoint server(int port) {
+        return new ServerConnection.Endpoint(new HostPort("127.0.0.1", port), false, null, null, 0, null, 60_000);
+    }
+
     @Test
     void aConnectionThatWasCutStaysCut() throws Exception {
         try (ServedStore served = new ServedStore()) {
-            HostPort address = HostPort.parse(served.address());
-            try (ServerConnection connection = ServerConnection.open(
-                    address,
-                    DefaultJedisClientConfig.builder()
-                            .protocol(RedisProtocol.RESP3)
-                            .build())) {
+            int port = HostPort.parse(served.address()).port();
+            try (ServerConnection connection = ServerConnection.open(server(port))) {
                 assertThat(connection.text("ECHO", "a")).isEqualTo("a");
                 connection.cut();
                 assertThatThrownBy(() -> connection.text("ECHO", "a"))
@@ -26,5 +39,106 @@ class ServerConnectionTest {
                         .hasMessageContaining(served.address());
             }
         }
+    }
+
+    private interface Client {
+        void use(ServerConnection connection) throws IOException;
+    }
+
+    /** Connects to a server that sends these bytes after its greeting, and then closes the connection. */
+    private static void withReplies(String replies, Client client) throws Exception {
+        try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Thread server = new Thread(() -> {
+                try (Socket socket = listener.accept()) {
+                    socket.getOutputStream().write((HELLO + replies).getBytes(StandardCharsets.ISO_8859_1));
+                    socket.shutdownOutput();
+                    socket.getInputStream().readAllBytes();
+                } catch (IOException theClientHasEnough) {
+                    // The client may close the connection at any time.
+                }
+            });
+            server.start();
+            try (ServerConnection connection = ServerConnection.open(server(listener.getLocalPort()))) {
+                client.use(connection);
+            }
+            server.join();
+        }
+    }
+
+    @Test
+    void repliesOfEachTypeAreConverted() throws Exception {
+        String replies = "+OK\r\n:-7\r\n$3\r\na\r\n\r\n$-1\r\n_\r\n#t\r\n=7\r\ntxt:abc\r\n*-1\r\n"
+                + "*2\r\n:1\r\n*0\r\n%1\r\n+k\r\n$0\r\n\r\n";
+        withReplies(replies, connection -> {
+            List<Object> expected =
+                    Arrays.asList("OK", -7L, "a\r\n", null, null, true, "abc", null, List.of(1L, List.of()));
+            for (Object each : expected) {
+                Object reply = connection.receive();
+                assertThat(reply instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : reply)
+                        .isEqualTo(each);
+            }
+            assertThat(ServerConnection.fields(connection.receive())).isEqualTo(Map.of("k", ""));
+        });
+    }
+
+    /** The error belongs to its request only, wherever it is in the reply. */
+    @Test
+    void afterAnErrorTheNextReplyIsReceived() throws Exception {
+        withReplies("-ERR no\r\n*3\r\n:1\r\n-NOTFOUND gone\r\n:2\r\n:3\r\n", connection -> {
+            assertThatThrownBy(connection::receive)
+                    .isInstanceOf(ClientException.class)
+                    .hasMessage("no");
+            assertThatThrownBy(connection::receive)
+                    .asInstanceOf(throwable(ClientException.class))
+                    .matches(ClientException::isOtherState)
+                    .extracting(Throwable::getMessage, STRING)
+                    .isEqualTo("gone");
+            assertThat(connection.receive()).isEqualTo(3L);
+        });
+    }
+
+    /** The lengths exceed the memory, or the bytes that follow. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "?x\r\n",
+                ":x\r\n",
+                "$99999999999\r\n",
+                "$67108864\r\nx",
+                "$1\r\nabc",
+                "*999999999999999999\r\n:1\r\n",
+                "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n"
+                        + "*1\r\n",
+                "+abc"
+            })
+    void aHostileReplyLosesTheConnection(String reply) throws Exception {
+        withReplies(
+                reply,
+                connection -> assertThatThrownBy(connection::receive)
+                        .isInstanceOf(ServerConnection.LostException.class)
+                        .hasMessageContaining("127.0.0.1:"));
+    }
+
+    @Test
+    void aLineThatDoesNotEndLosesTheConnection() throws Exception {
+        withReplies(
+                "+" + "a".repeat(100_000),
+                connection -> assertThatThrownBy(connection::receive).hasMessageContaining("does not end"));
     }
 }

@@ -104,7 +104,7 @@ class TailCommandTest {
         served.stop();
         CommandRun run = tail("tail", "d").join().exits(1);
         assertThat(run.err())
-                .contains("no server answers at " + served.address())
+                .contains("no server listens at " + served.address())
                 .hasLineCount(1);
     }
 

@@ -269,7 +269,7 @@ class FollowTest {
                 .exits(3);
         CommandRun nobody = CommandRun.of(from, "copy", "--follow", "absent", "--to", "127.0.0.1:1")
                 .exits(1);
-        assertThat(nobody.err()).contains("no server answers at 127.0.0.1:1").doesNotContain("trying again");
+        assertThat(nobody.err()).contains("no server listens at 127.0.0.1:1").doesNotContain("trying again");
     }
 
     @Test

@@ -184,7 +184,7 @@ class HttpCopyTest {
             CommandRun.of(from, "copy", "--to", address).exits(1, "requires another token");
             CommandRun with = CommandRun.with(Map.of("CARAVAN_TO_PASSWORD", "t0ken"), new byte[0])
                     .run(from.address(), "copy", "--to", address);
-            assertThat(with.err()).contains("with the status 404 is no Caravan server");
+            assertThat(with.err()).contains("responds with status 404: it is not a Caravan server");
         }
     }
 }

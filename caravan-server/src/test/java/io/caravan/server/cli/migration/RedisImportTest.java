@@ -239,7 +239,7 @@ class RedisImportTest {
                 RedisProxy proxy = new RedisProxy(redis.port)) {
             fill(redis.client, 50);
             proxy.at("LRANGE", 60, redis::kill);
-            importing(proxy.url()).exits(1, "Redis at 127.0.0.1:", "run the import again, which goes on");
+            importing(proxy.url()).exits(1, "Redis at 127.0.0.1:", "run the import again, and it continues");
         }
         try (RedisServer redis = RedisServer.start()) {
             fill(redis.client, 50);
@@ -267,9 +267,9 @@ class RedisImportTest {
             CommandRun wrong =
                     importing("redis://u:s3cret-not@127.0.0.1:" + redis.port).exits(1);
             assertThat(wrong.err())
-                    .contains("refuses: WRONGPASS", "CARAVAN_FROM_PASSWORD")
+                    .contains("rejects the request: WRONGPASS", "CARAVAN_FROM_PASSWORD")
                     .doesNotContain("s3cret");
-            assertThat(importing(other).err()).contains("refuses: NOAUTH");
+            assertThat(importing(other).err()).contains("rejects the request: NOAUTH");
             CommandRun url = importing("redis://u:s3cret@").exits(2);
             assertThat(url.err()).contains("--from is not redis://").doesNotContain("s3cret");
             assertThat(importing(other, "file").err()).contains("FILE and --from exclude each other");
@@ -286,7 +286,7 @@ class RedisImportTest {
             CommandRun run = importing(url, "--from-tls-ca", trusted.toString());
             assertThat(run.err()).isEmpty();
             same(redis.client);
-            assertThat(importing(url).err()).contains("TLS failed", "--from-tls-ca");
+            assertThat(importing(url).err()).contains("TLS with Redis", "--from-tls-ca");
         }
         X509Bundle elsewhere = certificate("192.0.2.1");
         Path authority = Files.writeString(directory.resolve("elsewhere.pem"), elsewhere.getCertificatePathPEM());
@@ -294,7 +294,7 @@ class RedisImportTest {
             redis.client.rpush("other", "a");
             assertThat(importing("rediss://127.0.0.1:" + tlsPort, "--from-tls-ca", authority.toString())
                             .err())
-                    .contains("TLS failed", "127.0.0.1");
+                    .contains("TLS with Redis", "No subject alternative names matching IP address 127.0.0.1");
         }
     }
 
@@ -394,9 +394,9 @@ class RedisImportTest {
     @Test
     void aRedisThatIsDeadOrClosesIsTold() throws IOException {
         importing(claimingToBeRedis(false, COUNTED, SCANNED, ":-1\r\n*1\r\n$536870912\r\nx"), "--timeout", "1")
-                .exits(1, "has not answered for 1 s; if it is just slow, raise --timeout");
+                .exits(1, "has not replied for 1 s; if it is just slow, raise --timeout");
         importing(claimingToBeRedis(true, COUNTED, SCANNED, ":-1\r\n*1\r\n$100\r\nx"))
-                .exits(1, "it closed the connection");
+                .exits(1, "the server has closed it");
     }
 
     /** The document has expired when it is read back, or the list has expired before the second pass. */

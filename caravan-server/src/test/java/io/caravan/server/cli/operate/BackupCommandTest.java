@@ -76,7 +76,7 @@ class BackupCommandTest {
             run(address, "append", "letters/1", "Dear Ada,");
             CommandRun made = run(address, "backup", "monday").succeeds();
             assertThat(made.out())
-                    .matches("\\Q" + backup + "\\E has the store as it was at log position [0-9]+:"
+                    .matches("\\Q" + backup + "\\E contains the store as it was at log position [0-9]+:"
                             + " [0-9]+ files, [0-9.]+ .iB, in [0-9.]+ s\n");
             assertThat(DurableListStore.verify(backup, VerifyReport.Progress.NONE)
                             .clean())
@@ -105,7 +105,7 @@ class BackupCommandTest {
                     CommandRun.of(served, "backup", "monday"),
                     "this server makes no backups: start it with --backup-dir");
             served.stop();
-            fails(CommandRun.of(served, "backup", "monday"), "no server answers at ");
+            fails(CommandRun.of(served, "backup", "monday"), "no server listens at ");
         }
     }
 
@@ -126,7 +126,7 @@ class BackupCommandTest {
                 assertThat(other.call("CLIENT", "KILL", "TYPE", "normal")).isEqualTo(":2");
             }
             fails(command.get(), "the connection to " + address + " was lost: ");
-            assertThat(command.get().err()).contains("the backup may go on: 'caravan stat --all' says so");
+            assertThat(command.get().err()).contains("the backup may continue: 'caravan stat --all' reports this");
             mayCopy.countDown();
             Eventually.await("the backup is whole", () -> Files.exists(directory.resolve("monday")));
         });
@@ -147,12 +147,12 @@ class BackupCommandTest {
 
     @Test
     void itTellsHowFarTheBackupIs() {
-        assertThat(howFar(0, 0)).isEqualTo("the backup begins");
-        assertThat(howFar(12 << 20, 64 << 20)).isEqualTo("copied 12.0 MiB of 64.0 MiB");
+        assertThat(progress(0, 0)).isEqualTo("the backup is starting");
+        assertThat(progress(12 << 20, 64 << 20)).isEqualTo("copied 12.0 MiB of 64.0 MiB");
     }
 
-    private static String howFar(long done, long total) {
-        return BackupCommand.howFar(ServerInfo.parse(
+    private static String progress(long done, long total) {
+        return BackupCommand.progress(ServerInfo.parse(
                 "# Persistence\r\nbackup_done_bytes:" + done + "\r\nbackup_total_bytes:" + total + "\r\n"));
     }
 }

@@ -6,7 +6,8 @@ import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.operate.Rates.Order;
-import io.caravan.server.cli.operate.Sample.Client;
+import io.caravan.server.cli.operate.Rates.Sample;
+import io.caravan.server.cli.operate.Rates.Sample.Client;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -146,7 +147,7 @@ class LiveScreenTest {
         try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
             screen.show(rates(50));
             terminal.terminal().processInputBytes("p".getBytes());
-            awaitFooter(screen, terminal, "q quits, p GOES ON, s sorts, now by commands/s");
+            awaitFooter(screen, terminal, "q quits, p RESUMES, s sorts, now by commands/s");
             screen.show(rates(70));
             assertThat(text(terminal)).containsPattern("appends +50\\.0 ");
             terminal.terminal().processInputBytes(" ".getBytes());
@@ -177,7 +178,7 @@ class LiveScreenTest {
         long endNanos = System.nanoTime() + LONG.toNanos();
         while (!text(terminal).endsWith(footer)) {
             assertThat(System.nanoTime()).as("the key is obeyed in time").isLessThan(endNanos);
-            assertThat(screen.obeyKeys(AT_ONCE)).isTrue();
+            assertThat(screen.handleKeys(AT_ONCE)).isTrue();
         }
     }
 
@@ -185,9 +186,9 @@ class LiveScreenTest {
     void qQuitsAtOnce() throws IOException {
         VirtualTerminal terminal = terminal(80, 24);
         try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
-            assertThat(screen.obeyKeys(AT_ONCE)).isTrue();
+            assertThat(screen.handleKeys(AT_ONCE)).isTrue();
             terminal.terminal().processInputBytes("xq".getBytes());
-            assertThat(screen.obeyKeys(LONG)).isFalse();
+            assertThat(screen.handleKeys(LONG)).isFalse();
         }
     }
 
@@ -196,7 +197,7 @@ class LiveScreenTest {
     void keysNeedNoReturnAndCtrlCIsStillASignal() throws IOException {
         Terminal terminal = terminal(80, 24).terminal();
         try (LiveScreen screen = new LiveScreen(terminal, 5)) {
-            assertThat(screen.obeyKeys(AT_ONCE)).isTrue();
+            assertThat(screen.handleKeys(AT_ONCE)).isTrue();
             assertThat(terminal.getAttributes().getLocalFlag(LocalFlag.ICANON)).isFalse();
             assertThat(terminal.getAttributes().getLocalFlag(LocalFlag.ECHO)).isFalse();
             assertThat(terminal.getAttributes().getLocalFlag(LocalFlag.ISIG)).isTrue();

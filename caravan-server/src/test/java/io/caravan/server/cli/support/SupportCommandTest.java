@@ -44,7 +44,7 @@ class SupportCommandTest {
 
     @Test
     void aServerThatIsDownAndNoStoreStillMakeAFile() throws IOException {
-        CommandRun run = run().exits(3, "no server answers at 127.0.0.1:1");
+        CommandRun run = run().exits(3, "no server listens at 127.0.0.1:1");
         assertThat(run.out())
                 .contains("machine/doctor.json  ", "could not be had: server over RESP: no server answers", "made ");
         Told told = Told.in(out());

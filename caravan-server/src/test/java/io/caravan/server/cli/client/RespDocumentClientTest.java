@@ -2,12 +2,13 @@ package io.caravan.server.cli.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.cli.client.Documents.Document;
+import io.caravan.server.cli.client.DocumentClient.Description;
+import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The number of values that a client requests at a time. */
-class DocumentsTest {
+class RespDocumentClientTest {
     @ParameterizedTest(name = "{0} values of {1} bytes in all")
     @CsvSource({
         "0, 0, 1",
@@ -20,6 +21,7 @@ class DocumentsTest {
         "5, 1, 16",
     })
     void anAnswerHasAboutOneMebibyte(long values, long bytes, int expected) {
-        assertThat(new Document(1, 7, 7 + values, bytes).pageValues()).isEqualTo(expected);
+        assertThat(RespDocumentClient.pageValues(new Description(1, 7, 7 + values, bytes, Map.of())))
+                .isEqualTo(expected);
     }
 }
