@@ -258,7 +258,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     /** Logs once when the leader no longer receives responses from a node, and once when it does again. */
     private void tellOfSilence() {
         for (Progress progress : cluster.progress()) {
-            String host = progress.host().id();
+            String host = progress.node().id();
             boolean nothing = progress.silent() != null && progress.silent().compareTo(SILENCE) > 0;
             if (nothing && silent.add(host)) {
                 LOG.warn("host {} has not answered for {} s", host, SILENCE.toSeconds());

@@ -51,7 +51,7 @@ public final class ClusterMetrics {
     private static Map<String, Double> each(Cluster cluster, ToDoubleFunction<Progress> figure) {
         Map<String, Double> figures = new TreeMap<>();
         cluster.hosts().forEach(host -> figures.put(host.id(), 0.0));
-        cluster.progress().forEach(progress -> figures.put(progress.host().id(), figure.applyAsDouble(progress)));
+        cluster.progress().forEach(progress -> figures.put(progress.node().id(), figure.applyAsDouble(progress)));
         return figures;
     }
 
