@@ -223,7 +223,9 @@ final class DocumentsTest {
 
     /** Returns the documents except the benchmark results, most of which are generated. */
     private static List<Path> pages(Path root) throws IOException {
-        try (Stream<Path> files = Stream.concat(Files.list(root), Files.walk(root.resolve("docs")))) {
+        try (Stream<Path> files = Stream.of(
+                        Files.list(root), Files.walk(root.resolve("docs")), Files.list(root.resolve("examples")))
+                .flatMap(all -> all)) {
             return files.filter(file -> file.toString().endsWith(".md"))
                     .filter(file -> !file.startsWith(root.resolve("docs/benchmarks/results")))
                     .filter(file -> !file.endsWith("CHANGELOG.md"))
@@ -238,6 +240,7 @@ final class DocumentsTest {
             all.addAll(files(module.resolve("src"), ".java"));
         }
         all.addAll(files(root.resolve("integrations/java"), ".java"));
+        all.addAll(files(root.resolve("examples"), ".java"));
         return all;
     }
 

@@ -16,45 +16,57 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The Java code of the README, compiled and run unchanged. */
+/** The Java code of the README and of the examples, compiled and run unchanged. */
 class ReadmeTest {
     private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
     private static final Pattern PRINTS = Pattern.compile("It prints `([^`]*)`");
+    private static final Pattern EXAMPLE_PRINTS =
+            Pattern.compile("EmbeddedLetter.java /tmp/letters\n(.*?)```", Pattern.DOTALL);
 
     @TempDir
     Path work;
 
     @Test
     void theJavaOfTheTourCompilesAndPrintsWhatTheReadmeSays() throws Exception {
-        String readme = Files.readString(readme());
-        Path source = Files.writeString(work.resolve("Letters.java"), first(JAVA, readme));
+        String readme = Files.readString(root().resolve("README.md"));
 
-        int compiled = ToolProvider.getSystemJavaCompiler()
-                .run(null, null, null, "-cp", System.getProperty("java.class.path"), "-proc:none", source.toString());
-
-        assertThat(compiled).isZero();
-        assertThat(run("Letters", work.resolve("store"))).isEqualTo(first(PRINTS, readme) + System.lineSeparator());
+        assertThat(compileAndRun("Letters", first(JAVA, readme)))
+                .isEqualTo(first(PRINTS, readme) + System.lineSeparator());
     }
 
-    private static Path readme() {
+    @Test
+    void theExampleCompilesAndPrintsWhatItsPageSays() throws Exception {
+        Path examples = root().resolve("examples");
+        String page = Files.readString(examples.resolve("README.md"));
+        String example = Files.readString(examples.resolve("java/EmbeddedLetter.java"));
+
+        assertThat(compileAndRun("EmbeddedLetter", example)).isEqualToNormalizingNewlines(first(EXAMPLE_PRINTS, page));
+    }
+
+    private static Path root() {
         Path here = Path.of("").toAbsolutePath();
-        return Files.exists(here.resolve("README.md")) ? here.resolve("README.md") : here.resolveSibling("README.md");
+        return Files.exists(here.resolve("README.md")) ? here : here.getParent();
     }
 
     private static String first(Pattern pattern, String text) {
         Matcher matcher = pattern.matcher(text);
-        assertThat(matcher.find()).as("the README has %s", pattern).isTrue();
+        assertThat(matcher.find()).as("the page has %s", pattern).isTrue();
         return matcher.group(1);
     }
 
-    private String run(String className, Path argument) throws IOException, ReflectiveOperationException {
+    private String compileAndRun(String className, String code) throws IOException, ReflectiveOperationException {
+        Path source = Files.writeString(work.resolve(className + ".java"), code);
+        int compiled = ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "-cp", System.getProperty("java.class.path"), "-proc:none", source.toString());
+        assertThat(compiled).isZero();
+
         PrintStream before = System.out;
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
         try (URLClassLoader loader = new URLClassLoader(new URL[] {work.toUri().toURL()});
                 PrintStream capture = new PrintStream(printed, true, StandardCharsets.UTF_8)) {
             System.setOut(capture);
             loader.loadClass(className).getMethod("main", String[].class).invoke(null, (Object)
-                    new String[] {argument.toString()});
+                    new String[] {work.resolve("store").toString()});
         } finally {
             System.setOut(before);
         }

@@ -7,8 +7,8 @@ import io.caravan.bench.engine.ShardsCommand;
 import io.caravan.bench.gate.GateCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
+import io.caravan.bench.published.PublishedCommand;
 import io.caravan.bench.report.ReportPage;
-import io.caravan.bench.seeds.SeedsCommand;
 import io.caravan.bench.service.ServiceCommand;
 import java.util.Locale;
 import java.util.Objects;
@@ -31,10 +31,10 @@ import picocli.CommandLine.Spec;
             ServerCommand.class,
             ServiceCommand.class,
             ClusterCommand.class,
-            SeedsCommand.class,
+            PublishedCommand.class,
             ArchiveCommand.class
         },
-        description = "Measures Caravan beside its peers and the limits of the machine it runs on.",
+        description = "Measures Caravan, and compares it with its peers and with the limits of the machine.",
         footer = {
             "",
             "Examples:",

@@ -65,7 +65,8 @@ final class AppliedIndex {
     private Applied read() throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file));
         if (bytes.limit() != BYTES || bytes.getLong(0) != MAGIC || bytes.getLong(SUMMED_BYTES) != checksum(bytes)) {
-            throw new IOException(file + " is damaged; replace this host by one with another id and empty folders");
+            throw new IOException(
+                    file + " is damaged; replace this node with a node that has another id and empty directories");
         }
         TermIndex entry = TermIndex.valueOf(bytes.getLong(Long.BYTES), bytes.getLong(2 * Long.BYTES));
         return new Applied(entry, bytes.getLong(3 * Long.BYTES));

@@ -78,7 +78,7 @@ final class DurableVotes implements GrpcServices.Customizer, ServerInterceptor {
             force();
         } catch (IOException failed) {
             throw Status.INTERNAL
-                    .withDescription("this host's vote cannot be made durable: " + failed)
+                    .withDescription("cannot fsync the vote of this node: " + failed)
                     .withCause(failed)
                     .asRuntimeException();
         }

@@ -51,13 +51,13 @@ record FrameEntry(ByteBuffer frame, int logSegmentBytes) {
                 || entry.getInt(0) != MAGIC_VALUE
                 || entry.getInt(CRC) != checksum(entry)) {
             throw new IllegalStateException(
-                    "entry " + place + " of the group is damaged, or was written by a later version of Caravan");
+                    "entry " + place + " of the Raft group is damaged, or was written by a later version of Caravan");
         }
         int level = entry.getInt(LEVEL);
         if (level > FORMAT_LEVEL) {
-            throw new IllegalStateException(
-                    "entry " + place + " of the group has format level " + level + ", and this host reads levels up to "
-                            + FORMAT_LEVEL + ": start it with the version of Caravan that the leader has");
+            throw new IllegalStateException("entry " + place + " of the Raft group has format level " + level
+                    + ", but this node reads only levels up to " + FORMAT_LEVEL
+                    + ": start this node with the version of Caravan that the leader runs");
         }
         return new FrameEntry(entry.slice(HEAD_BYTES, entry.limit() - HEAD_BYTES), entry.getInt(SEGMENT_BYTES));
     }

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param group the id of the group: the same on all of its nodes, and different from the id of any other group
  * @param self this node's id
- * @param hosts all nodes of a new group, including this one: three or five, so that a majority remains when one or two
- *     are lost. Later, the group's Raft log determines the members, but {@code hosts} must still contain this node
+ * @param nodes all nodes of a new group, including this one: three or five, so that a majority remains when one or two
+ *     are lost. Later, the group's Raft log determines the members, but {@code nodes} must still contain this node
  * @param store the replica, with {@link Durability#PROCESS}; its log segments have the same size on every node. Buffers
  *     and the maximum value size may differ, for example while they are changed node by node. Each node applies its own
  *     limits to clients' writes, and accepts everything that the group has committed
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 public record GroupConfig(
         UUID group,
         String self,
-        List<Host> hosts,
+        List<Node> nodes,
         StoreConfig store,
         Path raftDirectory,
         Duration election,
@@ -85,20 +85,21 @@ public record GroupConfig(
     public GroupConfig {
         Objects.requireNonNull(group, "group");
         Objects.requireNonNull(raftDirectory, "raftDirectory");
-        hosts = List.copyOf(hosts);
-        if (hosts.stream().map(Host::id).distinct().count() != hosts.size()) {
-            throw new IllegalArgumentException("two hosts of the group have the same id: " + hosts);
+        nodes = List.copyOf(nodes);
+        if (nodes.stream().map(Node::id).distinct().count() != nodes.size()) {
+            throw new IllegalArgumentException("two nodes of the group have the same id: " + nodes);
         }
-        if (hosts.stream().map(Host::authority).distinct().count() != hosts.size()) {
-            throw new IllegalArgumentException("two hosts of the group have the same address: " + hosts);
+        if (nodes.stream().map(Node::authority).distinct().count() != nodes.size()) {
+            throw new IllegalArgumentException("two nodes of the group have the same address: " + nodes);
         }
         String name = self;
-        if (hosts.stream().noneMatch(host -> host.id().equals(name))) {
-            throw new IllegalArgumentException("this host, " + self + ", is not one of the group's: " + hosts);
+        if (nodes.stream().noneMatch(node -> node.id().equals(name))) {
+            throw new IllegalArgumentException(
+                    "this node, " + self + ", is not one of the nodes of the group: " + nodes);
         }
         if (store.logBufferBytes() > MAX_FRAME_BYTES) {
-            throw new IllegalArgumentException("logBufferBytes is at most " + MAX_FRAME_BYTES
-                    + " in a group, as a frame is one Raft entry; was " + store.logBufferBytes());
+            throw new IllegalArgumentException("logBufferBytes must be at most " + MAX_FRAME_BYTES
+                    + " in a group, because a frame is one Raft entry; was " + store.logBufferBytes());
         }
         if (election.compareTo(Duration.ofMillis(50)) < 0 || election.compareTo(Duration.ofMinutes(1)) > 0) {
             throw new IllegalArgumentException("election must be 50 ms to 1 min, was " + election);
@@ -109,8 +110,8 @@ public record GroupConfig(
     }
 
     /** Returns this node. */
-    public Host selfHost() {
-        return hosts.stream().filter(host -> host.id().equals(self)).findFirst().orElseThrow();
+    public Node selfNode() {
+        return nodes.stream().filter(node -> node.id().equals(self)).findFirst().orElseThrow();
     }
 
     /** Returns the store id of every replica of the group. */

@@ -75,10 +75,10 @@ public final class GroupMember implements AutoCloseable {
         this.state = new GroupStateMachine(config, listener, this::propose, () -> drained && handOver());
         this.server = RaftServer.newBuilder()
                 .setServerId(RaftPeerId.valueOf(config.self()))
-                .setGroup(RaftGroup.valueOf(groupId, firstHosts(config)))
+                .setGroup(RaftGroup.valueOf(groupId, firstNodes(config)))
                 .setStateMachine(state)
                 .setProperties(RaftSettings.properties(config))
-                .setParameters(RaftSettings.hostParameters(config))
+                .setParameters(RaftSettings.parameters(config))
                 .setOption(
                         config.start() == GroupConfig.Start.AGAIN
                                 ? RaftStorage.StartupOption.RECOVER
@@ -97,10 +97,10 @@ public final class GroupMember implements AutoCloseable {
      * Returns the nodes of a new group, which the Raft log records once the group has its first leader. A node that
      * joins learns the members only from the log.
      */
-    private static List<RaftPeer> firstHosts(GroupConfig config) {
+    private static List<RaftPeer> firstNodes(GroupConfig config) {
         return Files.exists(joinedMark(config))
                 ? List.of()
-                : config.hosts().stream().map(Membership::peer).toList();
+                : config.nodes().stream().map(Membership::peer).toList();
     }
 
     /**
@@ -174,9 +174,9 @@ public final class GroupMember implements AutoCloseable {
             }
         } else if (!joined) {
             throw new StoreDirectoryException(config.raftDirectory() + " has no Raft log of group " + config.group()
-                    + ". If the group is new, say so on each host's first start (create), and if the host is new in its"
-                    + " group, say that it joins. If this host has lost its"
-                    + " files, it must come back under another id: it no longer knows what it has acknowledged");
+                    + ". If the group is new, use create (--cluster-create) at the first start of each node. If the"
+                    + " node is new, use join (--cluster-join). If this node has lost its files, start it with another"
+                    + " id, because it has also lost writes that it acknowledged");
         }
         if (config.start() == GroupConfig.Start.JOIN) {
             Membership.requireNewcomer(config);
@@ -198,13 +198,14 @@ public final class GroupMember implements AutoCloseable {
     private void requireMember() throws StoreDirectoryException {
         if (!Files.exists(joinedMark(config)) && membership.isWithoutThis()) {
             throw new StoreDirectoryException(
-                    "host " + config.self() + " was removed from its group, which has the hosts " + hosts()
-                            + " now; to bring it back, empty its directories, and let it join");
+                    "node " + config.self() + " was removed from its group, which now has the nodes " + nodes()
+                            + "; to add the node again, empty its directories, and start it with join"
+                            + " (--cluster-join)");
         }
     }
 
-    private boolean isThis(Host host) {
-        return host.id().equals(config.self());
+    private boolean isThis(Node node) {
+        return node.id().equals(config.self());
     }
 
     /** Returns the directories that may exist next to the store's directory while a snapshot replaces the store. */
@@ -218,8 +219,8 @@ public final class GroupMember implements AutoCloseable {
         }
         try (Stream<Path> found = Files.list(directory)) {
             if (found.findAny().isPresent()) {
-                throw new StoreDirectoryException(directory + " is not empty, so this is not the first start of a"
-                        + " host in its group; start it without create (--cluster-create) or join (--cluster-join)");
+                throw new StoreDirectoryException(directory + " is not empty, so this is not the first start of"
+                        + " the node; start it without create (--cluster-create) and join (--cluster-join)");
             }
         }
     }
@@ -264,7 +265,7 @@ public final class GroupMember implements AutoCloseable {
             return null;
         }
         Throwable exception = reply.getException();
-        return exception != null ? exception : new IOException("Raft refused the entry: " + reply);
+        return exception != null ? exception : new IOException("Raft rejected the entry: " + reply);
     }
 
     /**
@@ -286,8 +287,8 @@ public final class GroupMember implements AutoCloseable {
      * Returns the members of the group, as far as this node knows, in no particular order. Empty while this node waits
      * to be added.
      */
-    public List<Host> hosts() {
-        return membership.hosts();
+    public List<Node> nodes() {
+        return membership.nodes();
     }
 
     /**
@@ -299,8 +300,8 @@ public final class GroupMember implements AutoCloseable {
      * @throws IllegalArgumentException if a node has this id or address already, or no majority would be reachable
      * @throws IOException if the change failed or its outcome is unknown; the message states the reason
      */
-    public void add(Host host) throws IOException {
-        membership.make(new MembershipChange(null, host), this::answers);
+    public void add(Node node) throws IOException {
+        membership.make(new MembershipChange(null, node), this::answers);
     }
 
     /**
@@ -310,21 +311,21 @@ public final class GroupMember implements AutoCloseable {
      * @throws IllegalArgumentException if the group has no such node, the node has responded within the last seconds,
      *     it is the leader, or no majority would be reachable
      */
-    public void remove(String host) throws IOException {
-        membership.make(new MembershipChange(host, null), this::answers);
+    public void remove(String node) throws IOException {
+        membership.make(new MembershipChange(node, null), this::answers);
     }
 
     /**
      * Replaces a stopped or lost node with a new node. This has the effect of {@link #add} and {@link #remove} in one
      * step.
      */
-    public void replace(String host, Host by) throws IOException {
-        membership.make(new MembershipChange(host, by), this::answers);
+    public void replace(String node, Node by) throws IOException {
+        membership.make(new MembershipChange(node, by), this::answers);
     }
 
-    private boolean answers(String host) {
-        return host.equals(config.self())
-                || progress().stream().anyMatch(other -> other.host().id().equals(host) && heardLately(other));
+    private boolean answers(String node) {
+        return node.equals(config.self())
+                || progress().stream().anyMatch(other -> other.node().id().equals(node) && heardLately(other));
     }
 
     private boolean heardLately(Progress other) {
@@ -335,13 +336,15 @@ public final class GroupMember implements AutoCloseable {
     /**
      * Returns a description of the membership change that this node is making as the leader; empty if there is none.
      */
-    public Optional<String> hostChange() {
+    public Optional<String> membershipChange() {
         return membership.underWay().map(change -> change + copied(change.joining()));
     }
 
-    private String copied(@Nullable Host joining) {
+    private String copied(@Nullable Node joining) {
         FileProgress files = joining == null ? null : state.files(joining.id());
-        return files == null ? "" : ", and has " + files.bytes() + " of " + files.total() + " bytes of the files";
+        return files == null
+                ? ""
+                : ", and has received " + files.bytes() + " of " + files.total() + " bytes of the snapshot";
     }
 
     /** Whether the group has removed this node, which no longer participates. Queries the other nodes. */
@@ -350,10 +353,10 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /** Returns the leader of the group, as far as this node knows. */
-    public Optional<Host> leader() {
+    public Optional<Node> leader() {
         RaftPeerId leader = info().getLeaderId();
-        return hosts().stream()
-                .filter(host -> leader != null && leader.equals(RaftPeerId.valueOf(host.id())))
+        return nodes().stream()
+                .filter(node -> leader != null && leader.equals(RaftPeerId.valueOf(node.id())))
                 .findFirst();
     }
 
@@ -389,7 +392,7 @@ public final class GroupMember implements AutoCloseable {
      *     null if this node knows of none. Only the leader and the receiving node know of it
      */
     public record Progress(
-            Host host,
+            Node node,
             long committed,
             @Nullable Duration silent,
             @Nullable FileProgress files) {}
@@ -428,10 +431,10 @@ public final class GroupMember implements AutoCloseable {
                 .collect(Collectors.toMap(
                         heard -> RaftPeerId.valueOf(heard.getId().getId()),
                         heard -> Duration.ofMillis(heard.getLastRpcElapsedTimeMs())));
-        return hosts().stream()
-                .map(host -> {
-                    RaftPeerId id = RaftPeerId.valueOf(host.id());
-                    return new Progress(host, committed.getOrDefault(id, 0L), silent.get(id), state.files(host.id()));
+        return nodes().stream()
+                .map(node -> {
+                    RaftPeerId id = RaftPeerId.valueOf(node.id());
+                    return new Progress(node, committed.getOrDefault(id, 0L), silent.get(id), state.files(node.id()));
                 })
                 .toList();
     }
@@ -444,7 +447,7 @@ public final class GroupMember implements AutoCloseable {
      *     after this time, the group elects a leader, which may be this node again
      * @throws IOException if leadership was not transferred; the message states the reason
      */
-    public void transferLeadership(String host, Duration timeout) throws IOException {
+    public void transferLeadership(String node, Duration timeout) throws IOException {
         // Raft requests the transfer on the connection that transmits entries. While the other node was away, gRPC
         // lengthened its pause before each reconnection, up to two minutes. Only an entry ends the pause.
         Throwable failure = confirmLeadership().handle((done, failed) -> failed).join();
@@ -454,11 +457,12 @@ public final class GroupMember implements AutoCloseable {
                     server.getId(),
                     groupId,
                     calls.incrementAndGet(),
-                    RaftPeerId.valueOf(host),
+                    RaftPeerId.valueOf(node),
                     timeout.toMillis())));
         }
         if (failure != null) {
-            throw new IOException("leadership was not handed to host " + host + ": " + failure.getMessage(), failure);
+            throw new IOException(
+                    "leadership was not transferred to node " + node + ": " + failure.getMessage(), failure);
         }
     }
 
@@ -484,17 +488,17 @@ public final class GroupMember implements AutoCloseable {
      */
     public boolean handOver() {
         Optional<Progress> furthest = progress().stream()
-                .filter(other -> !isThis(other.host()))
+                .filter(other -> !isThis(other.node()))
                 .filter(this::heardLately)
                 .max(Comparator.comparingLong(Progress::committed));
         if (furthest.isEmpty()) {
             return false;
         }
         try {
-            transferLeadership(furthest.get().host().id(), HAND_OVER);
+            transferLeadership(furthest.get().node().id(), HAND_OVER);
             return true;
         } catch (IOException refused) {
-            LOG.info("{}: leadership was not handed over: {}", config.self(), refused.getMessage());
+            LOG.info("{}: leadership was not transferred: {}", config.self(), refused.getMessage());
             return false;
         }
     }
@@ -519,7 +523,7 @@ public final class GroupMember implements AutoCloseable {
         try {
             return server.getDivision(groupId);
         } catch (IOException gone) {
-            throw new IllegalStateException("host " + config.self() + " has left the group", gone);
+            throw new IllegalStateException("node " + config.self() + " has left the group", gone);
         }
     }
 

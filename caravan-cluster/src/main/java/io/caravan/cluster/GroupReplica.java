@@ -64,9 +64,9 @@ final class GroupReplica {
             long position = opened.position();
             opened.close();
             throw new StoreDirectoryException("the store in " + config.store().directory() + " ends at LSN " + position
-                    + ", but had reached " + durable.endLsn()
-                    + ": it is not the one that this host had; replace the host"
-                    + " by one with another id and empty folders");
+                    + ", but had reached LSN " + durable.endLsn()
+                    + ": it is not the store that this node had; replace the node"
+                    + " with a node that has another id and empty directories");
         }
     }
 
@@ -99,12 +99,12 @@ final class GroupReplica {
                     throw cannotApply(place, String.valueOf(refused.getMessage()), refused);
                 }
                 // The proposer of the frame is no longer waiting.
-                LOG.warn("{}: entry {} of the group is left out", config.self(), place, refused);
+                LOG.warn("{}: skips entry {} of the Raft group", config.self(), place, refused);
                 return false;
             } catch (OutOfSpaceException full) {
-                LOG.warn("{}: waits for space to follow its group", config.self(), full);
+                LOG.warn("{}: the disk is full; waits for space before it applies more entries", config.self(), full);
             } catch (CaravanException failed) {
-                LOG.error("{}: its replica has failed; opening it anew", config.self(), failed);
+                LOG.error("{}: its replica has failed; opening it again", config.self(), failed);
                 reopen();
             }
             if (!retryPause()) {
@@ -123,8 +123,8 @@ final class GroupReplica {
         if (leaders != 0 && leaders != own) {
             throw cannotApply(
                     place,
-                    "log segments have " + leaders + " bytes on the host that led, and " + own
-                            + " on this one: replace this host by one that is created with the same log segments",
+                    "the log segments of the leader have " + leaders + " bytes, and those of this node have " + own
+                            + ": replace this node with a node that is created with the same segment size",
                     null);
         }
     }
@@ -135,9 +135,9 @@ final class GroupReplica {
      */
     private IllegalStateException cannotApply(String place, String why, @Nullable Throwable cause) {
         return new IllegalStateException(
-                "host " + config.self() + " cannot apply entry " + place
+                "node " + config.self() + " cannot apply entry " + place
                         + ", which its group has committed, and leaves the group: " + why
-                        + ". Started again, it tries again: it hears from its Raft log what it lacks",
+                        + ". Restart the node: it then applies the missing entries from its Raft log",
                 cause);
     }
 
@@ -161,7 +161,7 @@ final class GroupReplica {
                 replica = open();
                 return;
             } catch (IOException | CaravanException failed) {
-                LOG.error("{}: cannot open its replica; trying again", config.self(), failed);
+                LOG.error("{}: cannot open its replica; tries again", config.self(), failed);
                 if (!retryPause()) {
                     return;
                 }
@@ -213,24 +213,23 @@ final class GroupReplica {
             }
             long needed = Math.max(before, copied.endLsn());
             if (position < needed) {
-                throw new IOException("the files that were received end at LSN " + position + ", before " + needed
-                        + ": this host would forget what it has acknowledged");
+                throw new IOException("the received snapshot ends at LSN " + position + ", before " + needed
+                        + ": this node would lose writes that it has acknowledged");
             }
             VerifyReport report = DurableListStore.verify(received, this::goOnUnlessClosing);
             if (!report.clean()) {
-                throw new IOException(
-                        "the files that were received are damaged, as those of the host that sent them may"
-                                + " be; verify its store: "
-                                + report.faults().get(0).getMessage());
+                throw new IOException("the received snapshot is damaged; the store of the node that sent it may be"
+                        + " damaged too, so verify that store: "
+                        + report.faults().get(0).getMessage());
             }
         } catch (CaravanException unusable) {
-            throw new IOException("the files that were received are no store of this group: " + unusable, unusable);
+            throw new IOException("the received snapshot is not a store of this group: " + unusable, unusable);
         }
     }
 
     private void goOnUnlessClosing(String step, long done, long total) {
         if (closing.getAsBoolean()) {
-            throw new StoreDirectoryException("the host is closing");
+            throw new StoreDirectoryException("the node is closing");
         }
     }
 }

@@ -166,7 +166,7 @@ final class GroupStateMachine extends BaseStateMachine {
                     return true;
                 }
                 // This is an entry of another leader: this node no longer leads, but has not been notified yet.
-                resign("another host leads the group");
+                resign("another node leads the group");
                 awaitRole();
             }
         } catch (IllegalStateException lacking) {
@@ -226,10 +226,11 @@ final class GroupStateMachine extends BaseStateMachine {
             RaftView known = initialized(raft);
             RaftServer.Division division = known.division();
             Map<RaftPeerId, Long> committed = RaftView.committed(division);
-            sender.forget(durable, host -> committed.getOrDefault(RaftPeerId.valueOf(host), -1L), known::isGone);
+            sender.forget(durable, node -> committed.getOrDefault(RaftPeerId.valueOf(node), -1L), known::isGone);
             initialized(keeper).drop(division, durable, sender.firstHeld());
         } catch (IOException | CaravanException failed) {
-            LOG.warn("{}: keeps its Raft log as it is for now: {}", config.self(), failed.getMessage());
+            LOG.warn(
+                    "{}: cannot purge its Raft log now, and tries again later: {}", config.self(), failed.getMessage());
         }
     }
 
@@ -241,7 +242,7 @@ final class GroupStateMachine extends BaseStateMachine {
             known.forced(initialized(replica).now().fsyncedPosition());
             Applied durable = known.durable();
             if (durable == null) {
-                throw new IOException("no frame is forced yet");
+                throw new IOException("no frame has been fsynced yet");
             }
             return durable;
         }
@@ -260,7 +261,7 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     private ByteString facts(String asker) {
-        noteHosts();
+        noteNodes();
         return new NodeFacts(
                         FrameEntry.FORMAT_LEVEL,
                         initialized(replica).now().logSegmentBytes(),
@@ -269,15 +270,15 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /** Records which other nodes have received entries. */
-    void noteHosts() {
+    void noteNodes() {
         try {
             initialized(seen)
                     .add(RaftView.committed(initialized(raft).division()).entrySet().stream()
-                            .filter(host -> host.getValue() > 0)
-                            .map(host -> host.getKey().toString())
+                            .filter(node -> node.getValue() > 0)
+                            .map(node -> node.getKey().toString())
                             .toList());
         } catch (IOException failed) {
-            LOG.warn("{}: cannot note which hosts have had entries of the group", config.self(), failed);
+            LOG.warn("{}: cannot record which nodes have received entries of the Raft group", config.self(), failed);
         }
     }
 
@@ -321,7 +322,7 @@ final class GroupStateMachine extends BaseStateMachine {
         public void install(Path received, Applied copied) throws IOException {
             synchronized (GroupStateMachine.this) {
                 if (leading != null) {
-                    throw new IOException("this host leads its group now");
+                    throw new IOException("this node is now the leader");
                 }
                 initialized(replica).install(received, copied);
             }
@@ -329,8 +330,8 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     /** Returns the progress of the snapshot that a node receives, as far as this node knows; null if there is none. */
-    GroupMember.@Nullable FileProgress files(String host) {
-        return (host.equals(config.self()) ? receiver.progress() : sender.progress(host)).orElse(null);
+    GroupMember.@Nullable FileProgress files(String node) {
+        return (node.equals(config.self()) ? receiver.progress() : sender.progress(node)).orElse(null);
     }
 
     /**
@@ -361,7 +362,7 @@ final class GroupStateMachine extends BaseStateMachine {
     void lookAfterFiles(int patience) {
         if (initialized(mark).isForgotten(patience)) {
             leave(new IllegalStateException(
-                    "host " + config.self() + " has received files, and no leader asks for them"));
+                    "node " + config.self() + " has received a snapshot, but no leader requests its installation"));
         }
     }
 
@@ -393,7 +394,7 @@ final class GroupStateMachine extends BaseStateMachine {
         if (leader.equals(member.getPeerId())) {
             forceOwnVote();
         } else {
-            resign("host " + leader + " leads the group");
+            resign("node " + leader + " leads the group");
             Objects.requireNonNull(raft).endConnections();
         }
     }
@@ -404,7 +405,7 @@ final class GroupStateMachine extends BaseStateMachine {
             DurableVotes.of(config).force();
         } catch (IOException failed) {
             IllegalStateException lost =
-                    new IllegalStateException("the vote of host " + config.self() + " cannot be made durable", failed);
+                    new IllegalStateException("cannot fsync the vote of node " + config.self(), failed);
             leave(lost);
             throw lost;
         }
@@ -436,7 +437,7 @@ final class GroupStateMachine extends BaseStateMachine {
         try {
             roles.execute(change);
         } catch (RejectedExecutionException closed) {
-            LOG.debug("{} is closing: its role changes no more", config.self(), closed);
+            LOG.debug("{} is closing: its role no longer changes", config.self(), closed);
         }
     }
 
@@ -452,8 +453,8 @@ final class GroupStateMachine extends BaseStateMachine {
             leader = initialized(replica).now();
             if (leader.position() < appliedLsn) {
                 leave(new IllegalStateException(
-                        "host " + config.self() + " had applied what its group has committed up to" + " LSN "
-                                + appliedLsn + ", and its store ends at " + leader.position() + " now"));
+                        "node " + config.self() + " had applied the entries of its group up to LSN " + appliedLsn
+                                + ", but its store now ends at LSN " + leader.position()));
                 return;
             }
             RaftFrameReplicator term = new RaftFrameReplicator(propose, frame -> GroupReplica.entry(leader, frame));
@@ -463,7 +464,7 @@ final class GroupStateMachine extends BaseStateMachine {
         LOG.info("{} leads its group", config.self());
         listener.leads(leader.store());
         if (!initialized(raft).isLeaderReady()) {
-            resign("leadership was lost meanwhile");
+            resign("leadership was lost in the meantime");
         }
     }
 
@@ -473,7 +474,7 @@ final class GroupStateMachine extends BaseStateMachine {
             return;
         }
         LOG.info("{} follows", config.self());
-        sender.stop("this host leads no longer");
+        sender.stop("this node is no longer the leader");
         listener.follows();
         leading = null;
         GroupReplica follower = initialized(replica);
@@ -497,7 +498,7 @@ final class GroupStateMachine extends BaseStateMachine {
      */
     @Override
     public void notifyLogFailed(Throwable cause, @Nullable LogEntryProto entry) {
-        leave(new IllegalStateException("Raft cannot write the log of host " + config.self(), cause));
+        leave(new IllegalStateException("Raft cannot write the log of node " + config.self(), cause));
     }
 
     /**
@@ -509,7 +510,7 @@ final class GroupStateMachine extends BaseStateMachine {
         Thread thread = new Thread(this::endPart, "caravan-leave " + config.self());
         thread.setDaemon(true);
         if (!closing && leaver.compareAndSet(null, thread)) {
-            LOG.error("{}: leaves its group; start it again", config.self(), why);
+            LOG.error("{}: leaves its group; restart it", config.self(), why);
             giveUp();
             thread.start();
         }
@@ -530,7 +531,7 @@ final class GroupStateMachine extends BaseStateMachine {
             thread.join(TimeUnit.SECONDS.toMillis(2 * STOP_SECONDS));
             if (thread.isAlive()) {
                 throw new IOException(
-                        config.self() + " has left its group and is not closed within " + 2 * STOP_SECONDS + " s");
+                        config.self() + " has left its group, but was not closed within " + 2 * STOP_SECONDS + " s");
             }
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
@@ -541,7 +542,7 @@ final class GroupStateMachine extends BaseStateMachine {
         try {
             initialized(raft).division().close();
         } catch (IOException gone) {
-            LOG.debug("{}: takes no part in its group already", config.self(), gone);
+            LOG.debug("{}: has already left its group", config.self(), gone);
         }
     }
 
@@ -568,9 +569,9 @@ final class GroupStateMachine extends BaseStateMachine {
         closing = true;
         RaftFrameReplicator term = leading;
         if (term != null) {
-            term.abandon(new IOException("the host is closing"));
+            term.abandon(new IOException("the node is closing"));
         }
-        sender.stop("the host is closing");
+        sender.stop("the node is closing");
         inTurn(this::finish);
         roles.shutdown();
         try {

@@ -30,16 +30,16 @@ public final class LeaderLookup implements AutoCloseable {
     private final UUID group;
     private final GroupConfig.@Nullable Tls tls;
     private final TimeDuration patience;
-    private @Nullable Host asked;
+    private @Nullable Node asked;
     private @Nullable RaftClient client;
 
     /**
      * A node's view of its group.
      *
-     * @param hosts the voting members, in no particular order
+     * @param nodes the voting members, in no particular order
      * @param leader the id of the leader, as far as the node knows; null if it knows of none
      */
-    public record Answer(List<Host> hosts, @Nullable String leader) {}
+    public record Answer(List<Node> nodes, @Nullable String leader) {}
 
     /**
      * Creates a lookup that connects at its first query.
@@ -54,12 +54,12 @@ public final class LeaderLookup implements AutoCloseable {
     }
 
     /** Returns a node's view of its group; empty if the node does not respond in time or is not in the group. */
-    public Optional<Answer> ask(Host host) {
-        Optional<Answer> answer = reply(host)
+    public Optional<Answer> ask(Node node) {
+        Optional<Answer> answer = reply(node)
                 .map(reply -> new Answer(
                         reply.getConf()
-                                .map(hosts -> hosts.getPeersList().stream()
-                                        .map(Membership::host)
+                                .map(nodes -> nodes.getPeersList().stream()
+                                        .map(Membership::node)
                                         .toList())
                                 .orElse(List.of()),
                         leader(reply.getRoleInfoProto())));
@@ -70,14 +70,14 @@ public final class LeaderLookup implements AutoCloseable {
     }
 
     /** Returns everything that a node reports about its group. */
-    Optional<GroupInfoReply> reply(Host host) {
+    Optional<GroupInfoReply> reply(Node node) {
         try {
-            return Optional.of(clientOf(host)
-                            .getGroupManagementApi(RaftPeerId.valueOf(host.id()))
+            return Optional.of(clientOf(node)
+                            .getGroupManagementApi(RaftPeerId.valueOf(node.id()))
                             .info(RaftGroupId.valueOf(group)))
                     .filter(GroupInfoReply::isSuccess);
         } catch (IOException | StatusRuntimeException silent) {
-            LOG.debug("host {} does not say who is of group {}", host, group, silent);
+            LOG.debug("node {} did not return the members of group {}", node, group, silent);
             return Optional.empty();
         }
     }
@@ -86,32 +86,32 @@ public final class LeaderLookup implements AutoCloseable {
      * Returns the facts that a node reports to a node that starts for the first time; empty if it does not respond in
      * time.
      */
-    Optional<NodeFacts> facts(Host host, String asker) {
+    Optional<NodeFacts> facts(Node node, String asker) {
         try {
-            RaftClientReply reply = clientOf(host)
+            RaftClientReply reply = clientOf(node)
                     .io()
                     .sendStaleRead(
                             Message.valueOf(NodeFacts.question(asker)),
                             RaftLog.INVALID_LOG_INDEX,
-                            RaftPeerId.valueOf(host.id()));
+                            RaftPeerId.valueOf(node.id()));
             return reply.isSuccess()
                     ? Optional.of(NodeFacts.decode(reply.getMessage().getContent()))
                     : Optional.empty();
         } catch (IOException | StatusRuntimeException silent) {
-            LOG.debug("host {} does not tell facts of group {}", host, group, silent);
+            LOG.debug("node {} did not return its settings in group {}", node, group, silent);
             return Optional.empty();
         }
     }
 
-    private RaftClient clientOf(Host host) {
+    private RaftClient clientOf(Node node) {
         RaftClient kept = client;
-        if (kept != null && host.equals(asked)) {
+        if (kept != null && node.equals(asked)) {
             return kept;
         }
         close();
-        RaftClient made = RaftSettings.client(group, tls, Membership.peer(host), patience);
+        RaftClient made = RaftSettings.client(group, tls, Membership.peer(node), patience);
         client = made;
-        asked = host;
+        asked = node;
         return made;
     }
 
@@ -135,7 +135,7 @@ public final class LeaderLookup implements AutoCloseable {
             try {
                 kept.close();
             } catch (IOException problem) {
-                LOG.debug("the connection to host {} did not end cleanly", asked, problem);
+                LOG.debug("the connection to node {} was not closed cleanly", asked, problem);
             }
         }
     }

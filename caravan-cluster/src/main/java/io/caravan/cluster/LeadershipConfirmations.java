@@ -56,14 +56,14 @@ final class LeadershipConfirmations {
         return problem == null
                 ? CompletableFuture.completedFuture(null)
                 : CompletableFuture.failedFuture(new IOException(
-                        "host " + self + " cannot confirm that it leads its group: " + why(problem)
-                                + "; ask the host that leads, which may be another one now",
+                        "node " + self + " cannot confirm that it leads its group: " + why(problem)
+                                + "; send the request to the leader, which may now be another node",
                         problem));
     }
 
     private String why(Throwable problem) {
         return problem instanceof TimeoutException
-                ? "no majority has answered within " + timeoutMillis + " ms"
+                ? "no majority has responded within " + timeoutMillis + " ms"
                 : String.valueOf(problem.getMessage());
     }
 

@@ -54,24 +54,24 @@ final class Membership {
         this.group = RaftGroupId.valueOf(config.group());
     }
 
-    static RaftPeer peer(Host host) {
+    static RaftPeer peer(Node node) {
         // Ratis streams no data here, so the data stream address holds the application's note about the node.
         return RaftPeer.newBuilder()
-                .setId(host.id())
-                .setAddress(host.authority())
-                .setDataStreamAddress(host.note())
+                .setId(node.id())
+                .setAddress(node.authority())
+                .setDataStreamAddress(node.note())
                 .build();
     }
 
-    private static Host host(RaftPeer peer) {
-        return host(peer.getRaftPeerProto());
+    private static Node node(RaftPeer peer) {
+        return node(peer.getRaftPeerProto());
     }
 
     /** Decodes a node that {@link #peer} encoded, as received over the network. */
-    static Host host(RaftPeerProto peer) {
+    static Node node(RaftPeerProto peer) {
         String authority = peer.getAddress();
         int colon = authority.lastIndexOf(':');
-        return new Host(
+        return new Node(
                 peer.getId().toStringUtf8(),
                 authority.substring(0, colon),
                 Integer.parseInt(authority.substring(colon + 1)),
@@ -82,8 +82,8 @@ final class Membership {
      * Returns the voting members, as recorded in the newest membership entry, in no particular order. Empty while this
      * node joins.
      */
-    List<Host> hosts() {
-        return peers().stream().map(Membership::host).toList();
+    List<Node> nodes() {
+        return peers().stream().map(Membership::node).toList();
     }
 
     private List<RaftPeer> peers() {
@@ -92,10 +92,10 @@ final class Membership {
 
     /** Whether the group has permanently removed this node, according to this node's own log. */
     boolean isWithoutThis() {
-        RaftConfiguration hosts = division().getRaftConf();
+        RaftConfiguration nodes = division().getRaftConf();
         // During a change both memberships exist, and it is unknown which membership will remain.
-        return hosts.getPreviousPeers().isEmpty()
-                && hosts.getCurrentPeers().stream()
+        return nodes.getPreviousPeers().isEmpty()
+                && nodes.getCurrentPeers().stream()
                         .noneMatch(peer -> peer.getId().equals(server.getId()));
     }
 
@@ -103,7 +103,7 @@ final class Membership {
         try {
             return server.getDivision(group);
         } catch (IOException gone) {
-            throw new IllegalStateException("host " + config.self() + " has left the group", gone);
+            throw new IllegalStateException("node " + config.self() + " has left the group", gone);
         }
     }
 
@@ -122,21 +122,21 @@ final class Membership {
      */
     void make(MembershipChange change, Predicate<String> reachable) throws IOException {
         if (!division().getInfo().isLeader()) {
-            throw new IOException("host " + config.self() + " does not lead: ask the one that does");
+            throw new IOException("node " + config.self() + " is not the leader: send the change to the leader");
         }
         if (!underWay.compareAndSet(null, change)) {
-            throw new IOException("another change of the group's hosts is under way: " + underWay.get());
+            throw new IOException("another membership change is in progress: " + underWay.get());
         }
         try {
             List<RaftPeer> now = peers();
-            change.check(now.stream().map(Membership::host).toList(), config.self(), reachable);
-            Host joining = change.joining();
+            change.check(now.stream().map(Membership::node).toList(), config.self(), reachable);
+            Node joining = change.joining();
             if (joining != null) {
                 requireThere(joining);
             }
-            LOG.info("{}: begins a change: {}", config.self(), change);
+            LOG.info("{}: begins a membership change: {}", config.self(), change);
             set(change, now);
-            LOG.info("{}: has made a change: {}", config.self(), change);
+            LOG.info("{}: has made a membership change: {}", config.self(), change);
         } finally {
             underWay.set(null);
         }
@@ -146,39 +146,39 @@ final class Membership {
      * Checks that the joining node responds with its own id. Otherwise a node with this address but another id could be
      * counted twice.
      */
-    private void requireThere(Host joining) throws IOException {
+    private void requireThere(Node joining) throws IOException {
         GroupInfoReply answer = ask(config, joining).orElseThrow(() -> new IOException(doesNotAnswer(joining)));
         // The reply's own server id only repeats the id of the request.
         RaftPeerId id = RaftPeerId.valueOf(answer.getRoleInfoProto().getSelf().getId());
         if (!id.toString().equals(joining.id())) {
             throw new IllegalArgumentException(
-                    "at " + joining.authority() + " answers host " + id + ", not " + joining.id());
+                    "the node at " + joining.authority() + " has the id " + id + ", not " + joining.id());
         }
     }
 
-    private static String doesNotAnswer(@Nullable Host joining) {
-        return "host " + joining + " does not answer: start it, with an empty directory, so that it joins;"
+    private static String doesNotAnswer(@Nullable Node joining) {
+        return "node " + joining + " does not respond: start it with an empty directory and join (--cluster-join);"
                 + " nothing has changed";
     }
 
     private void set(MembershipChange change, List<RaftPeer> now) throws IOException {
         List<RaftPeer> next = new ArrayList<>(now);
         next.removeIf(peer -> peer.getId().toString().equals(change.leaving()));
-        Host joining = change.joining();
+        Node joining = change.joining();
         if (joining != null) {
             next.add(peer(joining));
         }
-        SetConfigurationRequest.Arguments hosts = SetConfigurationRequest.Arguments.newBuilder()
+        SetConfigurationRequest.Arguments nodes = SetConfigurationRequest.Arguments.newBuilder()
                 .setMode(SetConfigurationRequest.Mode.COMPARE_AND_SET)
                 .setServersInCurrentConf(now)
                 .setServersInNewConf(next)
                 .build();
         try {
             RaftClientReply reply = await(server.setConfigurationAsync(
-                    new SetConfigurationRequest(ClientId.randomId(), server.getId(), group, 1, hosts)));
+                    new SetConfigurationRequest(ClientId.randomId(), server.getId(), group, 1, nodes)));
             if (!reply.isSuccess()) {
                 throw Objects.requireNonNullElseGet(
-                        reply.getException(), () -> new RaftException("Raft refused it: " + reply));
+                        reply.getException(), () -> new RaftException("Raft rejected the change: " + reply));
             }
         } catch (IOException failed) {
             throw new IOException(why(change, failed), failed);
@@ -196,16 +196,16 @@ final class Membership {
             } catch (TimeoutException underWay) {
                 if (hasLostMajority()) {
                     LOG.warn(
-                            "{}: gives up leadership: no majority of {} has been heard while a host catches up",
+                            "{}: steps down: it has heard from no majority of {} while a node catches up",
                             config.self(),
-                            hosts());
+                            nodes());
                     stepDown();
                 }
             } catch (ExecutionException failed) {
                 throw failed.getCause() instanceof IOException known ? known : new IOException(failed.getCause());
             } catch (InterruptedException hurried) {
                 Thread.currentThread().interrupt();
-                throw new InterruptedIOException("interrupted while the group's hosts change");
+                throw new InterruptedIOException("interrupted during a membership change");
             }
         }
     }
@@ -245,18 +245,18 @@ final class Membership {
             return doesNotAnswer(change.joining());
         }
         if (failure instanceof ReconfigurationInProgressException) {
-            return "another change of the group's hosts is under way";
+            return "another membership change is in progress";
         }
-        return "nobody knows whether " + change + ": " + failure.getMessage()
-                + "; look at the group's hosts before you try again";
+        return "it is unknown whether " + change + ": " + failure.getMessage()
+                + "; check the members of the group before you try again";
     }
 
     /** Whether another node reports that the group has removed this node. Takes several seconds if no node responds. */
     boolean goesOnWithoutThis() {
-        return hosts().stream().filter(host -> !host.id().equals(config.self())).anyMatch(this::goesOnWithoutThis);
+        return nodes().stream().filter(node -> !node.id().equals(config.self())).anyMatch(this::goesOnWithoutThis);
     }
 
-    private boolean goesOnWithoutThis(Host other) {
+    private boolean goesOnWithoutThis(Node other) {
         return ask(config, other)
                 .flatMap(GroupInfoReply::getConf)
                 .filter(this::isWithoutThis)
@@ -264,7 +264,7 @@ final class Membership {
     }
 
     /** Returns another node's information about the group; empty if it does not respond, or is not in the group. */
-    private static Optional<GroupInfoReply> ask(GroupConfig config, Host other) {
+    private static Optional<GroupInfoReply> ask(GroupConfig config, Node other) {
         try (LeaderLookup inquiry = new LeaderLookup(config.group(), config.tls(), ANSWER)) {
             return inquiry.reply(other);
         }
@@ -279,23 +279,23 @@ final class Membership {
      * @throws IOException if no node of the group responds
      */
     static void requireNewcomer(GroupConfig config) throws IOException {
-        List<RaftConfigurationProto> known = config.hosts().stream()
-                .filter(host -> !host.id().equals(config.self()))
-                .flatMap(host -> ask(config, host).stream())
+        List<RaftConfigurationProto> known = config.nodes().stream()
+                .filter(node -> !node.id().equals(config.self()))
+                .flatMap(node -> ask(config, node).stream())
                 .flatMap(answer -> answer.getConf().stream())
-                .filter(hosts -> hosts.getPeersCount() > 0)
+                .filter(nodes -> nodes.getPeersCount() > 0)
                 .toList();
         if (known.isEmpty()) {
-            throw new IOException("no host of the group answers, of " + config.hosts() + ": host " + config.self()
-                    + " can join when one does");
+            throw new IOException("none of the nodes " + config.nodes() + " responds: node " + config.self()
+                    + " can join once one of them responds");
         }
         RaftPeerId self = RaftPeerId.valueOf(config.self());
         if (known.stream()
-                .flatMap(hosts -> Stream.concat(hosts.getPeersList().stream(), hosts.getOldPeersList().stream()))
+                .flatMap(nodes -> Stream.concat(nodes.getPeersList().stream(), nodes.getOldPeersList().stream()))
                 .anyMatch(peer -> RaftPeerId.valueOf(peer.getId()).equals(self))) {
-            throw new StoreDirectoryException("host " + config.self()
-                    + " is one of the group already, and has lost its files: it no longer knows what it has acknowledged."
-                    + " Have it join under another id, in its own place");
+            throw new StoreDirectoryException("node " + config.self()
+                    + " is already a member of the group, and has lost its files, and with them writes that it"
+                    + " acknowledged. Replace it with a node that has another id");
         }
     }
 
@@ -308,7 +308,7 @@ final class Membership {
      * @throws StoreDirectoryException if the start is rejected
      */
     static void requireFirstStart(GroupConfig config) throws StoreDirectoryException {
-        for (Host other : config.hosts()) {
+        for (Node other : config.nodes()) {
             if (other.id().equals(config.self())) {
                 continue;
             }
@@ -321,34 +321,34 @@ final class Membership {
         }
     }
 
-    private static void requireFits(GroupConfig config, Host other, NodeFacts facts) throws StoreDirectoryException {
+    private static void requireFits(GroupConfig config, Node other, NodeFacts facts) throws StoreDirectoryException {
         // A node that joins votes only once it is a member again; it may have been removed before.
         if (facts.hasSeenAsker() && config.start() == GroupConfig.Start.CREATE) {
             throw new StoreDirectoryException(
-                    "host " + config.self() + " is one of the group already, as host " + other.id()
-                            + " knows, and has lost its files: it no longer knows what it has acknowledged. Put them back, or have"
-                            + " it join (--cluster-join) under another id, in its own place");
+                    "node " + config.self() + " is already a member of the group, according to node " + other.id()
+                            + ", and has lost its files, and with them writes that it acknowledged. Put the files"
+                            + " back, or replace the node with one that joins (--cluster-join) with another id");
         }
         int segmentBytes = config.store().logSegmentBytes();
         if (facts.logSegmentBytes() != segmentBytes) {
-            throw new StoreDirectoryException("logSegmentBytes is " + segmentBytes + " on this host, " + config.self()
-                    + ", and " + facts.logSegmentBytes() + " on host " + other.id()
-                    + ", and must be the same in a group: start this host for the first time with the setting that the group"
-                    + " was created with (of caravan serve, --max-value); later on, values may be larger");
+            throw new StoreDirectoryException("logSegmentBytes is " + segmentBytes + " on this node, " + config.self()
+                    + ", but " + facts.logSegmentBytes() + " on node " + other.id()
+                    + ", and must be the same in a group: at its first start, start this node with the setting with"
+                    + " which the group was created (of caravan serve, --max-value); later, values may be larger");
         }
         if (facts.formatLevel() != FrameEntry.FORMAT_LEVEL) {
-            throw new StoreDirectoryException("the format level is " + FrameEntry.FORMAT_LEVEL + " on this host, "
-                    + config.self() + ", and " + facts.formatLevel() + " on host " + other.id()
-                    + ", and must be the same when a host starts for the first time: start it with the version of Caravan"
-                    + " that the others have");
+            throw new StoreDirectoryException("the format level is " + FrameEntry.FORMAT_LEVEL + " on this node, "
+                    + config.self() + ", but " + facts.formatLevel() + " on node " + other.id()
+                    + ", and must be the same at the first start of a node: start it with the version of Caravan that"
+                    + " the other nodes run");
         }
     }
 
     /** Whether the membership that another node reports permanently excludes this node. */
-    private boolean isWithoutThis(RaftConfigurationProto hosts) {
-        return hosts.getPeersCount() > 0
-                && hosts.getOldPeersCount() == 0
-                && hosts.getPeersList().stream()
+    private boolean isWithoutThis(RaftConfigurationProto nodes) {
+        return nodes.getPeersCount() > 0
+                && nodes.getOldPeersCount() == 0
+                && nodes.getPeersList().stream()
                         .noneMatch(peer -> RaftPeerId.valueOf(peer.getId()).equals(server.getId()));
     }
 }

@@ -10,62 +10,62 @@ import org.jspecify.annotations.Nullable;
  * @param leaving the id of the node that leaves; null if no node leaves
  * @param joining the node that joins; null if no node joins
  */
-record MembershipChange(@Nullable String leaving, @Nullable Host joining) {
+record MembershipChange(@Nullable String leaving, @Nullable Node joining) {
 
     /**
      * Checks whether a group can make the change.
      *
-     * @param hosts the members before the change
+     * @param nodes the members before the change
      * @param leader the id of the leader
      * @param reachable whether a node is known to respond
      * @throws IllegalArgumentException if the group cannot make the change
      */
-    void check(List<Host> hosts, String leader, Predicate<String> reachable) {
+    void check(List<Node> nodes, String leader, Predicate<String> reachable) {
         if (leaving != null) {
-            checkLeaving(leaving, hosts, leader, reachable);
+            checkLeaving(leaving, nodes, leader, reachable);
         }
         if (joining != null) {
-            checkJoining(joining, hosts);
+            checkJoining(joining, nodes);
         }
         List<String> staying =
-                hosts.stream().map(Host::id).filter(id -> !id.equals(leaving)).toList();
+                nodes.stream().map(Node::id).filter(id -> !id.equals(leaving)).toList();
         int joins = joining == null ? 0 : 1;
         int size = staying.size() + joins;
         // A joining node counts as responding, because otherwise the change fails.
         long answering = joins + staying.stream().filter(reachable).count();
         if (2 * answering <= size) {
-            throw new IllegalArgumentException("of the " + size + " hosts that the group would have only " + answering
-                    + " can be reached, which is no majority: the group would stop. Start the others, or replace one that"
-                    + " is lost for good");
+            throw new IllegalArgumentException("of the " + size + " nodes that the group would have, only " + answering
+                    + " can be reached, which is not a majority: the group would stop. Start the other nodes, or"
+                    + " replace a node that is lost");
         }
     }
 
-    private static void checkLeaving(String id, List<Host> hosts, String leader, Predicate<String> reachable) {
-        if (hosts.stream().noneMatch(host -> host.id().equals(id))) {
-            throw new IllegalArgumentException("the group has no host " + id + ", but " + hosts);
+    private static void checkLeaving(String id, List<Node> nodes, String leader, Predicate<String> reachable) {
+        if (nodes.stream().noneMatch(node -> node.id().equals(id))) {
+            throw new IllegalArgumentException("the group has no node " + id + "; its nodes are " + nodes);
         }
         if (id.equals(leader)) {
-            throw new IllegalArgumentException(
-                    "host " + id + " leads: hand leadership to another host first, and ask that one");
+            throw new IllegalArgumentException("node " + id
+                    + " is the leader: transfer leadership to another node, and send the change to that node");
         }
         // If the leader fails during the change, the vote of the leaving node may be needed. A node that keeps running
         // may be unable to vote then. A stopped node can be started again to vote.
         if (reachable.test(id)) {
             throw new IllegalArgumentException(
-                    "host " + id + " answered a moment ago: stop it first, and ask again some seconds later");
+                    "node " + id + " responded a moment ago: stop it, and try again after some seconds");
         }
     }
 
-    private static void checkJoining(Host joining, List<Host> hosts) {
-        for (Host host : hosts) {
-            if (host.id().equals(joining.id())) {
-                throw new IllegalArgumentException("the group has a host " + host.id() + " already, at "
-                        + host.authority() + ": a new host needs an id of its own");
+    private static void checkJoining(Node joining, List<Node> nodes) {
+        for (Node node : nodes) {
+            if (node.id().equals(joining.id())) {
+                throw new IllegalArgumentException("the group already has a node " + node.id() + ", at "
+                        + node.authority() + ": a new node needs another id");
             }
             // This includes the address of a node that leaves, because that node may come back.
-            if (host.authority().equals(joining.authority())) {
+            if (node.authority().equals(joining.authority())) {
                 throw new IllegalArgumentException(
-                        "host " + host.id() + " has the address " + host.authority() + " already");
+                        "node " + node.id() + " already has the address " + node.authority());
             }
         }
     }
@@ -73,8 +73,8 @@ record MembershipChange(@Nullable String leaving, @Nullable Host joining) {
     @Override
     public String toString() {
         if (joining == null) {
-            return "host " + leaving + " leaves the group";
+            return "node " + leaving + " leaves the group";
         }
-        return "host " + joining + (leaving == null ? " joins the group" : " takes the place of host " + leaving);
+        return "node " + joining + (leaving == null ? " joins the group" : " replaces node " + leaving);
     }
 }

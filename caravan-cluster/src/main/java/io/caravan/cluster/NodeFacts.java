@@ -43,7 +43,7 @@ record NodeFacts(int formatLevel, int logSegmentBytes, boolean hasSeenAsker) {
     static NodeFacts decode(ByteString message) throws IOException {
         ByteBuffer bytes = message.asReadOnlyByteBuffer();
         if (bytes.remaining() < BYTES || bytes.get() != KIND) {
-            throw new IOException("the other host's answer is not one that this version of Caravan knows");
+            throw new IOException("this version of Caravan does not know the format of the other node's response");
         }
         return new NodeFacts(bytes.getInt(), bytes.getInt(), bytes.get() != 0);
     }

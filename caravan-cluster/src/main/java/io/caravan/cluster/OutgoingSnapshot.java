@@ -77,11 +77,11 @@ final class OutgoingSnapshot {
     /** Returns a future that completes with the chunk of this number when it is ready. */
     synchronized CompletableFuture<ByteString> ask(long piece) {
         if (ended.isCompletedExceptionally()) {
-            return CompletableFuture.failedFuture(new IOException("the copy has ended", reason()));
+            return CompletableFuture.failedFuture(new IOException("the transfer has ended", reason()));
         }
         if (piece != next) {
             return CompletableFuture.failedFuture(
-                    new IOException("piece " + piece + " was asked for, but the next one is " + next));
+                    new IOException("the node requested chunk " + piece + ", but the next chunk is " + next));
         }
         CompletableFuture<ByteString> answer = new CompletableFuture<>();
         ByteString first = ready.pollFirst();
@@ -134,12 +134,12 @@ final class OutgoingSnapshot {
             }
             long left = patience.toMillis() - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
             if (left <= 0) {
-                throw new IOException("it has asked for nothing for " + patience.toSeconds() + " s");
+                throw new IOException("it has requested nothing for " + patience.toSeconds() + " s");
             }
             pause(left);
         }
         if (ended.isDone()) {
-            throw new IOException("the copy was ended", reason());
+            throw new IOException("the transfer was ended", reason());
         }
     }
 
@@ -160,7 +160,7 @@ final class OutgoingSnapshot {
     /** Ends the copy: no more chunks are sent. */
     synchronized void fail(Throwable why) {
         if (ended.completeExceptionally(why) && asked != null) {
-            asked.completeExceptionally(new IOException("the copy has ended", why));
+            asked.completeExceptionally(new IOException("the transfer has ended", why));
         }
         notifyAll();
     }

@@ -84,10 +84,10 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
         try {
             commits.look();
             state.lookAfterFiles(patience);
-            state.noteHosts();
+            state.noteNodes();
             lookForLeader();
         } catch (RuntimeException problem) {
-            LOG.warn("{}: cannot tell how far its group is", config.self(), problem);
+            LOG.warn("{}: cannot determine the progress of its group", config.self(), problem);
         }
     }
 
@@ -123,7 +123,7 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
         try {
             membership.stepDown();
         } catch (IOException left) {
-            LOG.debug("{}: takes no part in its group any more", config.self(), left);
+            LOG.debug("{}: has left its group", config.self(), left);
         }
     }
 

@@ -36,7 +36,7 @@ final class RaftFrameReplicator implements FrameReplicator {
 
     private synchronized Proposal start(Proposal proposal) throws IOException {
         if (abandoned != null) {
-            throw new IOException("this host leads its group no longer", abandoned);
+            throw new IOException("this node is no longer the leader", abandoned);
         }
         pending = proposal;
         return proposal;

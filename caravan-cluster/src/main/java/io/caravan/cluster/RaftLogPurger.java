@@ -60,7 +60,7 @@ final class RaftLogPurger {
         Map<RaftPeerId, Long> known = RaftView.committed(division);
         return division.getRaftConf().getAllPeers().stream()
                 .map(RaftPeer::getId)
-                .mapToLong(host -> known.getOrDefault(host, -1L))
+                .mapToLong(node -> known.getOrDefault(node, -1L))
                 .min()
                 .orElse(-1);
     }

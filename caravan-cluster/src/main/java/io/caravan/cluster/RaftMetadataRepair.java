@@ -51,7 +51,7 @@ final class RaftMetadataRepair {
         Path own = group.resolve("sm");
         Applied durable = new AppliedIndex(own).durable();
         prepareTerm(current.resolve("raft-meta"), own.resolve("term-at-start"), current, durable, self);
-        prepareHosts(current.resolve("raft-meta.conf"), current, durable);
+        prepareNodes(current.resolve("raft-meta.conf"), current, durable);
     }
 
     private static void prepareTerm(Path file, Path kept, Path segments, @Nullable Applied durable, String self)
@@ -69,14 +69,14 @@ final class RaftMetadataRepair {
             byte[] newest = term(now) >= applied ? now : lines(self, applied);
             StoreDirectories.replace(kept, ByteBuffer.wrap(newest));
             if (newest != now) {
-                LOG.warn("{}: its term is older than its log: goes on in term {}", self, applied);
+                LOG.warn("{}: its term is older than its log: continues in term {}", self, applied);
                 StoreDirectories.replace(file, ByteBuffer.wrap(newest));
             }
             return;
         }
         long last = Math.max(Files.exists(kept) ? term(Files.readAllBytes(kept)) : 0, applied);
         long ahead = ahead(last, System.currentTimeMillis());
-        LOG.warn("{}: a write that failed has lost the term and the vote: goes on in term {}", self, ahead);
+        LOG.warn("{}: a failed write has lost the term and the vote: continues in term {}", self, ahead);
         // The node votes for itself, so that it votes for no other node in this term.
         byte[] anew = lines(self, ahead);
         // This file is written first: if the other write fails, the next start continues from this term.
@@ -119,24 +119,23 @@ final class RaftMetadataRepair {
         return lines;
     }
 
-    private static void prepareHosts(Path file, Path segments, @Nullable Applied durable) throws IOException {
-        if (!Files.exists(file) || tellsHosts(Files.readAllBytes(file))) {
+    private static void prepareNodes(Path file, Path segments, @Nullable Applied durable) throws IOException {
+        if (!Files.exists(file) || tellsNodes(Files.readAllBytes(file))) {
             return;
         }
         Newest newest = Newest.of(segments);
-        LogEntryProto hosts = newest.hosts;
+        LogEntryProto nodes = newest.nodes;
         // A log that ends before the store's files is outdated: the files came from another node, with its list of
         // members.
-        if (hosts == null || durable != null && newest.index < durable.getIndex()) {
-            throw new IOException(
-                    file + ": a write that failed has lost the hosts of the group, and the Raft log does not"
-                            + " tell of them; replace this host by one with another id and empty folders");
+        if (nodes == null || durable != null && newest.index < durable.getIndex()) {
+            throw new IOException(file + ": a failed write has lost the members of the group, and the Raft log does not"
+                    + " contain them; replace this node with a node that has another id and empty directories");
         }
-        LOG.warn("a write that failed has lost {}: made anew from entry {} of the Raft log", file, hosts.getIndex());
-        StoreDirectories.replace(file, ByteBuffer.wrap(hosts.toByteArray()));
+        LOG.warn("a failed write has lost {}: recreated it from entry {} of the Raft log", file, nodes.getIndex());
+        StoreDirectories.replace(file, ByteBuffer.wrap(nodes.toByteArray()));
     }
 
-    private static boolean tellsHosts(byte[] file) {
+    private static boolean tellsNodes(byte[] file) {
         try {
             return LogEntryProto.parseFrom(file).hasConfigurationEntry();
         } catch (InvalidProtocolBufferException endsEarly) {
@@ -148,7 +147,7 @@ final class RaftMetadataRepair {
     private static final class Newest {
         private long term;
         private long index = -1;
-        private @Nullable LogEntryProto hosts;
+        private @Nullable LogEntryProto nodes;
 
         static Newest of(Path segments) throws IOException {
             Newest newest = new Newest();
@@ -160,7 +159,7 @@ final class RaftMetadataRepair {
             term = entry.getTerm();
             index = entry.getIndex();
             if (entry.hasConfigurationEntry()) {
-                hosts = entry;
+                nodes = entry;
             }
         }
     }

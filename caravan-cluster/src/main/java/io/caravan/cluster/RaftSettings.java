@@ -44,7 +44,7 @@ final class RaftSettings {
 
     static RaftProperties properties(GroupConfig config) {
         RaftProperties properties = new RaftProperties();
-        Host self = config.selfHost();
+        Node self = config.selfNode();
         RaftConfigKeys.Rpc.setType(properties, SupportedRpcType.GRPC);
         GrpcConfigKeys.Server.setHost(properties, self.address());
         GrpcConfigKeys.Server.setPort(properties, self.port());
@@ -110,21 +110,21 @@ final class RaftSettings {
      *
      * @param answer the response timeout
      */
-    static RaftClient client(GroupConfig config, RaftPeer host, TimeDuration answer) {
-        return client(properties(config), config.group(), config.tls(), host, answer);
+    static RaftClient client(GroupConfig config, RaftPeer node, TimeDuration answer) {
+        return client(properties(config), config.group(), config.tls(), node, answer);
     }
 
     /** Creates a client for a node of any group, for requests with short responses, without retries. */
-    static RaftClient client(UUID group, GroupConfig.@Nullable Tls tls, RaftPeer host, TimeDuration answer) {
-        return client(new RaftProperties(), group, tls, host, answer);
+    static RaftClient client(UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration answer) {
+        return client(new RaftProperties(), group, tls, node, answer);
     }
 
     private static RaftClient client(
-            RaftProperties properties, UUID group, GroupConfig.@Nullable Tls tls, RaftPeer host, TimeDuration answer) {
+            RaftProperties properties, UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration answer) {
         RaftClientConfigKeys.Rpc.setRequestTimeout(properties, answer);
         return RaftClient.newBuilder()
-                .setRaftGroup(RaftGroup.valueOf(RaftGroupId.valueOf(group), host))
-                .setLeaderId(host.getId())
+                .setRaftGroup(RaftGroup.valueOf(RaftGroupId.valueOf(group), node))
+                .setLeaderId(node.getId())
                 .setProperties(properties)
                 .setParameters(parameters(tls))
                 .setRetryPolicy(RetryPolicies.noRetry())
@@ -132,7 +132,7 @@ final class RaftSettings {
     }
 
     /** Returns the parameters with which a node's Raft server starts. */
-    static Parameters hostParameters(GroupConfig config) {
+    static Parameters parameters(GroupConfig config) {
         Parameters parameters = parameters(config.tls());
         GrpcConfigKeys.Server.setServicesCustomizer(parameters, DurableVotes.of(config));
         return parameters;

@@ -47,19 +47,19 @@ final class RaftView {
     }
 
     /** Whether this node leads, and the given node follows it. */
-    boolean isFollower(String host) {
-        return followers(host).findAny().isPresent();
+    boolean isFollower(String node) {
+        return followers(node).findAny().isPresent();
     }
 
     /** Whether the given node no longer follows this node, or has sent nothing for {@code GONE_MILLIS}. */
-    boolean isGone(String host) {
-        return followers(host).allMatch(follower -> follower.getLastRpcElapsedTimeMs() > GONE_MILLIS);
+    boolean isGone(String node) {
+        return followers(node).allMatch(follower -> follower.getLastRpcElapsedTimeMs() > GONE_MILLIS);
     }
 
-    private Stream<ServerRpcProto> followers(String host) {
+    private Stream<ServerRpcProto> followers(String node) {
         try {
             return division().getInfo().getRoleInfoProto().getLeaderInfo().getFollowerInfoList().stream()
-                    .filter(follower -> follower.getId().getId().toStringUtf8().equals(host));
+                    .filter(follower -> follower.getId().getId().toStringUtf8().equals(node));
         } catch (IOException left) {
             return Stream.empty();
         }
@@ -82,7 +82,7 @@ final class RaftView {
                         .filter(id -> !id.equals(server.getId()))
                         .forEach(id -> endConnection(rpc, division, id));
             } catch (IOException left) {
-                LOG.debug("{}: takes no part in its group any more", server.getId(), left);
+                LOG.debug("{}: has left its group", server.getId(), left);
             }
         }
     }

@@ -35,7 +35,7 @@ final class SnapshotFetcher implements AutoCloseable {
     private final Consumer<GroupMember.FileProgress> progress;
     private final long sending = new SecureRandom().nextLong();
     private final ExecutorService asking = Executors.newSingleThreadExecutor(task -> {
-        Thread thread = new Thread(task, "caravan-files asks");
+        Thread thread = new Thread(task, "caravan-snapshot-requests");
         thread.setDaemon(true);
         return thread;
     });
@@ -90,20 +90,21 @@ final class SnapshotFetcher implements AutoCloseable {
             try {
                 RaftClientReply reply = asked.get(LOOK_MILLIS, TimeUnit.MILLISECONDS);
                 if (!reply.isSuccess()) {
-                    throw new IOException("host " + leaderId + " sends no files: " + reply.getException());
+                    throw new IOException("node " + leaderId + " does not send a snapshot: " + reply.getException());
                 }
                 return reply;
             } catch (TimeoutException again) {
                 // Check again whether the node is closing.
             } catch (ExecutionException failed) {
                 throw new IOException(
-                        "host " + leaderId + " cannot be asked for files: " + failed.getCause(), failed.getCause());
+                        "cannot request a snapshot from node " + leaderId + ": " + failed.getCause(),
+                        failed.getCause());
             } catch (InterruptedException hurried) {
                 Thread.currentThread().interrupt();
                 throw new IOException("interrupted", hurried);
             }
         }
-        throw new IOException("the host is closing");
+        throw new IOException("the node is closing");
     }
 
     @Override

@@ -23,11 +23,11 @@ final class SnapshotMessage {
      *
      * @param sending a number that the requesting node generates for one copy
      * @param number the number of the chunk; each is sent once, and 0 begins the copy
-     * @param host the id of the requesting node
+     * @param node the id of the requesting node
      */
-    record Request(long sending, long number, String host) {
+    record Request(long sending, long number, String node) {
         ByteString encode() {
-            byte[] name = host.getBytes(StandardCharsets.UTF_8);
+            byte[] name = node.getBytes(StandardCharsets.UTF_8);
             ByteBuffer bytes = ByteBuffer.allocate(REQUEST_BYTES + name.length);
             bytes.put(VERSION).putLong(sending).putLong(number).put(name).flip();
             return UnsafeByteOperations.unsafeWrap(bytes);
@@ -36,12 +36,12 @@ final class SnapshotMessage {
         static Request decode(ByteString message) throws IOException {
             ByteBuffer bytes = message.asReadOnlyByteBuffer();
             if (bytes.remaining() <= REQUEST_BYTES || bytes.remaining() > REQUEST_BYTES + MAX_HOST_BYTES) {
-                throw new IOException("no request for files has " + bytes.remaining() + " bytes");
+                throw new IOException("a request for a snapshot cannot have " + bytes.remaining() + " bytes");
             }
             byte version = bytes.get();
             if (version != VERSION) {
-                throw new IOException("the other host asks for files by version " + version + " of the protocol, not "
-                        + VERSION + ": have both run the same version of Caravan");
+                throw new IOException("the other node requests a snapshot with version " + version
+                        + " of the protocol, not " + VERSION + ": run the same version of Caravan on both nodes");
             }
             return new Request(
                     bytes.getLong(),
@@ -73,12 +73,12 @@ final class SnapshotMessage {
         static Reply decode(ByteString message) throws IOException {
             ByteBuffer bytes = message.asReadOnlyByteBuffer();
             if (bytes.remaining() < HEAD_BYTES || bytes.get(0) < 0 || bytes.get(0) >= Kind.values().length) {
-                throw new IOException("a piece of a file has no head");
+                throw new IOException("a chunk of a snapshot has no header");
             }
             int sum = bytes.getInt(1);
             ByteBuffer body = bytes.position(HEAD_BYTES).slice();
             if (sum != checksum(bytes.get(0), body)) {
-                throw new IOException("a piece of a file was damaged on its way");
+                throw new IOException("a chunk of a snapshot was damaged in transit");
             }
             return new Reply(Kind.values()[bytes.get(0)], body);
         }
@@ -95,7 +95,7 @@ final class SnapshotMessage {
 
         private void require(int bytes) throws IOException {
             if (body.remaining() < bytes) {
-                throw new IOException("a piece of a file is too short");
+                throw new IOException("a chunk of a snapshot is too short");
             }
         }
     }

@@ -87,22 +87,30 @@ final class SnapshotReceiver {
         try {
             pauseAfterFailures();
             LOG.info(
-                    "{}: is behind what the group's Raft log keeps; asks host {} for its files", config.self(), leader);
+                    "{}: lags behind the retained Raft log, and requests a snapshot from node {}",
+                    config.self(),
+                    leader);
             Applied copied = receiveFrom(leader);
             failures = 0;
             LOG.info(
-                    "{}: has the files of host {}, with everything up to entry {}",
+                    "{}: has received the snapshot of node {}, which is complete up to entry {}",
                     config.self(),
                     leader.getId(),
                     copied.entry());
             result.complete(copied.entry());
         } catch (IOException | CaravanException failed) {
             failures++;
-            LOG.warn("{}: did not get files, and will be asked to try again: {}", config.self(), failed.getMessage());
+            LOG.warn(
+                    "{}: did not receive a snapshot, and tries again when the leader requests it: {}",
+                    config.self(),
+                    failed.getMessage());
             result.completeExceptionally(failed);
         } catch (RuntimeException | Error broken) {
             failures++;
-            LOG.error("{}: getting files broke, and will be tried again", config.self(), broken);
+            LOG.error(
+                    "{}: failed to receive a snapshot, and tries again when the leader requests it",
+                    config.self(),
+                    broken);
             result.completeExceptionally(broken);
         } finally {
             progress = null;
@@ -139,7 +147,7 @@ final class SnapshotReceiver {
         long part = now.bytes() * STEPS / Math.max(1, now.total());
         if (part > told && part < STEPS) {
             told = part;
-            LOG.info("{}: has {} of {} bytes of the files", config.self(), now.bytes(), now.total());
+            LOG.info("{}: has received {} of {} bytes of the snapshot", config.self(), now.bytes(), now.total());
         }
     }
 
@@ -147,7 +155,7 @@ final class SnapshotReceiver {
     void awaitEnd(long seconds) throws IOException, InterruptedException {
         thread.shutdown();
         if (!thread.awaitTermination(seconds, TimeUnit.SECONDS)) {
-            throw new IOException(config.self() + " did not stop receiving files within " + seconds + " s");
+            throw new IOException(config.self() + " did not stop receiving a snapshot within " + seconds + " s");
         }
     }
 }

@@ -59,8 +59,8 @@ final class SnapshotSender {
     CompletableFuture<ByteString> ask(ByteString message, Predicate<String> led) {
         try {
             Request request = Request.decode(message);
-            if (!led.test(request.host())) {
-                throw new IOException("host " + self + " does not lead host " + request.host());
+            if (!led.test(request.node())) {
+                throw new IOException("node " + self + " is not the leader of node " + request.node());
             }
             return copy(request).ask(request.number());
         } catch (IOException refused) {
@@ -69,49 +69,54 @@ final class SnapshotSender {
     }
 
     private synchronized OutgoingSnapshot copy(Request request) throws IOException {
-        OutgoingSnapshot current = copies.get(request.host());
+        OutgoingSnapshot current = copies.get(request.node());
         if (current != null && current.number() == request.sending()) {
             return current;
         }
         if (request.number() != 0) {
-            throw new IOException("this host does not send files to host " + request.host() + " any more");
+            throw new IOException("this node no longer sends a snapshot to node " + request.node());
         }
         if (current != null) {
-            current.fail(new IOException("host " + request.host() + " has begun anew"));
+            current.fail(new IOException("node " + request.node() + " has started another transfer"));
         }
         OutgoingSnapshot copy = new OutgoingSnapshot(request.sending(), PATIENCE);
-        copies.put(request.host(), copy);
-        Thread thread = new Thread(() -> send(request.host(), copy), "caravan-files " + self + " to " + request.host());
+        copies.put(request.node(), copy);
+        Thread thread = new Thread(() -> send(request.node(), copy), "caravan-files " + self + " to " + request.node());
         thread.setDaemon(true);
         thread.start();
         return copy;
     }
 
-    private void send(String host, OutgoingSnapshot copy) {
+    private void send(String node, OutgoingSnapshot copy) {
         try {
             Applied start = source.start(copy);
-            LOG.info("{}: host {} is behind what the Raft log keeps, and is sent the store's files", self, host);
-            BackupReport report = source.replica().send(copy::take, new Told(host, copy));
+            LOG.info("{}: node {} lags behind the retained Raft log; sends it a snapshot", self, node);
+            BackupReport report = source.replica().send(copy::take, new Told(node, copy));
             copy.end(start);
             copy.succeed();
-            LOG.info("{}: host {} was sent {} files of {} bytes", self, host, report.files(), report.bytes());
+            LOG.info(
+                    "{}: sent a snapshot to node {}: {} files with {} bytes",
+                    self,
+                    node,
+                    report.files(),
+                    report.bytes());
         } catch (IOException | CaravanException ended) {
             copy.fail(ended);
-            LOG.warn("{}: host {} was not sent all files: {}", self, host, ended.getMessage());
+            LOG.warn("{}: did not send the complete snapshot to node {}: {}", self, node, ended.getMessage());
         } catch (RuntimeException | Error broken) {
             copy.fail(broken);
-            LOG.error("{}: sending files to host {} broke", self, host, broken);
+            LOG.error("{}: failed to send a snapshot to node {}", self, node, broken);
         }
     }
 
     /** Logs each step of the progress. */
     private final class Told implements BackupReport.Progress {
-        private final String host;
+        private final String node;
         private final OutgoingSnapshot copy;
         private long told;
 
-        Told(String host, OutgoingSnapshot copy) {
-            this.host = host;
+        Told(String node, OutgoingSnapshot copy) {
+            this.node = node;
             this.copy = copy;
         }
 
@@ -121,14 +126,14 @@ final class SnapshotSender {
             long part = done * STEPS / Math.max(1, total);
             if (part > told && part < STEPS) {
                 told = part;
-                LOG.info("{}: host {} was sent {} of {} bytes", self, host, done, total);
+                LOG.info("{}: has sent node {} {} of {} bytes of the snapshot", self, node, done, total);
             }
         }
     }
 
     /** Returns the progress of the copy that is being sent to a node; empty if there is none. */
-    Optional<GroupMember.FileProgress> progress(String host) {
-        return Optional.ofNullable(copies.get(host))
+    Optional<GroupMember.FileProgress> progress(String node) {
+        return Optional.ofNullable(copies.get(node))
                 .filter(copy -> !copy.ended().isDone())
                 .map(OutgoingSnapshot::progress);
     }
@@ -161,11 +166,11 @@ final class SnapshotSender {
      */
     void forget(long last, ToLongFunction<String> committed, Predicate<String> gone) {
         copies.entrySet().removeIf(copy -> {
-            String host = copy.getKey();
+            String node = copy.getKey();
             CompletableFuture<Void> ended = copy.getValue().ended();
             return ended.isCompletedExceptionally()
                     || ended.isDone()
-                            && (committed.applyAsLong(host) >= copy.getValue().goal(last) || gone.test(host));
+                            && (committed.applyAsLong(node) >= copy.getValue().goal(last) || gone.test(node));
         });
     }
 

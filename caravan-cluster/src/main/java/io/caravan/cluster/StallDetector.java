@@ -77,7 +77,7 @@ final class StallDetector {
         stalledChecks = now.isEmpty() || !now.equals(seen) ? 0 : stalledChecks + 1;
         seen = now;
         if (stalledChecks == patience) {
-            LOG.warn("{}: gives up leadership: its group has not moved for {} election timeouts", self, patience);
+            LOG.warn("{}: steps down: its group has made no progress for {} election timeouts", self, patience);
             stalledChecks = 0;
             leader.stepDown();
         } else if (stalledChecks > 0) {

@@ -41,15 +41,15 @@ final class ConfigurationDriftTest {
     }
 
     /** Makes this node the leader. */
-    private static void lead(Group group, String host) {
-        Eventually.await("host " + host + " leads", () -> group.store(host) != null || group.handedOver(host));
+    private static void lead(Group group, String node) {
+        Eventually.await("node " + node + " leads", () -> group.store(node) != null || group.handedOver(node));
     }
 
     /** Appends a value on this node as the leader. Retries if the node loses leadership. */
-    private static void append(Group group, String host, long list, byte[] value) {
-        Eventually.await("host " + host + " takes a value", () -> {
-            lead(group, host);
-            DurableListStore store = group.store(host);
+    private static void append(Group group, String node, long list, byte[] value) {
+        Eventually.await("node " + node + " takes a value", () -> {
+            lead(group, node);
+            DurableListStore store = group.store(node);
             try {
                 if (store == null) {
                     return false;
@@ -65,11 +65,11 @@ final class ConfigurationDriftTest {
 
     /** The maximum value length is raised node by node, and the first node that has it leads. */
     @Test
-    void aValueThatIsLargerThanTheBuffersOfTheOthersIsOnAllHosts() throws Exception {
+    void aValueThatIsLargerThanTheBuffersOfTheOthersIsOnAllNodes() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
             group.stop("a");
-            group.settings((host, store) -> host.equals("a") ? larger(store) : store);
+            group.settings((node, store) -> node.equals("a") ? larger(store) : store);
             group.restart("a");
             lead(group, "a");
             group.stop("c");
@@ -90,17 +90,17 @@ final class ConfigurationDriftTest {
 
     /** The other nodes have created their segments, and a frame has its place in a segment. */
     @Test
-    void aHostWithOtherLogSegmentsIsRefusedWhenTheGroupIsCreated() throws Exception {
+    void aNodeWithOtherLogSegmentsIsRefusedWhenTheGroupIsCreated() throws Exception {
         try (Group group = new Group(directory)
-                .settings((host, store) -> host.equals("c") ? store.logSegmentBytes(64 * KIB) : store)) {
+                .settings((node, store) -> node.equals("c") ? store.logSegmentBytes(64 * KIB) : store)) {
             group.create("a", "b");
             assertThatExceptionOfType(StoreDirectoryException.class)
                     .isThrownBy(() -> group.start("c", GroupConfig.Start.CREATE))
-                    .withMessageContaining("logSegmentBytes is 65536 on this host, c, and 32768 on host")
-                    .withMessageContaining("start this host for the first time with the setting");
+                    .withMessageContaining("logSegmentBytes is 65536 on this node, c, but 32768 on node")
+                    .withMessageContaining("at its first start, start this node with the setting");
             assertThat(group.raftDirectory("c")).doesNotExist();
 
-            group.settings((host, store) -> store);
+            group.settings((node, store) -> store);
             group.start("c", GroupConfig.Start.CREATE);
             group.append(LIST, "the last");
             group.assertAllAlike();
@@ -109,36 +109,36 @@ final class ConfigurationDriftTest {
 
     /** Nodes of groups with different ids do not respond to each other. */
     @Test
-    void aHostOfAnotherGroupIsNotHeardAndOneWithOtherLogSegmentsIsRefusedWhenItJoins() throws Exception {
+    void aNodeOfAnotherGroupIsNotHeardAndOneWithOtherLogSegmentsIsRefusedWhenItJoins() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");
             try (LeaderLookup inquiry = new LeaderLookup(UUID.randomUUID(), null, Duration.ofSeconds(30))) {
-                assertThat(inquiry.facts(group.hosts().get(0), "d")).isEmpty();
+                assertThat(inquiry.facts(group.nodes().get(0), "d")).isEmpty();
             }
             try (LeaderLookup inquiry = new LeaderLookup(group.id(), null, Duration.ofSeconds(30))) {
-                assertThat(inquiry.facts(group.hosts().get(0), "d"))
+                assertThat(inquiry.facts(group.nodes().get(0), "d"))
                         .contains(new NodeFacts(FrameEntry.FORMAT_LEVEL, 32 * KIB, false));
             }
-            group.settings((host, store) -> host.equals("d") ? store.logSegmentBytes(64 * KIB) : store);
+            group.settings((node, store) -> node.equals("d") ? store.logSegmentBytes(64 * KIB) : store);
             assertThatExceptionOfType(StoreDirectoryException.class)
                     .isThrownBy(() -> group.join("d"))
-                    .withMessageContaining("logSegmentBytes is 65536 on this host, d, and 32768 on host");
+                    .withMessageContaining("logSegmentBytes is 65536 on this node, d, but 32768 on node");
             assertThat(group.raftDirectory("d")).doesNotExist();
         }
     }
 
     /** The node has wrong addresses of the others, so it cannot ask them. The first frame reveals the difference. */
     @Test
-    void aHostWithOtherLogSegmentsThatCouldNotAskLeavesAtTheFirstFrame() throws Exception {
+    void aNodeWithOtherLogSegmentsThatCouldNotAskLeavesAtTheFirstFrame() throws Exception {
         try (Group group = new Group(directory)
-                .settings((host, store) -> host.equals("c") ? store.logSegmentBytes(64 * KIB) : store)) {
+                .settings((node, store) -> node.equals("c") ? store.logSegmentBytes(64 * KIB) : store)) {
             group.create("a", "b");
             String acknowledged = group.append(LIST, "value");
             GroupConfig config = group.config("c", GroupConfig.Start.CREATE);
-            List<Host> hosts = Stream.concat(Group.freeHosts("a", "b").stream(), Stream.of(config.selfHost()))
+            List<Node> nodes = Stream.concat(Group.freeNodes("a", "b").stream(), Stream.of(config.selfNode()))
                     .toList();
             try (GroupMember other =
-                    GroupMember.start(Group.withHosts(config, hosts), new GroupFaultsTest.NobodyListens())) {
+                    GroupMember.start(Group.withNodes(config, nodes), new GroupFaultsTest.NobodyListens())) {
                 Eventually.await("it has left", () -> !other.takesPart());
             }
             assertThat(group.values(LIST)).contains(acknowledged);
@@ -147,7 +147,7 @@ final class ConfigurationDriftTest {
 
     @Test
     void allOtherSettingsMayDiffer() throws Exception {
-        try (Group group = new Group(directory).settings((host, store) -> switch (host) {
+        try (Group group = new Group(directory).settings((node, store) -> switch (node) {
             case "a" -> larger(store).flushPolicy(FlushPolicy.adaptive());
             case "b" -> store.heapSegmentBytes(128 * KIB).checkpointFloorBytes(0);
             default -> store.maxHeapBytes(1 << 30).checkpointFraction(0.1);

@@ -51,7 +51,7 @@ final class DurableVotesTest {
     void aVoteIsNotGivenUnlessItIsDurable() throws IOException {
         assertThatExceptionOfType(StatusRuntimeException.class)
                 .isThrownBy(() -> send(answer(true)))
-                .withMessageContaining("this host's vote cannot be made durable")
+                .withMessageContaining("cannot fsync the vote of this node")
                 .withMessageContaining("current");
         assertThat(sent).isEmpty();
 
@@ -68,10 +68,10 @@ final class DurableVotesTest {
     }
 
     @Test
-    void aHostAnswersSo() throws IOException {
+    void aNodeAnswersSo() throws IOException {
         try (Group group = new Group(directory)) {
             GroupConfig config = group.config("a", GroupConfig.Start.CREATE);
-            Parameters parameters = RaftSettings.hostParameters(config);
+            Parameters parameters = RaftSettings.parameters(config);
             assertThat(GrpcConfigKeys.Server.servicesCustomizer(parameters)).isInstanceOf(DurableVotes.class);
         }
     }

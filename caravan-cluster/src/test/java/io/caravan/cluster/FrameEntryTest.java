@@ -56,13 +56,13 @@ final class FrameEntryTest {
         later.putInt(HEAD_BYTES - 4, (int) crc.getValue());
         assertRefused(
                 later,
-                "has format level " + (FrameEntry.FORMAT_LEVEL + 1) + ", and this host reads levels up to "
+                "has format level " + (FrameEntry.FORMAT_LEVEL + 1) + ", but this node reads only levels up to "
                         + FrameEntry.FORMAT_LEVEL);
     }
 
     private static void assertRefused(ByteBuffer entry, String why) {
         assertThatIllegalStateException()
                 .isThrownBy(() -> FrameEntry.decode(PLACE, entry))
-                .withMessageContaining("entry " + PLACE + " of the group " + why);
+                .withMessageContaining("entry " + PLACE + " of the Raft group " + why);
     }
 }

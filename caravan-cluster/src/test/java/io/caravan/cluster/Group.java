@@ -46,75 +46,75 @@ final class Group implements AutoCloseable {
 
     private final Path directory;
     private final UUID id = UUID.randomUUID();
-    private final List<Host> hosts;
-    private final List<Host> newcomers = new ArrayList<>();
+    private final List<Node> nodes;
+    private final List<Node> newcomers = new ArrayList<>();
     private final Function<String, GroupConfig.@Nullable Tls> tls;
     private final Map<String, GroupMember> members = new ConcurrentHashMap<>();
     private final Map<String, DurableListStore> leading = new HashMap<>();
-    private BiFunction<String, StoreConfig.Builder, StoreConfig.Builder> settings = (host, store) -> store;
+    private BiFunction<String, StoreConfig.Builder, StoreConfig.Builder> settings = (node, store) -> store;
     private Duration election = Duration.ofMillis(200);
-    private volatile BiConsumer<String, DurableListStore> whenDeposed = (host, store) -> {};
+    private volatile BiConsumer<String, DurableListStore> whenDeposed = (node, store) -> {};
 
     Group(Path directory) throws IOException {
-        this(directory, host -> null);
+        this(directory, node -> null);
     }
 
     Group(Path directory, Function<String, GroupConfig.@Nullable Tls> tls) throws IOException {
-        this(directory, tls, freeHosts("a", "b", "c"));
+        this(directory, tls, freeNodes("a", "b", "c"));
     }
 
-    Group(Path directory, Function<String, GroupConfig.@Nullable Tls> tls, List<Host> hosts) {
+    Group(Path directory, Function<String, GroupConfig.@Nullable Tls> tls, List<Node> nodes) {
         this.directory = directory;
         this.tls = tls;
-        this.hosts = hosts;
+        this.nodes = nodes;
     }
 
-    static List<Host> freeHosts(String... names) {
+    static List<Node> freeNodes(String... names) {
         return Stream.of(names)
-                .map(name -> new Host(name, "127.0.0.1", FreePorts.next()))
+                .map(name -> new Node(name, "127.0.0.1", FreePorts.next()))
                 .toList();
     }
 
-    List<Host> hosts() {
-        return hosts;
+    List<Node> nodes() {
+        return nodes;
     }
 
-    Path storeDirectory(String host) {
-        return directory.resolve(host).resolve("store");
+    Path storeDirectory(String node) {
+        return directory.resolve(node).resolve("store");
     }
 
-    Path raftDirectory(String host) {
-        return directory.resolve(host).resolve("raft");
+    Path raftDirectory(String node) {
+        return directory.resolve(node).resolve("raft");
     }
 
     /** Returns the directory with the Raft log and small Raft files. The node has its own files next to it. */
-    Path raftFiles(String host) {
-        return raftDirectory(host).resolve(id.toString()).resolve("current");
+    Path raftFiles(String node) {
+        return raftDirectory(node).resolve(id.toString()).resolve("current");
     }
 
     UUID id() {
         return id;
     }
 
-    GroupConfig config(String host, GroupConfig.Start start) {
+    GroupConfig config(String node, GroupConfig.Start start) {
         return new GroupConfig(
                 id,
-                host,
-                Stream.concat(hosts.stream(), newcomers.stream()).toList(),
-                settings.apply(host, SmallStore.config(storeDirectory(host)).durability(Durability.PROCESS))
+                node,
+                Stream.concat(nodes.stream(), newcomers.stream()).toList(),
+                settings.apply(node, SmallStore.config(storeDirectory(node)).durability(Durability.PROCESS))
                         .build(),
-                raftDirectory(host),
+                raftDirectory(node),
                 election,
                 KEPT_LOG_BYTES,
                 start,
-                tls.apply(host));
+                tls.apply(node));
     }
 
-    static GroupConfig withHosts(GroupConfig config, List<Host> hosts) {
+    static GroupConfig withNodes(GroupConfig config, List<Node> nodes) {
         return new GroupConfig(
                 config.group(),
                 config.self(),
-                hosts,
+                nodes,
                 config.store(),
                 config.raftDirectory(),
                 config.election(),
@@ -140,20 +140,20 @@ final class Group implements AutoCloseable {
      * a node with an empty log, so if one node were stopped before that, the two others could have no majority.
      */
     Group create() throws IOException {
-        create(hosts.stream().map(Host::id).toArray(String[]::new));
+        create(nodes.stream().map(Node::id).toArray(String[]::new));
         Eventually.await(
-                "all hosts have an entry",
+                "all nodes have an entry",
                 () -> members.values().stream().allMatch(member -> member.committedIndex() >= 0));
         return this;
     }
 
     /** Starts these nodes for the first time. */
     void create(String... some) {
-        atOnce(Stream.of(some), host -> start(host, GroupConfig.Start.CREATE));
+        atOnce(Stream.of(some), node -> start(node, GroupConfig.Start.CREATE));
     }
 
-    void restart(String host) throws IOException {
-        start(host, GroupConfig.Start.AGAIN);
+    void restart(String node) throws IOException {
+        start(node, GroupConfig.Start.AGAIN);
     }
 
     void restart(Collection<String> several) {
@@ -161,26 +161,26 @@ final class Group implements AutoCloseable {
     }
 
     /** Starts a node that is not a member yet. */
-    Host join(String name) throws IOException {
-        Host host = freeHosts(name).get(0);
-        newcomers.add(host);
+    Node join(String name) throws IOException {
+        Node node = freeNodes(name).get(0);
+        newcomers.add(node);
         start(name, GroupConfig.Start.JOIN);
-        return host;
+        return node;
     }
 
-    void start(String host, GroupConfig.Start start) throws IOException {
-        members.put(host, GroupMember.start(config(host, start), new LeadershipListener() {
+    void start(String node, GroupConfig.Start start) throws IOException {
+        members.put(node, GroupMember.start(config(node, start), new LeadershipListener() {
             @Override
             public void leads(DurableListStore store) {
-                put(host, store);
+                put(node, store);
             }
 
             @Override
             public void follows() {
-                DurableListStore store = store(host);
-                put(host, null);
+                DurableListStore store = store(node);
+                put(node, null);
                 if (store != null) {
-                    whenDeposed.accept(host, store);
+                    whenDeposed.accept(node, store);
                 }
             }
         }));
@@ -191,17 +191,17 @@ final class Group implements AutoCloseable {
         whenDeposed = action;
     }
 
-    private synchronized void put(String host, @Nullable DurableListStore store) {
+    private synchronized void put(String node, @Nullable DurableListStore store) {
         if (store == null) {
-            leading.remove(host);
+            leading.remove(node);
         } else {
-            leading.put(host, store);
+            leading.put(node, store);
         }
         notifyAll();
     }
 
-    void stop(String host) throws IOException {
-        members.remove(host).close();
+    void stop(String node) throws IOException {
+        members.remove(node).close();
     }
 
     void stop(Collection<String> several) {
@@ -211,42 +211,42 @@ final class Group implements AutoCloseable {
     /**
      * Runs a slow action on all nodes at once. To stop one takes half a second, until the Raft threads check for it.
      */
-    private static void atOnce(Stream<String> hosts, Action action) {
+    private static void atOnce(Stream<String> nodes, Action action) {
         try (Crew crew = new Crew()) {
-            hosts.forEach(host -> crew.add(() -> action.of(host)));
+            nodes.forEach(node -> crew.add(() -> action.of(node)));
             crew.run();
         }
     }
 
     private interface Action {
-        void of(String host) throws IOException;
+        void of(String node) throws IOException;
     }
 
     /** Moves the files of a stopped node away. */
-    void loseFiles(String host) throws IOException {
-        Files.move(directory.resolve(host), directory.resolve(host + "-lost"));
+    void loseFiles(String node) throws IOException {
+        Files.move(directory.resolve(node), directory.resolve(node + "-lost"));
     }
 
-    GroupMember member(String host) {
-        return members.get(host);
+    GroupMember member(String node) {
+        return members.get(node);
     }
 
     /** Waits until a node leads, and returns its id. */
     synchronized String awaitLeader() {
-        Eventually.awaitNotified(this, () -> !leading.isEmpty(), () -> "a host leads");
+        Eventually.awaitNotified(this, () -> !leading.isEmpty(), () -> "a node leads");
         return leading.keySet().iterator().next();
     }
 
     /** Waits until no leader has this store, which has failed. */
     private synchronized void awaitGone(@Nullable DurableListStore store) {
         Eventually.awaitNotified(
-                this, () -> !leading.containsValue(store), () -> "a host whose store is lost leads no longer");
+                this, () -> !leading.containsValue(store), () -> "a node whose store is lost leads no longer");
     }
 
     /** Returns the store of a node that led a moment ago; null if it no longer leads. */
     @Nullable
-    synchronized DurableListStore store(String host) {
-        return leading.get(host);
+    synchronized DurableListStore store(String node) {
+        return leading.get(node);
     }
 
     /**
@@ -290,10 +290,10 @@ final class Group implements AutoCloseable {
     void awaitAllAlike() {
         long reached = member(awaitLeader()).committedIndex();
         Eventually.await(
-                () -> "all hosts have applied entry " + reached + ": "
+                () -> "all nodes have applied entry " + reached + ": "
                         + members.values().stream()
                                 .map(member -> "one has committed " + member.committedIndex() + " and applied "
-                                        + member.appliedIndex() + " in term " + member.term() + " with hosts "
+                                        + member.appliedIndex() + " in term " + member.term() + " with nodes "
                                         + member.progress())
                                 .toList(),
                 () -> members.values().stream().allMatch(member -> member.appliedIndex() >= reached));
@@ -302,8 +302,8 @@ final class Group implements AutoCloseable {
     /** Returns a running node that does not lead. */
     String follower() {
         String leader = awaitLeader();
-        return hosts.stream()
-                .map(Host::id)
+        return nodes.stream()
+                .map(Node::id)
                 .filter(id -> !id.equals(leader) && members.containsKey(id))
                 .findFirst()
                 .orElseThrow();
@@ -311,7 +311,7 @@ final class Group implements AutoCloseable {
 
     /** Returns all initial nodes except this one. */
     List<String> others(String than) {
-        return hosts.stream().map(Host::id).filter(id -> !id.equals(than)).toList();
+        return nodes.stream().map(Node::id).filter(id -> !id.equals(than)).toList();
     }
 
     /** Appends until all running nodes have purged the first entries of their Raft logs, whichever node leads. */
@@ -342,13 +342,13 @@ final class Group implements AutoCloseable {
     }
 
     /** Asks the current leader to transfer leadership to this node. Returns whether the node leads. */
-    boolean handedOver(String host) {
+    boolean handedOver(String node) {
         try {
-            member(awaitLeader()).transferLeadership(host, HAND_OVER);
+            member(awaitLeader()).transferLeadership(node, HAND_OVER);
         } catch (IOException moved) {
             System.out.println("not handed over: " + moved.getMessage());
         }
-        return store(host) != null;
+        return store(node) != null;
     }
 
     /** Waits until no node leads. */
@@ -362,8 +362,8 @@ final class Group implements AutoCloseable {
         Set<String> all = Set.copyOf(members.keySet());
         stop(all);
         List<StoreContents> contents = new ArrayList<>();
-        for (String host : all) {
-            StoreConfig store = config(host, GroupConfig.Start.AGAIN).store();
+        for (String node : all) {
+            StoreConfig store = config(node, GroupConfig.Start.AGAIN).store();
             assertThat(Faults.of(store.directory())).isEmpty();
             try (DurableListStore opened = DurableListStore.open(store)) {
                 contents.add(StoreContents.of(opened));

@@ -107,7 +107,7 @@ final class GroupFaultsTest {
 
     /** The request to lead uses the connection for entries, which pauses longer and longer while the node is away. */
     @Test
-    void aHostThatIsBackCanBeHandedLeadershipAtOnce() throws Exception {
+    void aNodeThatIsBackCanBeHandedLeadershipAtOnce() throws Exception {
         try (Group group = new Group(directory).create()) {
             String away = group.follower();
             group.stop(away);
@@ -149,7 +149,7 @@ final class GroupFaultsTest {
     }
 
     @Test
-    void aHostThatHasLostFilesOrHasOlderOnesDoesNotVote() throws Exception {
+    void aNodeThatHasLostFilesOrHasOlderOnesDoesNotVote() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.awaitLeader();
             group.stop("a");
@@ -161,11 +161,11 @@ final class GroupFaultsTest {
                     .isThrownBy(() -> group.restart("a"))
                     .havingRootCause()
                     .isInstanceOf(StoreDirectoryException.class)
-                    .withMessageContaining("it is not the one that this host had");
+                    .withMessageContaining("it is not the store that this node had");
             StoreDirectoriesTest.delete(group.raftDirectory("a"));
             assertThatExceptionOfType(StoreDirectoryException.class)
                     .isThrownBy(() -> group.restart("a"))
-                    .withMessageContaining("come back under another id");
+                    .withMessageContaining("start it with another id");
             assertThatExceptionOfType(StoreDirectoryException.class)
                     .isThrownBy(
                             () -> GroupMember.start(group.config("b", GroupConfig.Start.CREATE), new NobodyListens()))
@@ -174,7 +174,7 @@ final class GroupFaultsTest {
     }
 
     @Test
-    void whatAHostReceivedInAnotherLifeIsNotTakenIntoANewGroup() throws Exception {
+    void whatANodeReceivedInAnotherLifeIsNotTakenIntoANewGroup() throws Exception {
         try (Group group = new Group(directory)) {
             GroupConfig config = group.config("a", GroupConfig.Start.CREATE);
             for (Path left : GroupMember.foldersBeside(config.store().directory())) {
@@ -189,23 +189,23 @@ final class GroupFaultsTest {
 
     /** The node would reject all later frames, and could be elected without acknowledged writes. */
     @Test
-    void aHostThatLacksAFrameLeavesTheGroup() throws Exception {
+    void aNodeThatLacksAFrameLeavesTheGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
             for (int i = 0; i < 5; i++) {
                 group.append(LIST, "value " + i);
             }
             group.awaitAllAlike();
-            String host = group.follower();
-            group.stop(host);
+            String node = group.follower();
+            group.stop(node);
             // It cannot be elected before it has this one.
             group.append(LIST, "one more");
-            StoreDirectoriesTest.delete(group.storeDirectory(host));
-            AppliedIndex ahead = new AppliedIndex(group.raftFiles(host).resolveSibling("sm"));
-            ahead.applied(newest(group.raftFiles(host)), 1);
+            StoreDirectoriesTest.delete(group.storeDirectory(node));
+            AppliedIndex ahead = new AppliedIndex(group.raftFiles(node).resolveSibling("sm"));
+            ahead.applied(newest(group.raftFiles(node)), 1);
             ahead.forced(1);
-            group.restart(host);
+            group.restart(node);
             Eventually.await(
-                    "the host leaves the group", () -> !group.member(host).takesPart());
+                    "the node leaves the group", () -> !group.member(node).takesPart());
         }
     }
 
@@ -222,22 +222,22 @@ final class GroupFaultsTest {
      */
     @Test
     @Tag("slow")
-    void aHostWhoseRaftLogCannotGrowLeavesTheGroup() throws Exception {
+    void aNodeWhoseRaftLogCannotGrowLeavesTheGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "first");
-            String host = group.follower();
-            Path log = group.raftFiles(host);
+            String node = group.follower();
+            Path log = group.raftFiles(node);
             Path aside = log.resolveSibling("aside");
             Files.move(log, aside);
             Files.createFile(log);
-            for (int i = 0; group.member(host).takesPart(); i++) {
+            for (int i = 0; group.member(node).takesPart(); i++) {
                 assertThat(i).as("appends until a segment is full").isLessThan(10_000);
                 group.append(LIST, "x".repeat(SmallStore.MAX_VALUE_BYTES / 2));
             }
-            group.stop(host);
+            group.stop(node);
             Files.delete(log);
             Files.move(aside, log);
-            group.restart(host);
+            group.restart(node);
             group.append(LIST, "last");
             group.awaitAllAlike();
             assertThat(group.values(LIST)).startsWith("first").endsWith("last");
@@ -248,32 +248,32 @@ final class GroupFaultsTest {
      * The node received a snapshot and was killed before Raft dropped its log, or the log was not fsynced up to there.
      */
     @Test
-    void aHostWhoseRaftLogEndsBeforeItsFilesFollowsAgain() throws Exception {
+    void aNodeWhoseRaftLogEndsBeforeItsFilesFollowsAgain() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "first");
             group.awaitAllAlike();
-            String host = group.follower();
-            group.stop(host);
+            String node = group.follower();
+            group.stop(node);
             Path old = directory.resolve("old");
-            copySegments(group.raftFiles(host), old);
+            copySegments(group.raftFiles(node), old);
             long applied = group.member(group.awaitLeader()).appliedIndex();
-            group.restart(host);
-            Path mark = group.raftFiles(host).resolveSibling("sm");
+            group.restart(node);
+            Path mark = group.raftFiles(node).resolveSibling("sm");
             for (int i = 0; !isBehind(applied, mark); i++) {
                 assertThat(i).as("appends until the mark is written").isLessThan(10_000);
                 group.append(LIST, "x".repeat(SmallStore.MAX_VALUE_BYTES / 2));
             }
-            group.stop(host);
-            for (Path segment : segments(group.raftFiles(host))) {
+            group.stop(node);
+            for (Path segment : segments(group.raftFiles(node))) {
                 Files.delete(segment);
             }
-            copySegments(old, group.raftFiles(host));
+            copySegments(old, group.raftFiles(node));
             // A leader never resends entries that a node has acknowledged to it, and this node has lost such entries. A
             // leader of a later term asks the node which entries it has.
             String leader = group.awaitLeader();
             group.stop(leader);
             group.restart(leader);
-            group.restart(host);
+            group.restart(node);
             group.append(LIST, "last");
             group.awaitAllAlike();
         }
@@ -286,15 +286,15 @@ final class GroupFaultsTest {
 
     /** The store is in the state after a power cut, and its node has not been restarted yet. */
     @Test
-    void whatAHostHearsAgainIsNoFaultOfItsStore() throws Exception {
+    void whatANodeHearsAgainIsNoFaultOfItsStore() throws Exception {
         try (Group group = new Group(directory).create()) {
             for (int i = 0; i < 5; i++) {
                 group.append(LIST, "value " + i + ".");
             }
             group.awaitAllAlike();
-            String host = group.follower();
+            String node = group.follower();
             Path cut = directory.resolve("cut").resolve("store");
-            copyFiles(group.storeDirectory(host), cut);
+            copyFiles(group.storeDirectory(node), cut);
             flip(cut, "value 2.");
             Path raft = Files.createDirectories(directory.resolve("cut").resolve("raft"));
             assertThat(faults(cut, raft)).as("of a store alone").isNotEmpty();
@@ -303,22 +303,22 @@ final class GroupFaultsTest {
             AppliedIndex mark = new AppliedIndex(raft.resolve("group").resolve("sm"));
             mark.replaced(new AppliedIndex.Applied(TermIndex.valueOf(1, 100), 1L << 40));
             assertThat(faults(cut, raft)).as("of one that was forced").isNotEmpty();
-            assertThatTheOpenSegmentIsWrittenAnewAtAStart(group, host);
+            assertThatTheOpenSegmentIsWrittenAnewAtAStart(group, node);
         }
     }
 
     /**
      * Raft acknowledges entries that it has read. After a kill or a failed fsync, they may be in the page cache only.
      */
-    private static void assertThatTheOpenSegmentIsWrittenAnewAtAStart(Group group, String host) throws Exception {
-        group.stop(host);
-        Path segment = segments(group.raftFiles(host)).stream()
+    private static void assertThatTheOpenSegmentIsWrittenAnewAtAStart(Group group, String node) throws Exception {
+        group.stop(node);
+        Path segment = segments(group.raftFiles(node)).stream()
                 .filter(file -> file.toString().contains("inprogress"))
                 .findFirst()
                 .orElseThrow();
         Object before = fileKey(segment);
         Path torn = Files.writeString(segment.resolveSibling("anew.tmp"), "of a start that was killed");
-        group.restart(host);
+        group.restart(node);
         assertThat(torn).doesNotExist();
         assertThat(fileKey(segment)).isNotEqualTo(before);
         group.append(LIST, "last");
@@ -363,47 +363,47 @@ final class GroupFaultsTest {
             for (int i = 0; i < 5; i++) {
                 group.append(LIST, "value " + i + ".");
             }
-            String host = group.awaitLeader();
-            AtomicBoolean damaged = damageWhenDeposed(group, host);
-            while (!handOver(group, host, group.follower()) && !damaged.get()) {
+            String node = group.awaitLeader();
+            AtomicBoolean damaged = damageWhenDeposed(group, node);
+            while (!handOver(group, node, group.follower()) && !damaged.get()) {
                 group.append(LIST, "more");
             }
             // Before any other frame reveals the missing one.
-            assertLeavesAndComesBackWhole(group, host, damaged);
+            assertLeavesAndComesBackWhole(group, node, damaged);
         }
     }
 
     /** This node has led without writing, so no frame reveals the missing one before it leads again. */
     @Test
-    void aHostThatHasLessThanItHadAppliedDoesNotLead() throws Exception {
+    void aNodeThatHasLessThanItHadAppliedDoesNotLead() throws Exception {
         try (Group group = new Group(directory).create()) {
             for (int i = 0; i < 5; i++) {
                 group.append(LIST, "value " + i + ".");
             }
             group.awaitAllAlike();
-            String host = group.follower();
-            AtomicBoolean damaged = damageWhenDeposed(group, host);
+            String node = group.follower();
+            AtomicBoolean damaged = damageWhenDeposed(group, node);
             while (!damaged.get()) {
                 String leader = group.awaitLeader();
-                handOver(group, leader, leader.equals(host) ? group.follower() : host);
+                handOver(group, leader, leader.equals(node) ? group.follower() : node);
             }
-            while (group.member(host).takesPart()) {
+            while (group.member(node).takesPart()) {
                 String leader = group.awaitLeader();
-                assertThat(leader).isNotEqualTo(host);
-                handOver(group, leader, host);
+                assertThat(leader).isNotEqualTo(node);
+                handOver(group, leader, node);
             }
-            assertLeavesAndComesBackWhole(group, host, damaged);
+            assertLeavesAndComesBackWhole(group, node, damaged);
         }
     }
 
     /** Makes the store of a node fail when the node is deposed, as with a write in progress, and damages a frame. */
-    private static AtomicBoolean damageWhenDeposed(Group group, String host) {
+    private static AtomicBoolean damageWhenDeposed(Group group, String node) {
         AtomicBoolean damaged = new AtomicBoolean();
         group.whenDeposed((deposed, store) -> {
-            if (deposed.equals(host) && !damaged.get()) {
+            if (deposed.equals(node) && !damaged.get()) {
                 assertThatExceptionOfType(CaravanException.class)
                         .isThrownBy(() -> await(store.append(LIST, bytes("too late"))));
-                flip(group.storeDirectory(host), "value 2.");
+                flip(group.storeDirectory(node), "value 2.");
                 damaged.set(true);
             }
         });
@@ -441,15 +441,15 @@ final class GroupFaultsTest {
         return done;
     }
 
-    private static void assertLeavesAndComesBackWhole(Group group, String host, AtomicBoolean damaged)
+    private static void assertLeavesAndComesBackWhole(Group group, String node, AtomicBoolean damaged)
             throws Exception {
         Eventually.await("it has been deposed", damaged::get);
-        Eventually.await("the host leaves the group", () -> !group.member(host).takesPart());
+        Eventually.await("the node leaves the group", () -> !group.member(node).takesPart());
         group.append(LIST, "one more");
-        group.stop(host);
-        group.restart(host);
+        group.stop(node);
+        group.restart(node);
         group.awaitAllAlike();
-        handOver(group, group.awaitLeader(), host);
+        handOver(group, group.awaitLeader(), node);
         assertThat(group.values(LIST))
                 .contains("value 0.", "value 1.", "value 2.", "value 3.", "value 4.", "one more")
                 .doesNotContain("too late");
@@ -459,17 +459,17 @@ final class GroupFaultsTest {
     void hostsOfAGroupDifferInIdAndAddress() throws Exception {
         try (Group group = new Group(directory)) {
             GroupConfig config = group.config("a", GroupConfig.Start.CREATE);
-            Host twin = new Host("a", "127.0.0.1", 1);
+            Node twin = new Node("a", "127.0.0.1", 1);
             assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> Group.withHosts(config, List.of(config.selfHost(), twin)))
+                    .isThrownBy(() -> Group.withNodes(config, List.of(config.selfNode(), twin)))
                     .withMessageContaining("the same id");
-            Host sameAddress = new Host("d", "127.0.0.1", config.selfHost().port());
+            Node sameAddress = new Node("d", "127.0.0.1", config.selfNode().port());
             assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> Group.withHosts(config, List.of(config.selfHost(), sameAddress)))
+                    .isThrownBy(() -> Group.withNodes(config, List.of(config.selfNode(), sameAddress)))
                     .withMessageContaining("the same address");
             assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> Group.withHosts(config, List.of(new Host("x", "127.0.0.1", 1))))
-                    .withMessageContaining("not one of the group's");
+                    .isThrownBy(() -> Group.withNodes(config, List.of(new Node("x", "127.0.0.1", 1))))
+                    .withMessageContaining("is not one of the nodes of the group");
         }
     }
 

@@ -31,16 +31,16 @@ final class GroupFilesTest {
         return away;
     }
 
-    private static void awaitFiles(Group group, String host) {
-        Path incoming = group.storeDirectory(host).resolveSibling("store.incoming");
-        long applied = group.member(host).appliedIndex();
+    private static void awaitFiles(Group group, String node) {
+        Path incoming = group.storeDirectory(node).resolveSibling("store.incoming");
+        long applied = group.member(node).appliedIndex();
         Eventually.await(
-                "the host receives files, or has them",
-                () -> Files.exists(incoming) || group.member(host).appliedIndex() > applied);
+                "the node receives files, or has them",
+                () -> Files.exists(incoming) || group.member(node).appliedIndex() > applied);
     }
 
     @Test
-    void aHostThatIsBehindTheRaftLogGetsFilesCatchesUpAndCanLead() throws Exception {
+    void aNodeThatIsBehindTheRaftLogGetsFilesCatchesUpAndCanLead() throws Exception {
         try (Group group = new Group(directory).create()) {
             String before = group.append(LIST, "before");
             String away = stopUntilTheLogIsDropped(group);
@@ -49,7 +49,7 @@ final class GroupFilesTest {
             group.restart(away);
             group.append(LIST, "meanwhile");
             group.awaitAllAlike();
-            Eventually.await("the host that was away leads", () -> group.store(away) != null || group.handedOver(away));
+            Eventually.await("the node that was away leads", () -> group.store(away) != null || group.handedOver(away));
             group.append(LIST, "after");
 
             assertThat(group.values(LIST)).contains(before, whileAway).doesNotHaveDuplicates();
@@ -60,7 +60,7 @@ final class GroupFilesTest {
     /** The node is repeatedly stopped while it receives or installs a snapshot, at any point. */
     @Test
     @Tag("thorough")
-    void aHostThatIsStoppedWhileItGetsFilesIsSentThemAgain() throws Exception {
+    void aNodeThatIsStoppedWhileItGetsFilesIsSentThemAgain() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
             String away = stopUntilTheLogIsDropped(group);
@@ -79,7 +79,7 @@ final class GroupFilesTest {
     /** The next leader sends its own snapshot. It must lead for that long, with no nodes other than these two. */
     @Test
     @Tag("slow")
-    void aHostWhoseLeaderIsLostWhileItGetsFilesGetsThoseOfTheNext() throws Exception {
+    void aNodeWhoseLeaderIsLostWhileItGetsFilesGetsThoseOfTheNext() throws Exception {
         try (Group group = new Group(directory).election(Duration.ofSeconds(1)).create()) {
             String away = stopUntilTheLogIsDropped(group);
             group.append(LIST, "while away");

@@ -33,7 +33,7 @@ final class GroupMembershipTest {
     Path directory;
 
     private static List<String> ids(GroupMember member) {
-        return member.hosts().stream().map(Host::id).sorted().toList();
+        return member.nodes().stream().map(Node::id).sorted().toList();
     }
 
     private static GroupMember leader(Group group) {
@@ -60,10 +60,10 @@ final class GroupMembershipTest {
         }
     }
 
-    static void add(Group group, Host host) throws Exception {
+    static void add(Group group, Node node) throws Exception {
         change(group, leader -> {
-            if (!ids(leader).contains(host.id())) {
-                leader.add(host);
+            if (!ids(leader).contains(node.id())) {
+                leader.add(node);
             }
         });
     }
@@ -80,11 +80,11 @@ final class GroupMembershipTest {
         return leaves;
     }
 
-    private static void awaitHosts(Group group, String... expected) {
-        for (String host : expected) {
+    private static void awaitNodes(Group group, String... expected) {
+        for (String node : expected) {
             Eventually.await(
-                    "host " + host + " knows the hosts",
-                    () -> ids(group.member(host)).equals(List.of(expected)));
+                    "node " + node + " knows the nodes",
+                    () -> ids(group.member(node)).equals(List.of(expected)));
         }
     }
 
@@ -122,26 +122,26 @@ final class GroupMembershipTest {
     }
 
     @Test
-    void aGroupGrowsShrinksAndReplacesAHostWhileItTakesWrites() throws Exception {
+    void aGroupGrowsShrinksAndReplacesANodeWhileItTakesWrites() throws Exception {
         List<String> acknowledged;
         try (Group group = new Group(directory).create();
                 Writer writer = new Writer(group)) {
             group.awaitLeader();
-            Host d = group.join("d");
-            assertThat(group.member("d").hosts()).isEmpty();
+            Node d = group.join("d");
+            assertThat(group.member("d").nodes()).isEmpty();
             add(group, d);
-            awaitHosts(group, "a", "b", "c", "d");
+            awaitNodes(group, "a", "b", "c", "d");
 
             String leaves = removeOne(group);
             group.restart(leaves);
             Eventually.await(
-                    "the removed host leaves", () -> !group.member(leaves).takesPart());
+                    "the removed node leaves", () -> !group.member(leaves).takesPart());
             assertThat(group.member(leaves).removed()).isTrue();
             group.stop(leaves);
 
             String dies = group.follower();
             group.stop(dies);
-            Host e = group.join("e");
+            Node e = group.join("e");
             change(group, leader -> {
                 if (!ids(leader).contains("e")) {
                     leader.replace(dies, e);
@@ -155,7 +155,7 @@ final class GroupMembershipTest {
             group.stop(now);
             group.restart(now);
             group.append(LIST, "after the restart");
-            awaitHosts(group, now.toArray(String[]::new));
+            awaitNodes(group, now.toArray(String[]::new));
             assertThat(group.values(LIST)).containsAll(acknowledged).doesNotHaveDuplicates();
             group.awaitAllAlike();
 
@@ -167,7 +167,7 @@ final class GroupMembershipTest {
             });
             group.restart(dies);
             Eventually.await(
-                    "the replaced host leaves", () -> !group.member(dies).takesPart());
+                    "the replaced node leaves", () -> !group.member(dies).takesPart());
             assertThat(group.member(dies).removed()).isTrue();
             assertThat(ids(leader(group))).isEqualTo(now);
             group.stop(dies);
@@ -177,7 +177,7 @@ final class GroupMembershipTest {
     }
 
     @Test
-    void aHostThatJoinsIsSentFilesWhenTheLogDoesNotGoBackToTheBeginning() throws Exception {
+    void aNodeThatJoinsIsSentFilesWhenTheLogDoesNotGoBackToTheBeginning() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
             group.appendUntilTheLogIsDropped(LIST + 1);
@@ -189,15 +189,15 @@ final class GroupMembershipTest {
 
     /** Raft itself does not check for its majority during that time. */
     @Test
-    void aLeaderThatLosesItsMajorityWhileAHostCatchesUpLeadsNoLonger() throws Exception {
+    void aLeaderThatLosesItsMajorityWhileANodeCatchesUpLeadsNoLonger() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
             group.appendUntilTheLogIsDropped(LIST + 1);
-            Host d = group.join("d");
+            Node d = group.join("d");
             // It receives snapshots again and again, because they cannot get this name.
             Path inTheWay = Files.createFile(group.storeDirectory("d").resolveSibling("store.received"));
             AtomicReference<CompletableFuture<String>> asked = new AtomicReference<>();
-            Eventually.await("the host is sent files", () -> {
+            Eventually.await("the node receives a snapshot", () -> {
                 if (asked.get() == null || asked.get().isDone()) {
                     asked.set(CompletableFuture.supplyAsync(() -> refusal(group, leader -> leader.add(d))));
                 }
@@ -207,7 +207,7 @@ final class GroupMembershipTest {
             List<String> others = group.others(leader);
             group.stop(others);
             group.awaitNoLeader();
-            assertThat(StoreCalls.await(asked.get())).contains("nobody knows whether");
+            assertThat(StoreCalls.await(asked.get())).contains("it is unknown whether");
             Files.delete(inTheWay);
             group.restart(others);
             group.append(LIST, "after");
@@ -218,44 +218,44 @@ final class GroupMembershipTest {
     private static boolean sendsFiles(Group group) {
         return List.of("a", "b", "c").stream()
                 .map(group::member)
-                .anyMatch(member -> member.hostChange()
-                        .filter(change -> change.contains("bytes of the files"))
+                .anyMatch(member -> member.membershipChange()
+                        .filter(change -> change.contains("bytes of the snapshot"))
                         .isPresent());
     }
 
     /** Until it is added, it is no member, even after a restart: it must neither vote nor start an election. */
     @Test
-    void aHostJoinsAnEmptyGroupAndKeepsItsNote() throws Exception {
+    void aNodeJoinsAnEmptyGroupAndKeepsItsNote() throws Exception {
         try (Group group = new Group(directory).create()) {
-            Host d = group.join("d");
+            Node d = group.join("d");
             group.stop("d");
             group.restart("d");
-            assertThat(group.member("d").hosts()).isEmpty();
-            Host noted = new Host(d.id(), d.address(), d.port(), "serves clients on 1.2.3.4:5");
+            assertThat(group.member("d").nodes()).isEmpty();
+            Node noted = new Node(d.id(), d.address(), d.port(), "serves clients on 1.2.3.4:5");
             add(group, noted);
-            awaitHosts(group, "a", "b", "c", "d");
+            awaitNodes(group, "a", "b", "c", "d");
             List<String> all = List.of("a", "b", "c", "d");
             group.stop(all);
             group.restart(all);
             group.append(LIST, "value");
-            for (String host : all) {
+            for (String node : all) {
                 Eventually.await(
-                        "host " + host + " knows the note",
-                        () -> group.member(host).hosts().contains(noted));
+                        "node " + node + " knows the note",
+                        () -> group.member(node).nodes().contains(noted));
             }
         }
     }
 
     @Test
-    void aHostThatWasRemovedComesBackWithEmptyDirectories() throws Exception {
+    void aNodeThatWasRemovedComesBackWithEmptyDirectories() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");
             group.awaitAllAlike();
             String removed = removeOne(group);
-            awaitHosts(group, group.others(removed).toArray(String[]::new));
+            awaitNodes(group, group.others(removed).toArray(String[]::new));
             group.loseFiles(removed);
             group.start(removed, GroupConfig.Start.JOIN);
-            add(group, group.config(removed, GroupConfig.Start.JOIN).selfHost());
+            add(group, group.config(removed, GroupConfig.Start.JOIN).selfNode());
             group.append(LIST, "after");
             group.awaitAllAlike();
         }
@@ -263,17 +263,17 @@ final class GroupMembershipTest {
 
     /** A start script may pass --cluster-create whenever the directory is empty. */
     @Test
-    void aHostThatLostItsFilesDoesNotCreateTheGroupAgain() throws Exception {
+    void aNodeThatLostItsFilesDoesNotCreateTheGroupAgain() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");
             group.awaitAllAlike();
             String loses = group.follower();
             Eventually.await(
                     "the others know that it has had entries",
-                    () -> group.hosts().stream()
-                            .map(host -> group.member(host.id()))
+                    () -> group.nodes().stream()
+                            .map(node -> group.member(node.id()))
                             .flatMap(member -> member.progress().stream())
-                            .filter(known -> known.host().id().equals(loses))
+                            .filter(known -> known.node().id().equals(loses))
                             .allMatch(known -> known.committed() > 0));
             group.stop(loses);
             group.loseFiles(loses);
@@ -290,14 +290,14 @@ final class GroupMembershipTest {
     private static void assertDoesNotCreate(Group group, String loses) {
         assertThatExceptionOfType(StoreDirectoryException.class)
                 .isThrownBy(() -> group.start(loses, GroupConfig.Start.CREATE))
-                .withMessageContaining("host " + loses + " is one of the group already")
+                .withMessageContaining("node " + loses + " is already a member of the group")
                 .withMessageContaining("has lost its files");
         assertThat(group.raftDirectory(loses)).doesNotExist();
     }
 
     /** The others have elected a leader before this node starts. It has acknowledged nothing. */
     @Test
-    void aHostThatComesLateToANewGroupIsTaken() throws Exception {
+    void aNodeThatComesLateToANewGroupIsTaken() throws Exception {
         try (Group group = new Group(directory)) {
             group.create("a", "b");
             String acknowledged = group.append(LIST, "without c");
@@ -308,11 +308,11 @@ final class GroupMembershipTest {
     }
 
     @Test
-    void aHostDoesNotJoinWhenNobodyAnswers() throws Exception {
+    void aNodeDoesNotJoinWhenNobodyAnswers() throws Exception {
         try (Group group = new Group(directory)) {
             assertThatExceptionOfType(IOException.class)
                     .isThrownBy(() -> group.join("d"))
-                    .withMessageContaining("no host of the group answers");
+                    .withMessageContaining(" responds: node ");
             assertThat(group.raftDirectory("d")).doesNotExist();
         }
     }
@@ -325,11 +325,11 @@ final class GroupMembershipTest {
             assertRefused(
                     group,
                     leader -> group.member(group.follower()).remove("a"),
-                    "does not lead: ask the one that does");
-            Host nobody = Group.freeHosts("d").get(0);
-            assertRefused(group, leader -> leader.add(nobody), "does not answer");
-            Host alias = new Host("d", "localhost", group.hosts().get(0).port());
-            assertRefused(group, leader -> leader.add(alias), "answers host a, not d");
+                    "is not the leader: send the change to the leader");
+            Node nobody = Group.freeNodes("d").get(0);
+            assertRefused(group, leader -> leader.add(nobody), "does not respond");
+            Node alias = new Node("d", "localhost", group.nodes().get(0).port());
+            assertRefused(group, leader -> leader.add(alias), "has the id a, not d");
             group.append(LIST, "another");
             assertThat(ids(leader(group))).containsExactly("a", "b", "c");
 
@@ -339,7 +339,8 @@ final class GroupMembershipTest {
             group.loseFiles(loses);
             assertThatExceptionOfType(StoreDirectoryException.class)
                     .isThrownBy(() -> group.start(loses, GroupConfig.Start.JOIN))
-                    .withMessageContaining("host " + loses + " is one of the group already, and has lost its files");
+                    .withMessageContaining(
+                            "node " + loses + " is already a member of the group, and has lost its files");
             assertThat(group.raftDirectory(loses)).doesNotExist();
         }
     }
@@ -351,27 +352,27 @@ final class GroupMembershipTest {
 
     /** While both the old and the new members decide, the change could be undone, and the node could be needed. */
     @Test
-    void aHostIsRefusedWhenItsRemovalIsCertainAndNotBefore() throws Exception {
+    void aNodeIsRefusedWhenItsRemovalIsCertainAndNotBefore() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");
             group.stop("c");
-            List<Host> all = group.hosts();
-            List<Host> others = all.subList(0, 2);
-            writeHosts(group, "c", others, all);
+            List<Node> all = group.nodes();
+            List<Node> others = all.subList(0, 2);
+            writeNodes(group, "c", others, all);
             group.restart("c");
             group.stop("c");
-            writeHosts(group, "c", others, List.of());
+            writeNodes(group, "c", others, List.of());
             assertThatExceptionOfType(StoreDirectoryException.class)
                     .isThrownBy(() -> group.restart("c"))
-                    .withMessageContaining("host c was removed from its group");
+                    .withMessageContaining("node c was removed from its group");
         }
     }
 
     /** Writes the members as Raft does when it applies the entry. */
-    private static void writeHosts(Group group, String of, List<Host> hosts, List<Host> before) throws IOException {
+    private static void writeNodes(Group group, String of, List<Node> nodes, List<Node> before) throws IOException {
         RaftConfigurationProto.Builder entry = RaftConfigurationProto.newBuilder();
-        hosts.forEach(host -> entry.addPeers(Membership.peer(host).getRaftPeerProto()));
-        before.forEach(host -> entry.addOldPeers(Membership.peer(host).getRaftPeerProto()));
+        nodes.forEach(node -> entry.addPeers(Membership.peer(node).getRaftPeerProto()));
+        before.forEach(node -> entry.addOldPeers(Membership.peer(node).getRaftPeerProto()));
         Files.write(
                 group.raftFiles(of).resolve("raft-meta.conf"),
                 LogEntryProto.newBuilder()

@@ -52,7 +52,7 @@ final class GroupReplicaTest {
     private final List<ByteBuffer> frames = new CopyOnWriteArrayList<>();
 
     @BeforeEach
-    void aLeaderAndAHostThatIsBehind() throws IOException {
+    void aLeaderAndANodeThatIsBehind() throws IOException {
         try (Group group = new Group(directory)) {
             config = group.config("a", GroupConfig.Start.CREATE);
         }
@@ -134,18 +134,18 @@ final class GroupReplicaTest {
         long end = leader.fsync();
         assertThatIOException()
                 .isThrownBy(() -> follower.install(received, entry(end)))
-                .withMessageContaining("would forget");
+                .withMessageContaining("would lose writes");
         assertStillEmpty();
     }
 
     @Test
-    void filesThatLackAFrameOfThisHostAreRefused() throws IOException {
+    void filesThatLackAFrameOfThisNodeAreRefused() throws IOException {
         long end = leader.fsync();
         follower.install(received(leader), entry(end));
         try (Replica behind = Replica.open(store("behind"), config.storeId(), 0)) {
             assertThatIOException()
                     .isThrownBy(() -> follower.install(received(behind), entry(1)))
-                    .withMessageContaining("would forget");
+                    .withMessageContaining("would lose writes");
         }
         assertThat(mark.durable()).isEqualTo(entry(end));
         assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
@@ -166,7 +166,7 @@ final class GroupReplicaTest {
         }
         assertThatIOException()
                 .isThrownBy(() -> follower.install(received, entry(end)))
-                .withMessageContaining("are damaged");
+                .withMessageContaining("is damaged");
         assertStillEmpty();
     }
 
@@ -176,7 +176,7 @@ final class GroupReplicaTest {
         try (Replica foreign = Replica.open(store("foreign"), other, 0)) {
             assertThatIOException()
                     .isThrownBy(() -> follower.install(received(foreign), entry(1)))
-                    .withMessageContaining("no store of this group");
+                    .withMessageContaining("is not a store of this group");
         }
         assertStillEmpty();
     }
@@ -242,7 +242,7 @@ final class GroupReplicaTest {
         long position = follower.now().position();
         assertThatIllegalStateException()
                 .isThrownBy(() -> follower.replay("(t:1, i:7)", entry))
-                .withMessageContaining("host a cannot apply entry (t:1, i:7), which its group has committed")
+                .withMessageContaining("node a cannot apply entry (t:1, i:7), which its group has committed")
                 .withMessageContaining(why);
         assertThat(follower.now().position()).isEqualTo(position);
     }
@@ -264,7 +264,7 @@ final class GroupReplicaTest {
         assertLeaves(FrameEntry.plain(damaged), "it is damaged");
         assertLeaves(
                 new FrameEntry(frames.get(1), 1 << 20),
-                "log segments have 1048576 bytes on the host that led, and 32768 on this one");
+                "log segments of the leader have 1048576 bytes, and those of this node have 32768");
         assertLeaves(FrameEntry.plain(ofAnotherLog(frames.get(1))), "the replicas differ; verify both stores");
         assertThat(follower.replay("1", proposed(1))).isTrue();
     }
@@ -287,7 +287,7 @@ final class GroupReplicaTest {
 
     /** The checksum of the last frame then comes from the files. */
     @Test
-    void aHostThatWasOpenedAnewStillNoticesAnotherLog() {
+    void aNodeThatWasOpenedAnewStillNoticesAnotherLog() {
         follower.replay("0", proposed(0));
         follower.reopen();
         assertLeaves(FrameEntry.plain(ofAnotherLog(frames.get(1))), "the replicas differ; verify both stores");

@@ -34,13 +34,14 @@ final class GroupSabotageTest {
                 new SourceEdit(
                         "cluster/RaftFrameReplicator",
                         "propose.accept(made, proposal);",
-                        "lastCommitted = new byte[frame.remaining()]; frame.get(frame.position(), lastCommitted); propose.accept(made, proposal);")),
+                        "lastCommitted = new byte[frame.remaining()]; frame.get(frame.position(), lastCommitted);"
+                                + " propose.accept(made, proposal);")),
         GOES_ON_WHEN_IT_WAS_REPLACED(
                 RaftFrameReplicatorTest.class,
                 "nothingIsProposedWhenTheTermHasEnded",
                 new SourceEdit(
                         "cluster/RaftFrameReplicator",
-                        "throw new IOException(\"this host leads its group no longer\", abandoned);",
+                        "throw new IOException(\"this node is no longer the leader\", abandoned);",
                         "proposal.commit();")),
         ACKNOWLEDGES_WHEN_LEADERSHIP_IS_LOST(
                 RaftFrameReplicatorTest.class,
@@ -70,7 +71,7 @@ final class GroupSabotageTest {
                 new SourceEdit("cluster/GroupReplica", "leaders != 0 && leaders != own", "leaders == 1")),
         TAKES_FRAMES_UP_TO_ITS_OWN_BUFFERS_ONLY(
                 ConfigurationDriftTest.class,
-                "aValueThatIsLargerThanTheBuffersOfTheOthersIsOnAllHosts",
+                "aValueThatIsLargerThanTheBuffersOfTheOthersIsOnAllNodes",
                 new SourceEdit(
                         "cluster/GroupReplica",
                         "                replica.replay(frame);",
@@ -78,7 +79,7 @@ final class GroupSabotageTest {
                                 + " replica.replay(frame);")),
         DOES_NOT_COMPARE_SETTINGS(
                 ConfigurationDriftTest.class,
-                "aHostWithOtherLogSegmentsIsRefusedWhenTheGroupIsCreated",
+                "aNodeWithOtherLogSegmentsIsRefusedWhenTheGroupIsCreated",
                 new SourceEdit("cluster/Membership", "facts.logSegmentBytes() != segmentBytes", "segmentBytes == 1")),
         ANSWERS_BEFORE_ITS_VOTE_IS_DURABLE(
                 DurableVotesTest.class,

@@ -26,7 +26,7 @@ final class GroupSimulationTest {
 
     @Test
     @Tag("rounds")
-    void whatWasAcknowledgedOrSeenIsOnAllHostsInTheEnd() {
+    void whatWasAcknowledgedOrSeenIsOnAllNodesInTheEnd() {
         long[] sums = new long[6];
         Seeds.forEach(SIMULATIONS, seed -> simulate(seed, sums));
         // In a few simulations, the node that accepts large values may never have led.
@@ -34,8 +34,8 @@ final class GroupSimulationTest {
             Seeds.forEach(1, seed -> simulate(seed, sums));
         }
         System.out.printf(
-                "%,d acknowledged, %,d values seen, %,d cuts, %,d times of all hosts, %,d elections, %,d values that are larger"
-                        + " than the buffers of others%n",
+                "%,d acknowledged, %,d values seen, %,d cuts, %,d times of all nodes, %,d elections, %,d values that"
+                        + " are larger than the buffers of others%n",
                 sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]);
         assertThat(sums).doesNotContain(0);
     }

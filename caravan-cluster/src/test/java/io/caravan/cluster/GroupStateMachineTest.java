@@ -52,7 +52,7 @@ final class GroupStateMachineTest {
     void aLeaderThatClosesAppliesNothingMore() throws Exception {
         try (Group group = new Group(directory)) {
             GroupStateMachine state = state(group);
-            term.abandon(new IOException("the host is closing"));
+            term.abandon(new IOException("the node is closing"));
             setLeading(state, term);
             state.giveUp();
             CompletableFuture<Void> applied = CompletableFuture.runAsync(() -> state.applyTransaction(entry(state)));

@@ -24,29 +24,29 @@ final class LeaderLookupTest {
     @TempDir
     Path directory;
 
-    private static Host host(Group group, String id) {
-        return group.hosts().stream()
-                .filter(host -> host.id().equals(id))
+    private static Node node(Group group, String id) {
+        return group.nodes().stream()
+                .filter(node -> node.id().equals(id))
                 .findFirst()
                 .orElseThrow();
     }
 
     @Test
-    void everyHostThatIsUpTellsWhoLeadsAndWhichHostsThereAre() throws Exception {
+    void everyNodeThatIsUpTellsWhoLeadsAndWhichNodesThereAre() throws Exception {
         try (Group group = new Group(directory).create();
                 LeaderLookup inquiry = new LeaderLookup(group.id(), null, PATIENCE);
                 LeaderLookup other = new LeaderLookup(UUID.randomUUID(), null, PATIENCE)) {
-            for (Host asked : group.hosts()) {
-                Eventually.await("host " + asked.id() + " tells who leads", () -> {
+            for (Node asked : group.nodes()) {
+                Eventually.await("node " + asked.id() + " tells who leads", () -> {
                     Optional<LeaderLookup.Answer> answer = inquiry.ask(asked);
                     return answer.isPresent()
                             && Objects.equals(answer.get().leader(), group.awaitLeader())
-                            && List.copyOf(answer.get().hosts()).containsAll(group.hosts())
-                            && answer.get().hosts().size() == 3;
+                            && List.copyOf(answer.get().nodes()).containsAll(group.nodes())
+                            && answer.get().nodes().size() == 3;
                 });
             }
             assertThatOneThatIsDownSaysNothing(group, inquiry);
-            assertThat(other.ask(host(group, group.awaitLeader())))
+            assertThat(other.ask(node(group, group.awaitLeader())))
                     .as("of another group")
                     .isEmpty();
         }
@@ -54,10 +54,10 @@ final class LeaderLookupTest {
 
     private static void assertThatOneThatIsDownSaysNothing(Group group, LeaderLookup inquiry) throws Exception {
         String stopped = group.follower();
-        Host down = host(group, stopped);
+        Node down = node(group, stopped);
         group.stop(stopped);
         assertThat(inquiry.ask(down)).isEmpty();
-        assertThat(inquiry.ask(host(group, group.awaitLeader()))).isPresent();
+        assertThat(inquiry.ask(node(group, group.awaitLeader()))).isPresent();
         group.restart(stopped);
         Eventually.await("it answers again", () -> inquiry.ask(down).isPresent());
     }

@@ -51,7 +51,7 @@ class LeadershipConfirmationsTest {
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(asked::get)
                 .withCauseInstanceOf(IOException.class)
-                .withMessageContaining("host a cannot confirm that it leads its group: it leads no longer");
+                .withMessageContaining("node a cannot confirm that it leads its group: it leads no longer");
         assertThat(confirmations.confirm()).isNotDone();
         assertThat(entries).hasSize(2);
     }
@@ -66,7 +66,7 @@ class LeadershipConfirmationsTest {
                     .failsWithin(Duration.ofMinutes(1))
                     .withThrowableOfType(ExecutionException.class)
                     .withCauseInstanceOf(IOException.class)
-                    .withMessageContaining("no majority has answered within 1 ms");
+                    .withMessageContaining("no majority has responded within 1 ms");
         }
         // The entry is still in progress. A new request waits for a later one, and does not get the old failure.
         CompletableFuture<Void> again = confirmations.confirm();

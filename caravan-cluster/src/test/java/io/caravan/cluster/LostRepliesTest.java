@@ -57,14 +57,14 @@ final class LostRepliesTest {
 
     @BeforeEach
     void loseAnswers() {
-        CodeInjectionForTesting.put(REQUEST, (host, from, request) -> {
+        CodeInjectionForTesting.put(REQUEST, (node, from, request) -> {
             hasFrame.set(false);
-            if (String.valueOf(host).startsWith(PREFIX)) {
+            if (String.valueOf(node).startsWith(PREFIX)) {
                 ((AppendEntriesRequestProto) request[1]).getEntriesList().forEach(this::look);
             }
             return true;
         });
-        CodeInjectionForTesting.put(BEFORE_THE_ANSWER, (host, from, more) -> loseAnswer(String.valueOf(host)));
+        CodeInjectionForTesting.put(BEFORE_THE_ANSWER, (node, from, more) -> loseAnswer(String.valueOf(node)));
     }
 
     @AfterEach
@@ -76,7 +76,7 @@ final class LostRepliesTest {
     /** Ratis does not resend the entry, and no other entry follows it. */
     @Test
     void anEntryWhoseAnswersWereLostIsCommittedWithTheNext() throws Exception {
-        try (Group group = new Group(directory, host -> null, Group.freeHosts(PREFIX + "x", PREFIX + "y", PREFIX + "z"))
+        try (Group group = new Group(directory, node -> null, Group.freeNodes(PREFIX + "x", PREFIX + "y", PREFIX + "z"))
                 .create()) {
             for (int attempt = 0; !appendsByAnEmptyEntry(group, attempt); attempt++) {
                 assertThat(attempt)
@@ -94,12 +94,12 @@ final class LostRepliesTest {
         }
     }
 
-    private boolean loseAnswer(String host) {
-        if (!hasFrame.get() || !deaf.remove(host)) {
+    private boolean loseAnswer(String node) {
+        if (!hasFrame.get() || !deaf.remove(node)) {
             return false;
         }
         LockSupport.parkNanos(answerDelay.toNanos());
-        throw new IllegalStateException("the answer of host " + host + " is lost");
+        throw new IllegalStateException("the answer of node " + node + " is lost");
     }
 
     private boolean appendsByAnEmptyEntry(Group group, int attempt) {

@@ -27,10 +27,10 @@ final class MutualTlsTest {
     Path directory;
 
     @Test
-    void aHostWithACertificateOfAnotherAuthorityIsLeftOut() throws Exception {
+    void aNodeWithACertificateOfAnotherAuthorityIsLeftOut() throws Exception {
         GroupConfig.Tls ours = certificate("ours");
         GroupConfig.Tls foreign = certificate("foreign");
-        try (Group group = new Group(directory, host -> host.equals("c") ? foreign : ours)) {
+        try (Group group = new Group(directory, node -> node.equals("c") ? foreign : ours)) {
             group.create("a", "b", "c");
             for (int i = 0; i < 20; i++) {
                 group.append(1, "value " + i);
@@ -43,40 +43,40 @@ final class MutualTlsTest {
     }
 
     @Test
-    void whoLeadsIsToldAndFilesAreSentToHostsWithACertificateOfTheSameAuthority() throws Exception {
+    void whoLeadsIsToldAndFilesAreSentToNodesWithACertificateOfTheSameAuthority() throws Exception {
         GroupConfig.Tls ours = certificate("ours");
         GroupConfig.Tls foreign = certificate("foreign");
-        try (Group group = new Group(directory, host -> host.equals("d") ? foreign : ours).create()) {
+        try (Group group = new Group(directory, node -> node.equals("d") ? foreign : ours).create()) {
             group.append(1, "value");
             GroupConfig config = group.config("a", GroupConfig.Start.AGAIN);
-            for (Host host : config.hosts()) {
+            for (Node node : config.nodes()) {
                 Eventually.await(
-                        "a host tells who leads",
-                        () -> answer(config, ours, host)
+                        "a node tells who leads",
+                        () -> answer(config, ours, node)
                                 .filter(answer -> answer.leader() != null)
-                                .filter(answer -> Set.copyOf(answer.hosts()).equals(Set.copyOf(config.hosts())))
+                                .filter(answer -> Set.copyOf(answer.nodes()).equals(Set.copyOf(config.nodes())))
                                 .isPresent());
             }
-            assertThat(answer(config, foreign, config.selfHost()))
+            assertThat(answer(config, foreign, config.selfNode()))
                     .as("to a stranger")
                     .isEmpty();
-            assertThat(answer(config, null, config.selfHost()))
+            assertThat(answer(config, null, config.selfNode()))
                     .as("without TLS")
                     .isEmpty();
 
             assertThatExceptionOfType(IOException.class)
                     .as("nobody answers a stranger")
                     .isThrownBy(() -> group.join("d"))
-                    .withMessageContaining("no host of the group answers");
+                    .withMessageContaining(" responds: node ");
             group.appendUntilTheLogIsDropped(1);
             GroupMembershipTest.add(group, group.join("e"));
             group.awaitAllAlike();
-            assertThat(group.member("e").hosts()).extracting(Host::id).containsExactlyInAnyOrder("a", "b", "c", "e");
+            assertThat(group.member("e").nodes()).extracting(Node::id).containsExactlyInAnyOrder("a", "b", "c", "e");
         }
     }
 
     private static Optional<LeaderLookup.Answer> answer(
-            GroupConfig group, GroupConfig.@Nullable Tls asking, Host asked) {
+            GroupConfig group, GroupConfig.@Nullable Tls asking, Node asked) {
         try (LeaderLookup inquiry = new LeaderLookup(group.group(), asking, Duration.ofSeconds(3))) {
             return inquiry.ask(asked);
         }
@@ -88,13 +88,13 @@ final class MutualTlsTest {
                 .subject("CN=" + name)
                 .setIsCertificateAuthority(true)
                 .buildSelfSigned();
-        X509Bundle host = new CertificateBuilder()
-                .subject("CN=host")
+        X509Bundle node = new CertificateBuilder()
+                .subject("CN=node")
                 .addSanIpAddress("127.0.0.1")
                 .buildIssuedBy(authority);
         return new GroupConfig.Tls(
-                write(name + "-key.pem", host.getPrivateKeyPEM()),
-                write(name + "-certificates.pem", host.getCertificatePathPEM()),
+                write(name + "-key.pem", node.getPrivateKeyPEM()),
+                write(name + "-certificates.pem", node.getCertificatePathPEM()),
                 write(name + "-authority.pem", authority.getCertificatePathPEM()));
     }
 

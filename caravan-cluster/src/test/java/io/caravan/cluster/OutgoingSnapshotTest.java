@@ -95,12 +95,12 @@ final class OutgoingSnapshotTest {
         OutgoingSnapshot impatient = new OutgoingSnapshot(1, Duration.ofMillis(1));
         impatient.take(piece(1));
         impatient.take(piece(2));
-        assertThatIOException().isThrownBy(() -> impatient.take(piece(3))).withMessageContaining("asked for nothing");
+        assertThatIOException().isThrownBy(() -> impatient.take(piece(3))).withMessageContaining("requested nothing");
     }
 
     /** Otherwise, a node that is always slightly behind would keep the log from being purged forever. */
     @Test
-    void theOtherHostHasToComeAsFarAsThisOneWasWhenTheCopyEnded() {
+    void theOtherNodeHasToComeAsFarAsThisOneWasWhenTheCopyEnded() {
         assertThat(copy.goal(300)).isEqualTo(300);
         assertThat(copy.goal(400)).isEqualTo(300);
     }

@@ -69,7 +69,7 @@ final class RaftFrameReplicatorTest {
         assertThat(log.lastCommitted()).isNull();
         log.committed(frame(LSN));
         CompletableFuture<Void> second = commit(frame(2 * LSN));
-        log.abandon(new IOException("another host leads"));
+        log.abandon(new IOException("another node leads"));
         assertThatExceptionOfType(CompletionException.class).isThrownBy(second::join);
         assertThat(log.lastCommitted()).isEqualTo(frame(LSN));
     }
@@ -77,23 +77,23 @@ final class RaftFrameReplicatorTest {
     @Test
     void whatWaitsWhenTheTermEndsFails() {
         CompletableFuture<Void> waiting = commit(frame(LSN));
-        log.abandon(new IOException("another host leads"));
+        log.abandon(new IOException("another node leads"));
         assertThatExceptionOfType(CompletionException.class)
                 .isThrownBy(waiting::join)
                 .withMessageContaining("has not committed the frame at LSN 4096")
-                .withMessageContaining("another host leads");
+                .withMessageContaining("another node leads");
         assertThat(log.committed(frame(LSN))).as("too late").isFalse();
     }
 
     @Test
     void nothingIsProposedWhenTheTermHasEnded() {
-        log.abandon(new IOException("another host leads"));
+        log.abandon(new IOException("another node leads"));
         log.abandon(new IOException("a second reason"));
         assertThatIOException()
                 .isThrownBy(() -> log.commit(frame(LSN)))
-                .withMessageContaining("this host leads its group no longer")
+                .withMessageContaining("this node is no longer the leader")
                 .havingCause()
-                .withMessage("another host leads");
+                .withMessage("another node leads");
         assertThat(proposed).isEmpty();
     }
 }

@@ -32,8 +32,8 @@ final class RaftMetadataRepairTest {
     @TempDir
     Path directory;
 
-    private static Path meta(Group group, String host) {
-        return group.raftFiles(host).resolve("raft-meta");
+    private static Path meta(Group group, String node) {
+        return group.raftFiles(node).resolve("raft-meta");
     }
 
     private static long term(Path meta) throws IOException {
@@ -49,21 +49,21 @@ final class RaftMetadataRepairTest {
     }
 
     @Test
-    void aHostThatHasLostItsTermGoesOnWhereItCannotHaveVoted() throws Exception {
+    void aNodeThatHasLostItsTermGoesOnWhereItCannotHaveVoted() throws Exception {
         try (Group group = new Group(directory).create()) {
             String before = group.append(LIST, "before");
-            for (String host : List.of(group.follower(), group.awaitLeader())) {
-                long term = group.member(host).term();
-                group.stop(host);
-                cutOff(meta(group, host), 0);
-                group.restart(host);
-                long ahead = term(group.raftFiles(host).resolveSibling("sm/term-at-start"));
+            for (String node : List.of(group.follower(), group.awaitLeader())) {
+                long term = group.member(node).term();
+                group.stop(node);
+                cutOff(meta(group, node), 0);
+                group.restart(node);
+                long ahead = term(group.raftFiles(node).resolveSibling("sm/term-at-start"));
                 assertThat(ahead).isGreaterThan(term + 1_000);
                 Eventually.await(
                         "all are in its term or a later one",
-                        () -> group.hosts().stream()
+                        () -> group.nodes().stream()
                                 .allMatch(each -> group.member(each.id()).term() >= ahead));
-                group.append(LIST, "without the term of " + host);
+                group.append(LIST, "without the term of " + node);
                 group.awaitAllAlike();
             }
             assertThat(group.values(LIST)).contains(before);
@@ -71,15 +71,15 @@ final class RaftMetadataRepairTest {
     }
 
     @Test
-    void allHostsMayHaveLostTheirs() throws Exception {
+    void allNodesMayHaveLostTheirs() throws Exception {
         try (Group group = new Group(directory).create()) {
             List<String> all = List.of("a", "b", "c");
             List<String> acknowledged = new ArrayList<>();
             acknowledged.add(group.append(LIST, "before"));
             for (int time = 0; time < 2; time++) {
                 group.stop(all);
-                for (String host : all) {
-                    cutOff(meta(group, host), 0);
+                for (String node : all) {
+                    cutOff(meta(group, node), 0);
                 }
                 group.restart(all);
                 acknowledged.add(group.append(LIST, "after " + time));
@@ -121,47 +121,47 @@ final class RaftMetadataRepairTest {
     }
 
     @Test
-    void theTermIsNoOlderThanTheLogAndTheHostsAreMadeAnewFromItOrTheHostDoesNotStart() throws Exception {
+    void theTermIsNoOlderThanTheLogAndTheNodesAreMadeAnewFromItOrTheNodeDoesNotStart() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
             group.awaitAllAlike();
-            String host = group.follower();
-            group.stop(host);
-            assertTermIsNoOlderThanTheLog(group, host);
-            Path file = group.raftFiles(host).resolve("raft-meta.conf");
+            String node = group.follower();
+            group.stop(node);
+            assertTermIsNoOlderThanTheLog(group, node);
+            Path file = group.raftFiles(node).resolve("raft-meta.conf");
             LogEntryProto whole = LogEntryProto.parseFrom(Files.readAllBytes(file));
             int half = whole.getSerializedSize() / 2;
             for (int bytes : new int[] {0, half}) {
                 cutOff(file, bytes);
-                RaftMetadataRepair.prepare(group.raftFiles(host).getParent(), host);
+                RaftMetadataRepair.prepare(group.raftFiles(node).getParent(), node);
                 LogEntryProto anew = LogEntryProto.parseFrom(Files.readAllBytes(file));
                 assertThat(anew.getConfigurationEntry()).isEqualTo(whole.getConfigurationEntry());
             }
-            group.restart(host);
+            group.restart(node);
             group.append(LIST, "after");
             group.awaitAllAlike();
-            assertThat(group.member(host).hosts()).containsExactlyInAnyOrderElementsOf(group.hosts());
+            assertThat(group.member(node).nodes()).containsExactlyInAnyOrderElementsOf(group.nodes());
 
             // Without them, it would consider the nodes of its first start the members.
-            group.stop(host);
+            group.stop(node);
             cutOff(file, 0);
             for (RaftSegments.Segment segment : RaftSegments.of(file.resolveSibling("."))) {
                 Files.delete(segment.file());
             }
-            assertThatThrownBy(() -> group.restart(host))
+            assertThatThrownBy(() -> group.restart(node))
                     .isInstanceOf(IOException.class)
-                    .hasMessageContaining("has lost the hosts of the group");
+                    .hasMessageContaining("has lost the members of the group");
             assertThat(file).isEmptyFile();
         }
     }
 
     /** A power cut may restore the file of an older term. The leader of that term could then truncate later entries. */
-    private static void assertTermIsNoOlderThanTheLog(Group group, String host) throws IOException {
-        long newest = term(meta(group, host));
-        Files.writeString(meta(group, host), "votedFor=b\nterm=" + (newest - 1) + "\n");
-        RaftMetadataRepair.prepare(group.raftFiles(host).getParent(), host);
-        assertThat(term(meta(group, host))).isEqualTo(newest);
-        assertThat(Files.readString(meta(group, host))).contains("votedFor=" + host + "\n");
+    private static void assertTermIsNoOlderThanTheLog(Group group, String node) throws IOException {
+        long newest = term(meta(group, node));
+        Files.writeString(meta(group, node), "votedFor=b\nterm=" + (newest - 1) + "\n");
+        RaftMetadataRepair.prepare(group.raftFiles(node).getParent(), node);
+        assertThat(term(meta(group, node))).isEqualTo(newest);
+        assertThat(Files.readString(meta(group, node))).contains("votedFor=" + node + "\n");
     }
 
     /** Another node that has lost its term twice is ahead of every clock. Its entry is in the log, or applied. */

@@ -43,11 +43,11 @@ final class RaftModel {
     private final int[] next;
     private final int[] matching;
 
-    RaftModel(int self, int hosts, Network network) {
+    RaftModel(int self, int nodes, Network network) {
         this.self = self;
         this.network = network;
-        this.next = new int[hosts];
-        this.matching = new int[hosts];
+        this.next = new int[nodes];
+        this.matching = new int[nodes];
     }
 
     /** Starts a new process, whose store provides this commit index. */
@@ -106,7 +106,7 @@ final class RaftModel {
         long inTerm = term;
         int last = log.size();
         long lastTerm = termAt(last);
-        toOthers(host -> host.askedForVote(inTerm, self, last, lastTerm));
+        toOthers(node -> node.askedForVote(inTerm, self, last, lastTerm));
     }
 
     /** Steps down: the leader has not heard from a majority for too long. */
@@ -129,7 +129,7 @@ final class RaftModel {
         long previousTerm = termAt(previous);
         List<Entry> entries = List.copyOf(log.subList(previous, Math.min(log.size(), previous + MAX_ENTRIES)));
         int known = committed;
-        network.send(self, to, host -> host.appended(inTerm, self, previous, previousTerm, entries, known));
+        network.send(self, to, node -> node.appended(inTerm, self, previous, previousTerm, entries, known));
     }
 
     /** Appends an entry of the leader. Returns immediately. */
@@ -154,7 +154,7 @@ final class RaftModel {
         boolean upToDate = lastTerm > termAt(ownLast) || (lastTerm == termAt(ownLast) && last >= ownLast);
         if (inTerm == term && upToDate && (votedFor == NOBODY || votedFor == candidate)) {
             votedFor = candidate;
-            network.send(self, candidate, host -> host.voted(inTerm, self));
+            network.send(self, candidate, node -> node.voted(inTerm, self));
         }
     }
 
@@ -166,9 +166,9 @@ final class RaftModel {
         votes |= 1 << voter;
         if (isMajority(Integer.bitCount(votes))) {
             role = Role.LEADER;
-            for (int host = 0; host < next.length; host++) {
-                next[host] = log.size() + 1;
-                matching[host] = 0;
+            for (int node = 0; node < next.length; node++) {
+                next[node] = log.size() + 1;
+                matching[node] = 0;
             }
             propose(new byte[0]);
         }
@@ -179,13 +179,13 @@ final class RaftModel {
         heardOf(inTerm);
         long answerTerm = term;
         if (inTerm < term) {
-            network.send(self, leader, host -> host.heardOf(answerTerm));
+            network.send(self, leader, node -> node.heardOf(answerTerm));
             return;
         }
         role = Role.FOLLOWER;
         if (previous > log.size() || termAt(previous) != previousTerm) {
             int hint = Math.min(previous - 1, log.size());
-            network.send(self, leader, host -> host.refused(answerTerm, self, hint));
+            network.send(self, leader, node -> node.refused(answerTerm, self, hint));
             return;
         }
         int index = previous;
@@ -200,7 +200,7 @@ final class RaftModel {
         }
         int has = index;
         committed = Math.max(committed, Math.min(leaderCommitted, has));
-        network.send(self, leader, host -> host.accepted(answerTerm, self, has));
+        network.send(self, leader, node -> node.accepted(answerTerm, self, has));
     }
 
     private void refused(long inTerm, int follower, int hint) {

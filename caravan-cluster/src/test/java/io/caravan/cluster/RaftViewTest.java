@@ -37,16 +37,16 @@ import org.junit.jupiter.api.Test;
 @Patient
 final class RaftViewTest {
     private static final RaftPeerId SELF = RaftPeerId.valueOf("a");
-    private static final List<RaftPeer> HOSTS = List.of(host("a"), host("b"), host("c"));
+    private static final List<RaftPeer> NODES = List.of(node("a"), node("b"), node("c"));
 
     /** The caller holds the lock that the node needs to follow and to vote. */
     @Test
-    void nobodyWaitsForTheEndOfAConnectionToAHostThatHangs() throws Exception {
+    void nobodyWaitsForTheEndOfAConnectionToANodeThatHangs() throws Exception {
         CountDownLatch ended = new CountDownLatch(1);
         CountDownLatch answered = new CountDownLatch(1);
         PeerProxyMap<Closeable> connections = connections(() -> {
             ended.countDown();
-            await(answered, "the host does not answer");
+            await(answered, "the node does not answer");
         });
         Closeable toC = connections.getProxy(RaftPeerId.valueOf("c"));
         try {
@@ -59,7 +59,7 @@ final class RaftViewTest {
         }
     }
 
-    private static RaftPeer host(String id) {
+    private static RaftPeer node(String id) {
         return RaftPeer.newBuilder().setId(id).build();
     }
 
@@ -71,15 +71,15 @@ final class RaftViewTest {
                 end.run();
             }
         });
-        all.addRaftPeers(HOSTS);
+        all.addRaftPeers(NODES);
         return all;
     }
 
     private static RaftView view(PeerProxyMap<Closeable> connections) {
         DivisionInfo info = answering(DivisionInfo.class, Map.of("isLeader", false));
-        RaftConfiguration hosts = answering(RaftConfiguration.class, Map.of("getCurrentPeers", HOSTS));
+        RaftConfiguration nodes = answering(RaftConfiguration.class, Map.of("getCurrentPeers", NODES));
         RaftServer.Division division =
-                answering(RaftServer.Division.class, Map.of("getInfo", info, "getRaftConf", hosts));
+                answering(RaftServer.Division.class, Map.of("getInfo", info, "getRaftConf", nodes));
         RaftServer server = answering(
                 RaftServer.class,
                 Map.of("getId", SELF, "getDivision", division, "getServerRpc", new Connected(connections)));

@@ -37,7 +37,7 @@ final class SimulatedGroup implements RaftModel.Network {
         MARKS_WHAT_IS_NOT_FORCED
     }
 
-    private static final int HOSTS = 3;
+    private static final int NODES = 3;
     private static final int LISTS = 4;
     private static final int STEPS = 4_000;
     private static final int STEPS_TO_HEAL = 200_000;
@@ -62,9 +62,9 @@ final class SimulatedGroup implements RaftModel.Network {
     /** The config of one node, which accepts values larger than the buffers of the others. */
     private final StoreConfig largerConfig;
 
-    private final List<SimulatedHost> hosts = new ArrayList<>();
+    private final List<SimulatedNode> nodes = new ArrayList<>();
     private final List<Message> messages = new ArrayList<>();
-    private final boolean[][] cutOff = new boolean[HOSTS][HOSTS];
+    private final boolean[][] cutOff = new boolean[NODES][NODES];
     /** The acknowledged or seen values, by their unique numbers. */
     private final Map<Place, Long> certain = new HashMap<>();
 
@@ -87,8 +87,8 @@ final class SimulatedGroup implements RaftModel.Network {
         int floorBytes = (16 + random.nextInt(112)) * KIB;
         this.config = config(MAX_VALUE_BYTES, SMALL_BUFFER_BYTES, floorBytes);
         this.largerConfig = config(SMALL_BUFFER_BYTES, SMALL_BUFFER_BYTES + 4 * KIB, floorBytes);
-        for (int id = 0; id < HOSTS; id++) {
-            hosts.add(new SimulatedHost(id, HOSTS, this));
+        for (int id = 0; id < NODES; id++) {
+            nodes.add(new SimulatedNode(id, NODES, this));
         }
     }
 
@@ -125,8 +125,8 @@ final class SimulatedGroup implements RaftModel.Network {
         return random;
     }
 
-    StoreConfig config(int host) {
-        return host == 0 ? largerConfig : config;
+    StoreConfig config(int node) {
+        return node == 0 ? largerConfig : config;
     }
 
     Lie lie() {
@@ -175,18 +175,18 @@ final class SimulatedGroup implements RaftModel.Network {
 
     /** Makes one event occur on one node. */
     void step() {
-        SimulatedHost host = hosts.get(random.nextInt(HOSTS));
-        host.bury();
-        SimulatedHost.Life life = host.life();
+        SimulatedNode node = nodes.get(random.nextInt(NODES));
+        node.bury();
+        SimulatedNode.Life life = node.life();
         int dice = random.nextInt(64);
         if (dice < 28) {
             deliver();
         } else if (life == null) {
             if (random.nextInt(8) == 0) {
-                host.start();
+                node.start();
             }
         } else if (dice < 34) {
-            tick(host);
+            tick(node);
         } else if (dice < 46) {
             life.goOn();
         } else if (dice < 52) {
@@ -198,9 +198,9 @@ final class SimulatedGroup implements RaftModel.Network {
         } else if (dice < 62) {
             maintain(life);
         } else if (!calm) {
-            harm(host, life);
+            harm(node, life);
         }
-        host.bury();
+        node.bury();
     }
 
     private void deliver() {
@@ -214,8 +214,8 @@ final class SimulatedGroup implements RaftModel.Network {
             messages.set(at, messages.get(messages.size() - 1));
             messages.remove(messages.size() - 1);
         }
-        SimulatedHost to = hosts.get(message.to());
-        SimulatedHost.Life life = to.life();
+        SimulatedNode to = nodes.get(message.to());
+        SimulatedNode.Life life = to.life();
         boolean dropped = cutOff[message.from()][message.to()] || (!calm && random.nextInt(16) == 0);
         if (life != null && !life.over() && !dropped) {
             message.content().accept(to.raft());
@@ -223,8 +223,8 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    private void tick(SimulatedHost host) {
-        RaftModel raft = host.raft();
+    private void tick(SimulatedNode node) {
+        RaftModel raft = node.raft();
         if (raft.leads()) {
             raft.replicate();
         } else if (random.nextInt(calm ? 64 : 16) == 0) {
@@ -233,7 +233,7 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    private void work(SimulatedHost.Life life) {
+    private void work(SimulatedNode.Life life) {
         if (life.committing()) {
             life.scheduler().stepInside();
         } else if (!life.leads() || depth < MAX_DEPTH) {
@@ -241,7 +241,7 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    private void write(SimulatedHost.Life life) {
+    private void write(SimulatedNode.Life life) {
         if (!life.leads() || calm) {
             return;
         }
@@ -256,7 +256,7 @@ final class SimulatedGroup implements RaftModel.Network {
     }
 
     /** Runs an action that must not wait if the flusher of a store already waits for the group. */
-    private void inside(SimulatedHost.Life life, Runnable action) {
+    private void inside(SimulatedNode.Life life, Runnable action) {
         try {
             if (depth == 0) {
                 action.run();
@@ -272,7 +272,7 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    private void append(SimulatedHost.Life life, int list) {
+    private void append(SimulatedNode.Life life, int list) {
         long number = ++values;
         boolean large = life.takesLargeValues() && random.nextInt(4) == 0;
         byte[] value = new byte[large ? SMALL_BUFFER_BYTES : Long.BYTES + random.nextInt(MAX_VALUE_BYTES - Long.BYTES)];
@@ -284,7 +284,7 @@ final class SimulatedGroup implements RaftModel.Network {
         }));
     }
 
-    private void trim(SimulatedHost.Life life, int list) {
+    private void trim(SimulatedNode.Life life, int list) {
         ListInfo info = life.engine().info(list);
         if (info == null) {
             return;
@@ -299,10 +299,10 @@ final class SimulatedGroup implements RaftModel.Network {
 
     /** A callback whose calls count until its process ends. */
     private final class Answer implements WriteCallback {
-        private final SimulatedHost.Life life;
+        private final SimulatedNode.Life life;
         private final Consumer<Long> told;
 
-        Answer(SimulatedHost.Life life, Consumer<Long> told) {
+        Answer(SimulatedNode.Life life, Consumer<Long> told) {
             this.life = life;
             this.told = told;
         }
@@ -321,7 +321,7 @@ final class SimulatedGroup implements RaftModel.Network {
     }
 
     /** Reads on any node, which shows only data that the group has committed. */
-    private void read(SimulatedHost.Life life) {
+    private void read(SimulatedNode.Life life) {
         long list = random.nextInt(LISTS);
         Map<Long, Long> values = new HashMap<>();
         inside(life, () -> {
@@ -345,7 +345,7 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    private void maintain(SimulatedHost.Life life) {
+    private void maintain(SimulatedNode.Life life) {
         if (depth > 0) {
             return;
         }
@@ -359,13 +359,13 @@ final class SimulatedGroup implements RaftModel.Network {
     }
 
     /** Ends a process, or cuts the power of all nodes. */
-    void cut(SimulatedHost.Life life) {
+    void cut(SimulatedNode.Life life) {
         if (random.nextInt(8) > 0) {
             life.end(random.nextInt(4) > 0);
             return;
         }
-        for (SimulatedHost host : hosts) {
-            SimulatedHost.Life each = host.life();
+        for (SimulatedNode node : nodes) {
+            SimulatedNode.Life each = node.life();
             if (each != null && !each.over()) {
                 each.end(true);
             }
@@ -373,20 +373,20 @@ final class SimulatedGroup implements RaftModel.Network {
         blackouts++;
     }
 
-    private void harm(SimulatedHost host, SimulatedHost.Life life) {
+    private void harm(SimulatedNode node, SimulatedNode.Life life) {
         switch (random.nextInt(8)) {
             case 0 -> cut(life);
             case 1 -> {
-                host.raft().giveUp();
+                node.raft().giveUp();
                 life.noticeRole();
             }
             case 2, 3 -> {
-                int other = random.nextInt(HOSTS);
-                cutOff[hosts.indexOf(host)][other] = true;
+                int other = random.nextInt(NODES);
+                cutOff[nodes.indexOf(node)][other] = true;
             }
             default -> {
                 for (boolean[] from : cutOff) {
-                    from[random.nextInt(HOSTS)] = false;
+                    from[random.nextInt(NODES)] = false;
                 }
             }
         }
@@ -400,8 +400,8 @@ final class SimulatedGroup implements RaftModel.Network {
             Arrays.fill(from, false);
         }
         awaitAllAlike();
-        for (SimulatedHost host : hosts) {
-            while (living(host).scheduler().step()) {
+        for (SimulatedNode node : nodes) {
+            while (living(node).scheduler().step()) {
                 checkNoFailure();
             }
         }
@@ -419,15 +419,15 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    private static SimulatedHost.Life living(SimulatedHost host) {
-        return Objects.requireNonNull(host.life(), () -> host + " is down");
+    private static SimulatedNode.Life living(SimulatedNode node) {
+        return Objects.requireNonNull(node.life(), () -> node + " is down");
     }
 
     private boolean allAlike() {
         int applied = -1;
         boolean leader = false;
-        for (SimulatedHost host : hosts) {
-            SimulatedHost.Life life = host.life();
+        for (SimulatedNode node : nodes) {
+            SimulatedNode.Life life = node.life();
             if (life == null || life.over() || life.committing() || life.isAbandoned()) {
                 return false;
             }
@@ -439,24 +439,24 @@ final class SimulatedGroup implements RaftModel.Network {
         }
         return leader
                 && applied
-                        == hosts.stream()
-                                .mapToInt(host -> host.raft().lastIndex())
+                        == nodes.stream()
+                                .mapToInt(node -> node.raft().lastIndex())
                                 .max()
                                 .orElseThrow();
     }
 
     private void compare() {
         List<StoreContents> contents = new ArrayList<>();
-        for (SimulatedHost host : hosts) {
-            SimulatedHost.Life life = living(host);
+        for (SimulatedNode node : nodes) {
+            SimulatedNode.Life life = living(node);
             while (life.scheduler().step()) {
                 checkNoFailure();
             }
             contents.add(StoreContents.of(life.engine()));
         }
-        for (int id = 1; id < HOSTS; id++) {
+        for (int id = 1; id < NODES; id++) {
             if (!contents.get(id).equals(contents.get(0))) {
-                throw new SimulationFailure(hosts.get(id) + " differs from " + hosts.get(0) + ": " + contents.get(id)
+                throw new SimulationFailure(nodes.get(id) + " differs from " + nodes.get(0) + ": " + contents.get(id)
                         + " instead of " + contents.get(0));
             }
         }

@@ -74,7 +74,7 @@ final class TermInterleavings {
         threads.thread("end", () -> {
             Interleaver.point();
             over = true;
-            term.abandon(new IOException("another host leads"));
+            term.abandon(new IOException("another node leads"));
         });
         threads.run();
         ByteBuffer last = term.lastCommitted();

@@ -43,7 +43,7 @@ final class AppendRates implements Measure {
         List<System> systems = List.of(
                 () -> alone(turn, "no archive", ArchivingServer::idle),
                 () -> alone(
-                        turn, "to a folder", work -> ArchivingServer.toFolder(work, work.resolve("archive"), often)),
+                        turn, "to a directory", work -> ArchivingServer.toFolder(work, work.resolve("archive"), often)),
                 () -> toS3(turn));
         for (System system : turn.inTurn(systems)) {
             system.run();
@@ -86,7 +86,7 @@ final class AppendRates implements Measure {
             results.add(
                     workload(what),
                     "Caravan",
-                    "sync: forced before the answer",
+                    "sync: fsynced before the reply",
                     new Measurement()
                             .appendsPerSecond(outcome.waits().getTotalCount(), outcome.nanos())
                             .latencies(outcome.waits(), TimeUnit.NANOSECONDS));
@@ -96,7 +96,7 @@ final class AppendRates implements Measure {
     @Override
     public Table table() {
         return new Table(
-                "Appends meanwhile",
+                "Appends during archiving",
                 "Values of 200 bytes, each waited for, to " + appends.documents() + " documents, all of which are"
                         + " archived again every " + often
                         + ", if S3, which shares the cores, keeps up; the default of `--archive-after` is 30"

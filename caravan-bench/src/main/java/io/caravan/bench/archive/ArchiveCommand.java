@@ -21,12 +21,12 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Caravan's server, in its own process, archives to a folder and to S3 servers that run on the same"
-                    + " machine and share its cores. Its peer is the plain AWS SDK with the same bytes, the same"
-                    + " concurrency and the same S3 server. Figures are medians. Every run also measures the force"
-                    + " times of the machine.",
-            "s3proxy comes with this program; moto, a Python program, is installed once, beside it. Where it cannot"
-                    + " run, its row says why."
+            "Measures how a Caravan server in its own process archives to a directory, and to S3 servers that run on"
+                + " the same machine and share its cores. Its peer is the plain AWS SDK with the same bytes, the same"
+                + " concurrency, and the same S3 server. The results are medians. Every run also measures the fsync"
+                + " times of the machine.",
+            "s3proxy comes with this program; moto, a Python program, is installed once, next to it. If it cannot"
+                    + " run, its row states the reason."
         })
 public final class ArchiveCommand implements Callable<Integer> {
     /** The parts of this benchmark, in the order in which they run by default. */
@@ -60,13 +60,14 @@ public final class ArchiveCommand implements Callable<Integer> {
             paramLabel = "PART",
             description = {
                 "what to measure, one or more of ${COMPLETION-CANDIDATES}; default: all.",
-                "documents: documents a second, of 20 values that were never archived, to s3proxy and to moto. Peer:"
-                        + " the SDK puts two objects a document, of the same sizes as Caravan's.",
-                "large: MB a second of one document of 512 MiB, compressible or not, to s3proxy. Peer: the SDK's"
+                "documents: documents per second, of 20 values that were never archived, to s3proxy and to moto. Peer:"
+                        + " the SDK puts two objects for each document, with the same sizes.",
+                "large: MB per second of one document of 512 MiB, compressible or not, to s3proxy. Peer: the SDK's"
                         + " multipart upload of a file with the same values.",
-                "appends: durable appends a second without archiving, and while all changes are archived every two"
+                "appends: durable appends per second without archiving, and while all changes are archived every two"
                         + " seconds.",
-                "restore: seconds that `caravan restore` takes to restore 100,000 documents of 20 values from a folder."
+                "restore: seconds that `caravan restore` takes to restore 100,000 documents of 20 values from a"
+                        + " directory."
             })
     private @Nullable List<Part> only;
 

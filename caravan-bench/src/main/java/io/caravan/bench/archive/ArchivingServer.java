@@ -85,7 +85,7 @@ final class ArchivingServer implements AutoCloseable {
         while (!condition.holds()) {
             if (System.nanoTime() - deadline > 0) {
                 throw new IOException("the server has not " + what + " in " + PATIENCE.toMinutes()
-                        + " minutes; it said: " + process.output());
+                        + " minutes; it printed: " + process.output());
             }
             LockSupport.parkNanos(POLL_NANOS);
         }

@@ -89,7 +89,7 @@ final class DocumentRates implements Measure {
                 "A server starts and finds " + count + " documents of " + SmallDocuments.VALUES
                         + " values of " + SmallDocuments.VALUE_BYTES + " bytes that were never archived. It archives "
                         + ArchivingServer.CONCURRENCY + " at a time. The SDK puts two objects a document, of the"
-                        + " same sizes and with the same concurrency. Caravan also forces two changes to its own"
+                        + " same sizes and with the same concurrency. Caravan also fsyncs two changes to its own"
                         + " store for each document.",
                 results);
     }

@@ -125,7 +125,7 @@ final class LargeDocuments implements Measure {
     public Table table() {
         return new Table(
                 "One large document",
-                "The time from `CARAVAN.ARCHIVE` to its answer, for a document of 64 KiB values, to s3proxy. Its"
+                "The time from `CARAVAN.ARCHIVE` to its reply, for a document of 64 KiB values, to s3proxy. Its"
                         + " peer is the SDK's multipart upload, with default settings, of a file with the same"
                         + " values. MB count the values before compression.",
                 results);

@@ -42,9 +42,9 @@ final class RestoreTimes implements Measure {
         try {
             double seconds = restore(work, archive) / NANOS_PER_SECOND;
             results.add(
-                    count + " documents from a folder",
+                    count + " documents from a directory",
                     "Caravan",
-                    "forced, checkpoint published",
+                    "fsynced, checkpoint published",
                     new Measurement().with(Figure.SECONDS, seconds).with(Figure.DOCUMENTS_PER_SECOND, count / seconds));
         } finally {
             Directories.delete(work);

@@ -26,14 +26,13 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "A cluster of three hosts beside one host alone and Redis with two replicas and WAIT 1: appends a second over 50"
-                    + " connections, and one writer's waits. Then kills leaders, and has a"
-                    + " host come back that has missed much.",
-            "All hosts are processes on this machine, and share its disk and cores: a cluster of three machines has three"
-                    + " times the disks, and a network between them. Each system is started fresh and alone, in turn, in a"
-                    + " rotating order; figures are medians of the runs. Every run also measures the force times of the"
-                    + " machine.",
-            "Uses redis-server from the PATH; if it is missing, its row says so."
+            "Compares a cluster of three nodes with a single node, and with Redis with two replicas and WAIT 1:"
+                + " appends per second over 50 connections, and the waiting times of one writer. Then kills leaders,"
+                + " and restarts a node that lags far behind.",
+            "All nodes are processes on this machine, and share its disk and cores, unlike a cluster of three"
+                + " machines. Each system is started again and alone in each run, in a rotating order; the results are"
+                + " medians of all runs. Every run also measures the fsync times of the machine.",
+            "Uses redis-server from the PATH; if it is missing, its row states this."
         })
 public final class ClusterCommand implements Callable<Integer> {
     private static final int KILLS = 20;
@@ -61,11 +60,12 @@ public final class ClusterCommand implements Callable<Integer> {
             paramLabel = "PART",
             description = {
                 "what to measure, one or more of ${COMPLETION-CANDIDATES}; default: all.",
-                "rates: appends a second over 50 connections, at several pipelining depths.",
-                "writer: how long one writer waits for each append, beside two forces and a round trip by hand.",
-                "takeovers: how long clients wait for an answer when the leader is killed.",
-                "rejoin: how long a host that was down while the others took much needs to come back, by the Raft log and"
-                        + " by the leader's files, beside copying as many bytes twice."
+                "rates: appends per second over 50 connections, at several pipelining depths.",
+                "writer: the time that one writer waits for each append, compared with two fsyncs and a round trip"
+                        + " without a store.",
+                "takeovers: the time that clients wait for a reply after the leader was killed.",
+                "rejoin: the time that a node needs to catch up after a long absence, from the Raft log and with a"
+                        + " snapshot, compared with copying as many bytes twice."
             })
     private @Nullable List<Part> only;
 
@@ -79,7 +79,7 @@ public final class ClusterCommand implements Callable<Integer> {
     @Option(
             names = "--rejoin",
             paramLabel = "MB",
-            description = "how much a host has missed when it comes back, in MB of values; default " + REJOIN_MB
+            description = "number of MB of values that a node lacks when it is restarted; default " + REJOIN_MB
                     + ", with --quick " + QUICK_REJOIN_MB)
     private @Nullable Integer rejoin;
 
@@ -122,10 +122,10 @@ public final class ClusterCommand implements Callable<Integer> {
         @Override
         public void run(Turn turn) throws IOException, InterruptedException {
             Histogram nanos = new Histogram(DIGITS);
-            try (ThreeNodes hosts = ThreeNodes.start(turn.work())) {
+            try (ThreeNodes nodes = ThreeNodes.start(turn.work())) {
                 for (int kill = 1; kill <= kills; kill++) {
                     turn.say("kill " + kill + " of " + kills + " of the leader");
-                    nanos.recordValue(hosts.killLeader());
+                    nanos.recordValue(nodes.killLeader());
                 }
             }
             results.add(
@@ -139,12 +139,14 @@ public final class ClusterCommand implements Callable<Integer> {
         public Table table() {
             return new Table(
                     "Takeovers",
-                    "From the `kill -9` of the leader to the first append that another host answers, for which a client at each"
-                            + " of them asks anew every millisecond; the percentiles of " + kills
-                            + " kills in each run. Between two kills"
-                            + " the killed host comes back. `--cluster-election` is " + ThreeNodes.ELECTION
-                            + " (1 s by default, for hosts on machines of their own): a host stands for election after one"
-                            + " to two of it.",
+                    "The time from the `kill -9` of the leader to the first append that another node acknowledges. A"
+                            + " client of each node tries an append every millisecond. The percentiles are those"
+                            + " of " + kills
+                            + " kills in each run. Between two kills, the killed node is restarted."
+                            + " `--cluster-election` is "
+                            + ThreeNodes.ELECTION
+                            + " (1 s by default, for nodes on separate machines): a node starts an"
+                            + " election after one to two times this timeout.",
                     results);
         }
     }

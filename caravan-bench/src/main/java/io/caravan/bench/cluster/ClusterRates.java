@@ -61,11 +61,10 @@ final class ClusterRates implements Measure {
     public Table table() {
         return new Table(
                 "Appends",
-                "Values of 200 bytes onto 10,000 lists over " + CONNECTIONS
-                        + " connections, each of which sends as many"
-                        + " together as `P` says, to one list, and waits for all answers; the times are those waits. For"
-                        + " Redis a `WAIT 1` is sent behind them. The client is one thread, which shares the"
-                        + " cores with all hosts.",
+                "Values of 200 bytes to 10,000 lists over " + CONNECTIONS
+                        + " connections. Each connection sends `P` appends together to one list, and waits for all"
+                        + " replies; the times are these waits. With Redis, a `WAIT 1` follows the appends. The client"
+                        + " is one thread, which shares the cores with all nodes.",
                 results);
     }
 }

@@ -52,24 +52,25 @@ record Contestant(
     }
 
     /** Returns a Caravan cluster of three nodes. */
-    static Contestant threeHosts() {
+    static Contestant threeNodes() {
         return new Contestant(ThreeNodes.NAME, ThreeNodes.DURABILITY, null, List.of(), work -> ThreeNodes.start(work));
     }
 
     /** Returns all systems, or only the Caravan systems. */
     static List<Contestant> all(boolean alone) {
         return List.of(
-                threeHosts(),
+                threeNodes(),
                 new Contestant(
-                        "Caravan, one host alone",
-                        "sync: forced by the host before the answer",
+                        "Caravan, one node alone",
+                        "sync: fsynced by the node before the reply",
                         null,
                         List.of(),
                         work -> RunningServer.start(Caravan.asDelivered(), work)),
                 new Contestant(
                         "Redis, two replicas, WAIT 1",
-                        "forced by one (appendfsync always) and received by a second before WAIT's answer",
-                        alone ? "left out by --alone" : Redis.forced().missing(),
+                        "fsynced by one node (appendfsync always) and received by a second one before the reply to"
+                                + " WAIT",
+                        alone ? "left out by --alone" : Redis.fsynced().missing(),
                         List.of("WAIT", "1", WAIT_MILLIS),
                         RedisReplicas::start));
     }
@@ -118,7 +119,7 @@ record Contestant(
             RedisReplicas started = new RedisReplicas();
             try {
                 for (int i = 0; i <= REPLICAS; i++) {
-                    started.servers.add(RunningServer.start(Redis.forced(), work));
+                    started.servers.add(RunningServer.start(Redis.fsynced(), work));
                 }
                 started.replicate();
             } catch (IOException | InterruptedException | RuntimeException failed) {
@@ -142,7 +143,7 @@ record Contestant(
             long deadline = System.nanoTime() + PATIENCE_NANOS;
             while (!connection.text("INFO", "replication").contains("master_link_status:up")) {
                 if (System.nanoTime() - deadline > 0) {
-                    throw new IOException("a replica of Redis did not find its master; INFO says: "
+                    throw new IOException("a replica of Redis did not find its master; INFO contains: "
                             + connection.text("INFO", "replication"));
                 }
                 TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);

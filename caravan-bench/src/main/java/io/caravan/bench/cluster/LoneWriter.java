@@ -46,8 +46,8 @@ final class LoneWriter implements Measure {
                         writer.run(running.address(), counted()).withoutErrors().measurement(1));
             });
         }
-        turn.say("two forces and a round trip, by hand");
-        results.add(WORKLOAD, "two forces and a loopback round trip, by hand", "forced twice", byHand(turn));
+        turn.say("two fsyncs and a round trip, by hand");
+        results.add(WORKLOAD, "two fsyncs and a loopback round trip, by hand", "fsynced twice", byHand(turn));
     }
 
     private static ClosedLoop one(RespAppends appends) {
@@ -61,23 +61,24 @@ final class LoneWriter implements Measure {
 
     /** Returns twice the median of an fsync (the leader's, and then a follower's) plus the median of a round trip. */
     private Measurement byHand(Turn turn) throws IOException {
-        double forceMicros = FsyncProbe.run(turn.work(), appends).get(Figure.P50_MICROS);
+        double fsyncMicros = FsyncProbe.run(turn.work(), appends).get(Figure.P50_MICROS);
         double roundTripMillis = one(new RespAppends(Contestant.VALUE_BYTES))
                 .runOnEcho(counted())
                 .measurement(1)
                 .get(Figure.P50_MILLIS);
         return new Measurement()
-                .with(Figure.P50_MILLIS, 2 * forceMicros / TimeUnit.MILLISECONDS.toMicros(1) + roundTripMillis);
+                .with(Figure.P50_MILLIS, 2 * fsyncMicros / TimeUnit.MILLISECONDS.toMicros(1) + roundTripMillis);
     }
 
     @Override
     public Table table() {
         return new Table(
                 "One writer",
-                "One connection, which appends " + appends
-                        + " values of 200 bytes, each when the last is answered, after"
-                        + " as many to warm up, and 20 s of appends over 50 connections. By hand: the median force of 4 KiB in an allocated file,"
-                        + " twice, and the median round trip of an append to a server that does nothing, over loopback.",
+                "One connection appends " + appends
+                        + " values of 200 bytes, each after the reply to the last one. Before that, it appends as many"
+                        + " values to warm up, and 50 connections append for 20 s. By hand: the median fsync of 4 KiB"
+                        + " in an allocated file, twice, and the median round trip of an append to a server that does"
+                        + " nothing, over loopback.",
                 results);
     }
 }

@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * bytes twice, because the node writes the bytes to its Raft log and to its store.
  */
 final class Rejoins implements Measure {
-    private static final Figure ANSWERS_AFTER = new Figure("answers after, seconds", "%,.1f");
+    private static final Figure REPLIES_AFTER = new Figure("replies after, seconds", "%,.1f");
     private static final Figure OF_COPIES = new Figure("this / copied twice", "%,.2f");
     private static final long MB = 1_000_000;
     private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
@@ -66,28 +66,28 @@ final class Rejoins implements Measure {
         turn.say(workload + ", copied twice by hand");
         double copied = Copies.nanos(turn.work(), bytes, 2) / NANOS_PER_SECOND;
         results.add(
-                workload, "copied twice by hand", "each copy forced", new Measurement().with(Figure.SECONDS, copied));
+                workload, "copied twice by hand", "each copy fsynced", new Measurement().with(Figure.SECONDS, copied));
         for (List<String> some : turn.inTurn(settings)) {
             turn.say(workload + ", " + ThreeNodes.NAME + " " + String.join(" ", some));
             ThreeNodes.Return back = rejoin(turn.work(), some);
             double seconds = back.nanos() / NANOS_PER_SECOND;
             results.add(
-                    workload + (back.gotFiles() ? ", is sent files" : ", hears the Raft log"),
+                    workload + (back.gotFiles() ? ", receives a snapshot" : ", replays the Raft log"),
                     ThreeNodes.NAME,
-                    "forced by the host that came back",
+                    "fsynced by the restarted node",
                     new Measurement()
                             .with(Figure.SECONDS, seconds)
                             .with(OF_COPIES, seconds / copied)
-                            .with(ANSWERS_AFTER, back.answeredNanos() / NANOS_PER_SECOND));
+                            .with(REPLIES_AFTER, back.answeredNanos() / NANOS_PER_SECOND));
         }
     }
 
     private ThreeNodes.Return rejoin(Path work, List<String> some) throws IOException, InterruptedException {
         Duration patience = PATIENCE.plusSeconds(bytes / MB);
-        try (ThreeNodes hosts = ThreeNodes.start(work, some.toArray(String[]::new))) {
-            String killed = hosts.killFollower();
-            append(hosts, patience);
-            return hosts.startAgain(killed, patience);
+        try (ThreeNodes nodes = ThreeNodes.start(work, some.toArray(String[]::new))) {
+            String killed = nodes.killFollower();
+            append(nodes, patience);
+            return nodes.startAgain(killed, patience);
         }
     }
 
@@ -95,17 +95,17 @@ final class Rejoins implements Measure {
      * Appends all bytes. On a busy machine, the leader may change before the end, and appends in flight may then be
      * missing.
      */
-    private void append(ThreeNodes hosts, Duration patience) throws IOException, InterruptedException {
+    private void append(ThreeNodes nodes, Duration patience) throws IOException, InterruptedException {
         ProgressLine progress = new ProgressLine(System.err);
         AtomicLong left = new AtomicLong(bytes);
         byte[] value = new byte[VALUE_BYTES];
         new SplittableRandom(1).nextBytes(value);
         ClosedLoop appends =
-                new ClosedLoop(Contestant.threeHosts().appends(value, TOGETHER), CONNECTIONS, 1, Contestant.LISTS);
+                new ClosedLoop(Contestant.threeNodes().appends(value, TOGETHER), CONNECTIONS, 1, Contestant.LISTS);
         long start = System.nanoTime();
         while (left.get() > 0) {
             try {
-                appends.run(hosts.address(), () -> goesOn(left, progress)).withoutErrors();
+                appends.run(nodes.address(), () -> goesOn(left, progress)).withoutErrors();
             } catch (IOException refused) {
                 if (System.nanoTime() - start > patience.toNanos()) {
                     throw refused;
@@ -124,14 +124,14 @@ final class Rejoins implements Measure {
     @Override
     public Table table() {
         return new Table(
-                "A host that comes back",
-                "`kill -9` of a host that follows; then as many bytes are appended as it is to be behind by, in values of "
+                "A node that rejoins",
+                "A follower is killed with `kill -9`. Then the given number of bytes is appended, in values of "
                         + VALUE_BYTES
-                        + " random bytes; then it is started again: the seconds from then until it answers, and until it"
-                        + " has forced and applied everything. It hears what it lacks of the Raft log, of which 4 GiB"
-                        + " are kept by default; or is sent the files of the leader's store, and verifies them, as"
-                        + " `--cluster-log-retention` is a sixteenth of what it lacks. By hand: a file of as many bytes, which"
-                        + " is in the page cache, is read and written to a new one, which is forced, twice.",
+                        + " random bytes, and the node is restarted. The table shows the seconds from the restart"
+                        + " until the node replies, and until it has fsynced and applied everything. The node replays"
+                        + " the Raft log, of which 4 GiB are kept by default. If `--cluster-log-retention` is a"
+                        + " sixteenth of the missing bytes, it receives and verifies a snapshot. By hand: a file of as"
+                        + " many bytes in the page cache is copied to a new file, which is fsynced, twice.",
                 results);
     }
 

@@ -28,8 +28,8 @@ import java.util.regex.Pattern;
 
 /** A cluster of three nodes, each in its own process, with default settings unless others are given. */
 final class ThreeNodes implements RunningSystem {
-    static final String NAME = "Caravan, three hosts";
-    static final String DURABILITY = "forced by two of three hosts before the answer";
+    static final String NAME = "Caravan, three nodes";
+    static final String DURABILITY = "fsynced by two of three nodes before the reply";
 
     /** Election timeout for nodes on one machine, whose messages have no network delay. */
     static final String ELECTION = "300ms";
@@ -41,7 +41,7 @@ final class ThreeNodes implements RunningSystem {
     private static final String COMMITTED = "cluster_committed_entries";
 
     /** The text that a node logs when it has received a snapshot. */
-    private static final String GOT_FILES = "has the files of host";
+    private static final String RECEIVED_SNAPSHOT = "has received the snapshot of node";
 
     private final Path directory;
     private final Path file;
@@ -61,18 +61,18 @@ final class ThreeNodes implements RunningSystem {
      * @param settings additional options of {@code serve}
      */
     static ThreeNodes start(Path work, String... settings) throws IOException, InterruptedException {
-        ThreeNodes hosts = new ThreeNodes(Files.createTempDirectory(work, "cluster"), List.of(settings));
+        ThreeNodes nodes = new ThreeNodes(Files.createTempDirectory(work, "cluster"), List.of(settings));
         try {
-            hosts.writeFile();
+            nodes.writeFile();
             for (String id : IDS) {
-                hosts.start(id, List.of("--cluster-create"));
+                nodes.start(id, List.of("--cluster-create"));
             }
-            hosts.awaitAll();
+            nodes.awaitAll();
         } catch (IOException | InterruptedException | RuntimeException failed) {
-            hosts.close();
+            nodes.close();
             throw failed;
         }
-        return hosts;
+        return nodes;
     }
 
     private void writeFile() throws IOException {
@@ -120,7 +120,7 @@ final class ThreeNodes implements RunningSystem {
             }
             TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
         }
-        throw new IOException("no host of the cluster leads after 120 s; their logs are in " + directory);
+        throw new IOException("no node of the cluster leads after 120 s; their logs are in " + directory);
     }
 
     /** Waits until all nodes follow one leader and have all committed entries. */
@@ -128,7 +128,7 @@ final class ThreeNodes implements RunningSystem {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (!together(leader())) {
             if (System.nanoTime() - deadline > 0) {
-                throw new IOException("a host does not follow after 120 s; the logs are in " + directory);
+                throw new IOException("a node does not follow after 120 s; the logs are in " + directory);
             }
             TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
         }
@@ -164,7 +164,7 @@ final class ThreeNodes implements RunningSystem {
     long killLeader() throws IOException, InterruptedException {
         String killed = leader();
         List<InetSocketAddress> others = addresses.entrySet().stream()
-                .filter(host -> !host.getKey().equals(killed))
+                .filter(node -> !node.getKey().equals(killed))
                 .map(Map.Entry::getValue)
                 .toList();
         long start = System.nanoTime();
@@ -179,26 +179,26 @@ final class ThreeNodes implements RunningSystem {
      * Appends through each node repeatedly, until one succeeds. Each node has its own client, so that a node that hangs
      * does not delay the reply of another node.
      */
-    private long firstAnswer(List<InetSocketAddress> hosts, long start) throws IOException, InterruptedException {
+    private long firstAnswer(List<InetSocketAddress> nodes, long start) throws IOException, InterruptedException {
         CompletableFuture<Long> answered = new CompletableFuture<>();
-        for (InetSocketAddress host : hosts) {
-            Thread client = new Thread(() -> askUntilAnswered(host, answered), "client of " + host);
+        for (InetSocketAddress node : nodes) {
+            Thread client = new Thread(() -> askUntilAnswered(node, answered), "client of " + node);
             client.setDaemon(true);
             client.start();
         }
         try {
             return answered.get(PATIENCE_NANOS - (System.nanoTime() - start), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException never) {
-            throw new IOException("no host took over within 120 s; the logs are in " + directory, never);
+            throw new IOException("no node took over within 120 s; the logs are in " + directory, never);
         } finally {
             answered.cancel(false);
         }
     }
 
-    private static void askUntilAnswered(InetSocketAddress host, CompletableFuture<Long> answered) {
+    private static void askUntilAnswered(InetSocketAddress node, CompletableFuture<Long> answered) {
         try {
             while (!answered.isDone()) {
-                if (append(host)) {
+                if (append(node)) {
                     answered.complete(System.nanoTime());
                 }
                 TimeUnit.MILLISECONDS.sleep(1);
@@ -209,8 +209,8 @@ final class ThreeNodes implements RunningSystem {
     }
 
     /** Appends once, and returns whether that succeeded. */
-    private static boolean append(InetSocketAddress host) {
-        try (RespConnection connection = new RespConnection(host)) {
+    private static boolean append(InetSocketAddress node) {
+        try (RespConnection connection = new RespConnection(node)) {
             connection.call(RespConnection.ascii("RPUSH"), RespConnection.ascii("takeovers"), new byte[1]);
             return true;
         } catch (IOException refused) {
@@ -249,23 +249,23 @@ final class ThreeNodes implements RunningSystem {
         long answered = 0;
         long start = System.nanoTime();
         start(id, List.of());
-        ChildProcess host = Objects.requireNonNull(processes.get(id));
-        while (host.alive() && System.nanoTime() - start < patience.toNanos()) {
+        ChildProcess node = Objects.requireNonNull(processes.get(id));
+        while (node.alive() && System.nanoTime() - start < patience.toNanos()) {
             String info = info(id);
             long nanos = System.nanoTime() - start;
             answered = answered == 0 && !info.isEmpty() ? nanos : answered;
             if (number(info, BEHIND) == 0 && number(info, COMMITTED) >= committed) {
                 progress.clear();
-                return new Return(answered, nanos, host.output().contains(GOT_FILES));
+                return new Return(answered, nanos, node.output().contains(RECEIVED_SNAPSHOT));
             }
             progress.show(() -> info.isEmpty()
-                    ? "host " + id + " starts"
-                    : "host " + id + " is behind by " + number(info, BEHIND) + " entries, and has "
+                    ? "node " + id + " starts"
+                    : "node " + id + " is behind by " + number(info, BEHIND) + " entries, and has "
                             + Math.max(0, number(info, "snapshot_bytes")) + " bytes of files");
             TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
         }
-        throw new IOException("host " + id + " did not come back within " + patience.toSeconds() + " s; it printed: "
-                + host.output());
+        throw new IOException(
+                "node " + id + " did not catch up within " + patience.toSeconds() + " s; it printed: " + node.output());
     }
 
     /** Returns a number from a node's information about the cluster; -1 if it is absent. */

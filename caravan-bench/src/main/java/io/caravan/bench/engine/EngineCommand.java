@@ -14,16 +14,16 @@ import picocli.CommandLine.Option;
         name = "engine",
         mixinStandardHelpOptions = true,
         description = {
-            "Embedded Caravan at each durability level, beside Chronicle Queue, RocksDB, LMDB, SQLite, H2's MVStore"
-                    + " and Xodus, and beside the same bytes written and forced by hand.",
+            "Compares embedded Caravan at each durability level with Chronicle Queue, RocksDB, LMDB, SQLite, H2's"
+                    + " MVStore, and Xodus, and with a program that writes and fsyncs the same bytes without a store.",
             "",
             "Values of 64 to 318 bytes to 10,000 documents: 100,000 and 2,000,000 appends by one producer that does"
                     + " not wait; one writer and 64 writers that wait for each append; whole lists read back. Then"
-                    + " values of 4 to 256 KiB. The systems take turns, several times; figures are medians, with"
+                    + " values of 4 to 256 KiB. The systems take turns, several times; the results are medians, with"
                     + " minimum and maximum.",
             "",
-            "Each row states its durability: compare only rows with the same guarantee. Takes about five minutes and"
-                    + " up to 6 GiB of disk."
+            "Each row states its durability: compare only rows with the same guarantee. Needs about five minutes and"
+                    + " up to 6 GiB of disk space."
         })
 public final class EngineCommand implements Callable<Integer> {
     private static final int MANY_WRITERS = 64;
@@ -40,13 +40,13 @@ public final class EngineCommand implements Callable<Integer> {
         Stores stores = new Stores(quick);
         Workload workload = Workload.small(seed);
         int millis = quick ? 20 : 400;
-        int forces = quick ? 20 : 1_500;
+        int fsyncs = quick ? 20 : 1_500;
         StreamedAppends few = StreamedAppends.few(stores, workload, quick ? 2_000 : 100_000, quick ? 200 : 4_000);
         course.run(List.of(
                 few,
                 StreamedAppends.many(stores, workload, quick ? 4_000 : 2_000_000, quick ? 200 : 2_000, few),
-                new WaitingWriters(stores, workload, 1, millis, forces),
-                new WaitingWriters(stores, workload, MANY_WRITERS, millis, forces),
+                new WaitingWriters(stores, workload, 1, millis, fsyncs),
+                new WaitingWriters(stores, workload, MANY_WRITERS, millis, fsyncs),
                 new ListReads(
                         stores,
                         workload,

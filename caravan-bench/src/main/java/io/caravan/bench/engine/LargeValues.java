@@ -24,14 +24,14 @@ import java.util.concurrent.TimeUnit;
  */
 final class LargeValues implements Measure {
     private static final String NOTES =
-            "One producer, acknowledgements by callbacks, everything forced. The machine's row is one thread that"
-                    + " writes and forces blocks to a preallocated file; their size is the mean size of the fresh"
-                    + " store's forces.";
+            "One producer, acknowledgements by callbacks, everything fsynced. The machine's row is one thread that"
+                    + " writes and fsyncs blocks to a preallocated file; their size is the mean size of the fresh"
+                    + " store's fsyncs.";
     private static final int KIB = 1024;
     private static final int[] SIZES_KIB = {4, 16, 64, 256};
     private static final long LIMIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
-    private static final String DISK = Charts.MACHINE + ", forces of that size";
-    private static final String FORCED = "forced";
+    private static final String DISK = Charts.MACHINE + ", fsyncs of that size";
+    private static final String FSYNCED = "fsynced";
 
     private final List<Size> sizes = new ArrayList<>();
     private final Stores stores;
@@ -61,17 +61,17 @@ final class LargeValues implements Measure {
             Contest contest = new Contest(size.name(), results);
             contest.run(turn, List.of(producers.fresh(Durability.SYNC), producers.grown(Durability.SYNC)));
             contest.run(
-                    turn, List.of(new Contestant(DISK, FORCED, directory -> force(directory, producers.batches()))));
+                    turn, List.of(new Contestant(DISK, FSYNCED, directory -> fsync(directory, producers.batches()))));
         }
     }
 
-    private static Measurement force(Path directory, Batches batches) throws IOException {
+    private static Measurement fsync(Path directory, Batches batches) throws IOException {
         Directories.create(directory);
-        int count = (int) Math.max(1, batches.forces());
+        int count = (int) Math.max(1, batches.fsyncs());
         int block = (int) (batches.logBytes() / count);
-        Measurement force = FsyncProbe.run(directory, block, count);
+        Measurement fsync = FsyncProbe.run(directory, block, count);
         return new Measurement()
-                .with(Figure.LOG_MB_PER_SECOND, force.get(Figure.VALUE_MB_PER_SECOND))
+                .with(Figure.LOG_MB_PER_SECOND, fsync.get(Figure.VALUE_MB_PER_SECOND))
                 .batches(count, (long) block * count);
     }
 
@@ -82,19 +82,19 @@ final class LargeValues implements Measure {
 
     @Override
     public List<Picture> pictures() {
-        String title = "Large values, everything forced";
+        String title = "Large values, everything fsynced";
         Bars bars = new Bars(title, "MB/s of log").logarithmic();
         for (Size size : sizes) {
             bars.group(size.name(), results, size.name(), Figure.LOG_MB_PER_SECOND);
         }
         bars.system(Contestant.CARAVAN, Contestant.CARAVAN, Durability.SYNC.name())
                 .system(Contestant.GROWN, Contestant.GROWN, Durability.SYNC.name())
-                .system(DISK, DISK, FORCED);
+                .system(DISK, DISK, FSYNCED);
         return List.of(new Picture(
                 "large-values",
                 title,
-                "Higher is better; the scale is logarithmic. Grey is the disk's own rate with forces of the same size as"
-                        + " the store's.",
+                "Higher is better; the scale is logarithmic. Grey is the disk's own rate with fsyncs of the same size"
+                        + " as the store's.",
                 bars.chart()));
     }
 }

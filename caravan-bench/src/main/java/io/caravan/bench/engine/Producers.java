@@ -91,7 +91,7 @@ final class Producers {
      * size.
      */
     Contestant byHand() {
-        return new Contestant(Contestant.BY_HAND, "forced", directory -> {
+        return new Contestant(Contestant.BY_HAND, "fsynced", directory -> {
             try (ByHand byHand = new ByHand(workload, directory)) {
                 return byHand.run(batches);
             }
@@ -125,18 +125,18 @@ final class Producers {
 
         Measurement run(AsyncAppends.Batches batches) throws IOException {
             int count = batches.appends();
-            long forces = Math.max(1, batches.forces());
+            long fsyncs = Math.max(1, batches.fsyncs());
             long valueBytes = workload.bytes(count);
-            int batchBytes = (int) Math.max(1, batches.logBytes() / forces);
-            log.prepare(forces * batchBytes);
+            int batchBytes = (int) Math.max(1, batches.logBytes() / fsyncs);
+            log.prepare(fsyncs * batchBytes);
             heap.prepare(valueBytes);
             MappedByteBuffer mapped = heap.map(valueBytes).load();
             ByteBuffer batch = ByteBuffer.allocateDirect(batchBytes);
             long start = System.nanoTime();
             LongestGap gap = new LongestGap(start);
-            for (long i = 0; i < forces; i++) {
-                int from = (int) (count * i / forces);
-                int to = (int) (count * (i + 1) / forces);
+            for (long i = 0; i < fsyncs; i++) {
+                int from = (int) (count * i / fsyncs);
+                int to = (int) (count * (i + 1) / fsyncs);
                 writeBatch(batch, from, to, i * batchBytes);
                 for (int value = from; value < to; value++) {
                     mapped.put(workload.value(value));
@@ -145,9 +145,9 @@ final class Producers {
             }
             long nanos = System.nanoTime() - start;
             return new Measurement()
-                    .rate(count, valueBytes, forces * batchBytes, nanos)
+                    .rate(count, valueBytes, fsyncs * batchBytes, nanos)
                     .longestAckGap(gap.nanos())
-                    .batches(forces, forces * batchBytes);
+                    .batches(fsyncs, fsyncs * batchBytes);
         }
 
         private void writeBatch(ByteBuffer batch, int from, int to, long position) throws IOException {
@@ -157,7 +157,7 @@ final class Producers {
                 batch.put(bytes, 0, Math.min(bytes.length, batch.remaining()));
             }
             log.write(batch.clear(), position);
-            log.force();
+            log.fsync();
         }
 
         @Override
@@ -182,9 +182,9 @@ final class Producers {
          * The batches in which a store wrote its log.
          *
          * @param appends total number of appends
-         * @param forces number of fsyncs of the log
+         * @param fsyncs number of fsyncs of the log
          */
-        record Batches(int appends, long forces, long logBytes) {}
+        record Batches(int appends, long fsyncs, long logBytes) {}
 
         /** The result, and the store's batches, which {@link ByHand} imitates. */
         record Outcome(Measurement measurement, Batches batches) {}
@@ -211,8 +211,8 @@ final class Producers {
             Measurement measurement =
                     new Measurement().rate(pace.appends(), workload.bytes(pace.appends()), batches.logBytes(), nanos);
             pace.addTo(measurement).longestAckGap(acknowledgements.gap.nanos());
-            if (batches.forces() > 0) {
-                measurement.batches(batches.forces(), batches.logBytes());
+            if (batches.fsyncs() > 0) {
+                measurement.batches(batches.fsyncs(), batches.logBytes());
             }
             return new Outcome(measurement, batches);
         }

@@ -28,15 +28,15 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/bench groups}: measures the gain of several shards, each with its own log, on this machine's disk. */
+/** {@code scripts/bench shards}: measures the gain of several shards, each with its own log, on this machine's disk. */
 @Command(
-        name = "groups",
+        name = "shards",
         mixinStandardHelpOptions = true,
         description = {
-            "64 writers that wait for each append, to a store of 1, 2 and 4 groups, beside what the disk does by hand:"
-                    + " 1, 2 and 4 threads that each write and force a block after the other in a file of their own.",
-            "Groups gain something where the disk forces several files at the same time faster than one after the other,"
-                    + " and the processor has cores for it."
+            "Measures 64 writers that wait for each append on a store with 1, 2, and 4 shards. For comparison, 1, 2,"
+                    + " and 4 threads each write and fsync blocks in a file of their own, without a store.",
+            "Shards are faster if the disk fsyncs several files concurrently faster than one after another, and if the"
+                    + " processor has enough cores."
         })
 public final class ShardsCommand implements Callable<Integer> {
     @Mixin
@@ -62,39 +62,39 @@ public final class ShardsCommand implements Callable<Integer> {
      */
     private static final class ShardedWriters implements Measure {
         private static final int WRITERS = 64;
-        private static final List<Integer> GROUPS = List.of(1, 2, 4);
-        private static final String NAME = WRITERS + " writers that wait for each, by groups";
-        private static final Figure FORCES_PER_SECOND = new Figure("forces/s", "%,.0f");
+        private static final List<Integer> SHARDS = List.of(1, 2, 4);
+        private static final String NAME = WRITERS + " writers that wait for each, by shards";
+        private static final Figure FSYNCS_PER_SECOND = new Figure("fsyncs/s", "%,.0f");
 
         private final Stores stores;
         private final Workload workload;
         private final int millis;
-        private final int forces;
+        private final int fsyncs;
         private final Results results = new Results();
 
         /**
          * Creates the part.
          *
          * @param millis time for each store
-         * @param forces number of fsyncs of each file
+         * @param fsyncs number of fsyncs of each file
          */
-        ShardedWriters(Stores stores, Workload workload, int millis, int forces) {
+        ShardedWriters(Stores stores, Workload workload, int millis, int fsyncs) {
             this.stores = stores;
             this.workload = workload;
             this.millis = millis;
-            this.forces = forces;
+            this.fsyncs = fsyncs;
         }
 
         @Override
         public void run(Turn turn) throws IOException, InterruptedException {
             List<Contestant> all = new ArrayList<>();
-            for (int groups : GROUPS) {
+            for (int shards : SHARDS) {
                 all.add(new Contestant(
-                        system(Contestant.CARAVAN, groups),
+                        system(Contestant.CARAVAN, shards),
                         Durability.SYNC.name(),
-                        directory -> append(directory, groups)));
+                        directory -> append(directory, shards)));
                 all.add(new Contestant(
-                        system(Charts.MACHINE, groups), "forced", directory -> force(directory, groups)));
+                        system(Charts.MACHINE, shards), "fsynced", directory -> fsync(directory, shards)));
             }
             if (turn.number() == 1 && !stores.quick()) {
                 Contest.warmUp(turn, all);
@@ -102,13 +102,13 @@ public final class ShardsCommand implements Callable<Integer> {
             new Contest(NAME, results).run(turn, all);
         }
 
-        private static String system(String name, int groups) {
-            return name + ", " + groups + (name.equals(Charts.MACHINE) ? " file" : " group") + (groups == 1 ? "" : "s");
+        private static String system(String name, int shards) {
+            return name + ", " + shards + (name.equals(Charts.MACHINE) ? " file" : " shard") + (shards == 1 ? "" : "s");
         }
 
-        private Measurement append(Path directory, int groups) throws IOException, InterruptedException {
+        private Measurement append(Path directory, int shards) throws IOException, InterruptedException {
             try (Shards opened =
-                    Shards.open(stores.config(directory, Durability.SYNC).build(), groups)) {
+                    Shards.open(stores.config(directory, Durability.SYNC).build(), shards)) {
                 ListStore store = opened.store();
                 long before = store.stats().fsyncs();
                 long start = System.nanoTime();
@@ -116,19 +116,19 @@ public final class ShardsCommand implements Callable<Integer> {
                         .run(i ->
                                 store.append(workload.id(i), workload.value(i)).get());
                 double seconds = (System.nanoTime() - start) / 1e9;
-                return appends.with(FORCES_PER_SECOND, (store.stats().fsyncs() - before) / seconds);
+                return appends.with(FSYNCS_PER_SECOND, (store.stats().fsyncs() - before) / seconds);
             }
         }
 
         /** Fsyncs all files concurrently, each on its own thread. */
-        private Measurement force(Path directory, int files) throws IOException, InterruptedException {
+        private Measurement fsync(Path directory, int files) throws IOException, InterruptedException {
             Directories.create(directory);
             ExecutorService threads = Executors.newFixedThreadPool(files);
             try {
                 List<Future<Measurement>> running = new ArrayList<>();
                 for (int file = 0; file < files; file++) {
-                    Path folder = Files.createDirectory(directory.resolve("file-" + file));
-                    running.add(threads.submit(() -> FsyncProbe.run(folder, forces)));
+                    Path place = Files.createDirectory(directory.resolve("file-" + file));
+                    running.add(threads.submit(() -> FsyncProbe.run(place, fsyncs)));
                 }
                 double together = 0;
                 double slowest = 0;
@@ -137,9 +137,9 @@ public final class ShardsCommand implements Callable<Integer> {
                     together += measured.get(Figure.APPENDS_PER_SECOND);
                     slowest = Math.max(slowest, measured.get(Figure.P50_MICROS));
                 }
-                return new Measurement().with(FORCES_PER_SECOND, together).with(Figure.P50_MICROS, slowest);
+                return new Measurement().with(FSYNCS_PER_SECOND, together).with(Figure.P50_MICROS, slowest);
             } catch (ExecutionException failed) {
-                throw new IOException("a file could not be forced", failed.getCause());
+                throw new IOException("cannot fsync a file in " + directory, failed.getCause());
             } finally {
                 threads.shutdownNow();
             }
@@ -149,27 +149,27 @@ public final class ShardsCommand implements Callable<Integer> {
         public Table table() {
             return new Table(
                     NAME,
-                    "The machine's rows are threads that each write and force a block of 4 KiB after the other in a file of"
-                            + " their own, together; their median is the slowest thread's.",
+                    "The rows of the machine are threads that each write and fsync blocks of 4 KiB in a file of their"
+                            + " own: the sum of all threads, and the median of the slowest thread.",
                     results);
         }
 
         @Override
         public List<Picture> pictures() {
-            String title = WRITERS + " writers that each wait, by groups of the store";
+            String title = WRITERS + " writers that each wait, by shards of the store";
             Bars bars =
-                    new Bars(title, "a second").group("forces, all files together", results, NAME, FORCES_PER_SECOND);
-            for (int groups : GROUPS) {
+                    new Bars(title, "per second").group("fsyncs, all files together", results, NAME, FSYNCS_PER_SECOND);
+            for (int shards : SHARDS) {
                 bars.system(
-                        system(Contestant.CARAVAN, groups), system(Contestant.CARAVAN, groups), Durability.SYNC.name());
+                        system(Contestant.CARAVAN, shards), system(Contestant.CARAVAN, shards), Durability.SYNC.name());
             }
-            for (int groups : GROUPS) {
-                bars.system(system(Charts.MACHINE, groups), system(Charts.MACHINE, groups), "forced");
+            for (int shards : SHARDS) {
+                bars.system(system(Charts.MACHINE, shards), system(Charts.MACHINE, shards), "fsynced");
             }
             return List.of(new Picture(
-                    "groups",
+                    "shards",
                     title,
-                    "Forces that the stores' logs made, beside those that the disk does for as many threads.",
+                    "Fsyncs of the logs of all shards, compared with fsyncs of as many files without a store.",
                     bars.chart()));
         }
     }

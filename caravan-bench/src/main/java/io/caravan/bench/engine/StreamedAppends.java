@@ -27,7 +27,7 @@ final class StreamedAppends implements Measure {
             "Caravan acknowledges each append by a callback; its clock stops at the last callback. \"size found\":"
                     + " as much had been appended and deleted before, so its files existed already. The"
                     + " peers commit every 1,000 appends; RocksDB's single puts are synced equally often. \"by"
-                    + " hand\" writes and forces"
+                    + " hand\" writes and fsyncs"
                     + " the same bytes in batches of the fresh SYNC store's size, and copies the values into a"
                     + " mapped file. Before the first run Caravan has appended 100,000 nine times, and each peer"
                     + " twice. Caravan's longest stall is that of handing over a value; a peer's includes its syncs."
@@ -114,29 +114,29 @@ final class StreamedAppends implements Measure {
 
     @Override
     public List<Picture> pictures() {
-        return shorter == null ? List.of() : List.of(forced(shorter), notForced(shorter));
+        return shorter == null ? List.of() : List.of(fsynced(shorter), notFsynced(shorter));
     }
 
-    private Picture forced(StreamedAppends few) {
-        Bars bars = bars(few, "Appends from one producer, everything forced")
+    private Picture fsynced(StreamedAppends few) {
+        Bars bars = bars(few, "Appends from one producer, everything fsynced")
                 .system(Contestant.CARAVAN, Contestant.CARAVAN, Durability.SYNC.name())
                 .system(Contestant.GROWN, Contestant.GROWN, Durability.SYNC.name());
         for (Peer peer : Peer.values()) {
             bars.system(peer.title(), peer.title(), Contestant.SYNCED_BATCHES);
         }
-        bars.system(Charts.MACHINE + ", by hand", Contestant.BY_HAND, "forced");
+        bars.system(Charts.MACHINE + ", by hand", Contestant.BY_HAND, "fsynced");
         return new Picture(
-                "appends-forced",
-                "Appends from one producer, everything forced",
-                "Higher is better; the scale is logarithmic. Caravan forces before it acknowledges, the peers sync every"
-                        + " 1,000 appends; grey is the same bytes written and forced by hand. Caravan forces on its"
-                        + " own thread, as often as it can, while the producer continues; a peer's producer waits"
-                        + " for each sync.",
+                "appends-fsynced",
+                "Appends from one producer, everything fsynced",
+                "Higher is better; the scale is logarithmic. Caravan fsyncs before it acknowledges, the peers sync"
+                    + " every 1,000 appends; grey is the same bytes written and fsynced by hand. Caravan fsyncs on its"
+                    + " own thread, as often as it can, while the producer continues; a peer's producer waits for each"
+                    + " sync.",
                 bars.chart());
     }
 
-    private Picture notForced(StreamedAppends few) {
-        Bars bars = bars(few, "Appends from one producer, not forced");
+    private Picture notFsynced(StreamedAppends few) {
+        Bars bars = bars(few, "Appends from one producer, not fsynced");
         for (Durability durability : List.of(Durability.PROCESS, Durability.MEMORY)) {
             bars.system(Contestant.CARAVAN + ", " + durability, Contestant.CARAVAN, durability.name());
         }
@@ -145,8 +145,8 @@ final class StreamedAppends implements Measure {
         }
         bars.system(CopiedValues.SYSTEM, CopiedValues.SYSTEM, CopiedValues.DURABILITY);
         return new Picture(
-                "appends-not-forced",
-                "Appends from one producer, not forced",
+                "appends-not-fsynced",
+                "Appends from one producer, not fsynced",
                 "Higher is better; the scale is logarithmic. Caravan is shown at its levels PROCESS and NONE, the"
                         + " peers commit every 1,000 appends and never sync; grey is a plain copy of the values in"
                         + " memory.",
@@ -154,7 +154,7 @@ final class StreamedAppends implements Measure {
     }
 
     private Bars bars(StreamedAppends few, String title) {
-        return new Bars(title, "appends a second")
+        return new Bars(title, "appends per second")
                 .group(few.name(), few.results, few.name(), Figure.APPENDS_PER_SECOND)
                 .group(name(), results, name(), Figure.APPENDS_PER_SECOND)
                 .logarithmic();

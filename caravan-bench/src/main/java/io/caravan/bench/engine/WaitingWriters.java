@@ -27,21 +27,21 @@ import java.util.concurrent.ExecutionException;
  */
 final class WaitingWriters implements Measure {
     private static final String ONE_NOTES = "The peers commit after each append on the writer's own thread."
-            + " The machine's row is one force by a write; an msync may differ.";
+            + " The machine's row is one fsync by a write; an msync may differ.";
     private static final String MANY_NOTES =
             "In front of the peers, a group-commit thread takes all waiting requests, appends them, commits once and"
                     + " notifies all writers. \"the machine, wake-ups\" is the same threads with nothing stored;"
-                    + " \"the machine, forces\" is one write and force for the values of all writers together.";
-    private static final String FORCED = "forced";
-    private static final String FORCE = Charts.MACHINE + ", write and force of 4 KiB";
-    private static final String FORCES = Charts.MACHINE + ", forces";
+                    + " \"the machine, fsyncs\" is one write and fsync for the values of all writers together.";
+    private static final String FSYNCED = "fsynced";
+    private static final String FSYNC = Charts.MACHINE + ", write and fsync of 4 KiB";
+    private static final String FSYNCS = Charts.MACHINE + ", fsyncs";
     private static final String WAKE_UPS = Charts.MACHINE + ", wake-ups";
 
     private final Stores stores;
     private final Workload workload;
     private final int writers;
     private final int millis;
-    private final int forces;
+    private final int fsyncs;
     private final String name;
     private final Results results = new Results();
 
@@ -49,14 +49,14 @@ final class WaitingWriters implements Measure {
      * Creates the part.
      *
      * @param millis time for each system
-     * @param forces number of plain fsyncs, for comparison
+     * @param fsyncs number of plain fsyncs, for comparison
      */
-    WaitingWriters(Stores stores, Workload workload, int writers, int millis, int forces) {
+    WaitingWriters(Stores stores, Workload workload, int writers, int millis, int fsyncs) {
         this.stores = stores;
         this.workload = workload;
         this.writers = writers;
         this.millis = millis;
-        this.forces = forces;
+        this.fsyncs = fsyncs;
         name = writers == 1 ? "one writer that waits for each" : writers + " writers that wait for each";
     }
 
@@ -81,7 +81,7 @@ final class WaitingWriters implements Measure {
         if (writers > 1) {
             all.add(wakeUps());
         }
-        all.add(forces());
+        all.add(fsyncs());
         return all;
     }
 
@@ -120,15 +120,15 @@ final class WaitingWriters implements Measure {
     }
 
     /** Returns the ideal case, in which one fsync acknowledges the values of all writers. */
-    private Contestant forces() {
-        return new Contestant(writers == 1 ? FORCE : FORCES, FORCED, directory -> {
+    private Contestant fsyncs() {
+        return new Contestant(writers == 1 ? FSYNC : FSYNCS, FSYNCED, directory -> {
             int blocks = (writers * Workload.SMALL_MEAN_BYTES - 1) / FsyncProbe.SMALL_BLOCK_BYTES + 1;
             Directories.create(directory);
-            Measurement force = FsyncProbe.run(directory, blocks * FsyncProbe.SMALL_BLOCK_BYTES, forces);
+            Measurement fsync = FsyncProbe.run(directory, blocks * FsyncProbe.SMALL_BLOCK_BYTES, fsyncs);
             return new Measurement()
-                    .with(Figure.APPENDS_PER_SECOND, writers * force.get(Figure.APPENDS_PER_SECOND))
-                    .with(Figure.P50_MICROS, force.get(Figure.P50_MICROS))
-                    .with(Figure.P99_MICROS, force.get(Figure.P99_MICROS));
+                    .with(Figure.APPENDS_PER_SECOND, writers * fsync.get(Figure.APPENDS_PER_SECOND))
+                    .with(Figure.P50_MICROS, fsync.get(Figure.P50_MICROS))
+                    .with(Figure.P99_MICROS, fsync.get(Figure.P99_MICROS));
         });
     }
 
@@ -159,19 +159,19 @@ final class WaitingWriters implements Measure {
         return new Picture(
                 "one-writer",
                 title,
-                "Lower is better; the scale is logarithmic. Grey is one write and force of 4 KiB.",
+                "Lower is better; the scale is logarithmic. Grey is one write and fsync of 4 KiB.",
                 systems(bars).chart());
     }
 
     private Picture acknowledgements() {
         String title = writers + " writers that each wait for their append to be on the disk";
-        Bars bars = new Bars(title, "acknowledgements a second")
+        Bars bars = new Bars(title, "acknowledgements per second")
                 .group("all writers together", results, name, Figure.APPENDS_PER_SECOND);
         return new Picture(
                 "many-writers",
                 title,
                 "Higher is better. Grey bars are the machine's limits: waking the same threads with nothing stored,"
-                        + " and consecutive forces for all writers' values together.",
+                        + " and consecutive fsyncs for all writers' values together.",
                 systems(bars).system(WAKE_UPS, WAKE_UPS, "nothing stored").chart());
     }
 
@@ -180,8 +180,8 @@ final class WaitingWriters implements Measure {
         for (Peer peer : Peer.values()) {
             bars.system(peer.title(), peer.title(), writers == 1 ? Contestant.SYNCED_EACH : Contestant.SYNCED_TOGETHER);
         }
-        String machine = writers == 1 ? FORCE : FORCES;
-        return bars.system(machine, machine, FORCED);
+        String machine = writers == 1 ? FSYNC : FSYNCS;
+        return bars.system(machine, machine, FSYNCED);
     }
 
     /** A store that accepts everything and stores nothing. */

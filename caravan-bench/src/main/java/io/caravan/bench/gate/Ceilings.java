@@ -31,7 +31,7 @@ final class Ceilings {
     static Map<Ratio, Ceiling> read(boolean quick) throws IOException {
         try (InputStream file = Ceilings.class.getResourceAsStream(FILE)) {
             if (file == null) {
-                throw new IOException(FILE + " is missing beside " + Ceilings.class.getName());
+                throw new IOException(FILE + " is missing next to " + Ceilings.class.getName());
             }
             JsonNode all = new ObjectMapper().readTree(file);
             Map<Ratio, Ceiling> ceilings = new EnumMap<>(Ratio.class);

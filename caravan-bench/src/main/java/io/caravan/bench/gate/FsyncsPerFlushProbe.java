@@ -20,7 +20,7 @@ final class FsyncsPerFlushProbe implements Probe {
     private static final String FLUSHER = "caravan-flusher";
 
     private final Workload workload = Workload.small(1);
-    private final AtomicLong forces = new AtomicLong();
+    private final AtomicLong fsyncs = new AtomicLong();
     private final ListStore store;
 
     FsyncsPerFlushProbe(Path directory) throws IOException {
@@ -33,18 +33,18 @@ final class FsyncsPerFlushProbe implements Probe {
     private boolean count(FaultStorage.Call call) {
         if (call.kind() == FaultStorage.Kind.FORCE
                 && Thread.currentThread().getName().startsWith(FLUSHER)) {
-            forces.incrementAndGet();
+            fsyncs.incrementAndGet();
         }
         return false;
     }
 
     @Override
     public double round() {
-        long before = forces.get();
+        long before = fsyncs.get();
         for (int i = 0; i < COUNT; i++) {
             store.append(workload.id(i), workload.value(i)).join();
         }
-        return (double) (forces.get() - before) / COUNT;
+        return (double) (fsyncs.get() - before) / COUNT;
     }
 
     @Override

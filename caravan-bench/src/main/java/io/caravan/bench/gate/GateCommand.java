@@ -26,13 +26,13 @@ import picocli.CommandLine.Spec;
         name = "gate",
         mixinStandardHelpOptions = true,
         description = {
-            "Fails when this build has become too slow. To work on any machine, it measures ratios instead of times:"
-                    + " the engine's time over that of the same work done by hand, or by another store, at the same"
-                    + " moment.",
+            "Fails if this build has become too slow. To work on any machine, it measures ratios instead of times: the"
+                + " time of the engine divided by the time of the same work without a store, or with another store, at"
+                + " the same moment.",
             "",
-            "Each ratio has a ceiling, kept in the source beside the gate (ceilings.json), which the median of all"
-                    + " rounds must not exceed. Rounds are added while the middle half of a ratio's rounds straddles"
-                    + " its ceiling. The exit status is 1 when a ratio exceeds its ceiling."
+            "Each ratio has a ceiling (in ceilings.json, next to the source of the gate), which the median of all"
+                + " rounds must not exceed. Rounds are added while the middle half of the rounds of a ratio contains"
+                + " its ceiling. The exit status is 1 if a ratio exceeds its ceiling."
         },
         footer = {"", "Example:", "  bench gate --quick --out results"})
 public final class GateCommand implements Callable<Integer> {
@@ -119,7 +119,7 @@ public final class GateCommand implements Callable<Integer> {
         @Override
         public String toString() {
             StringBuilder text = new StringBuilder();
-            text.append(String.format(Locale.ROOT, LINE, "ratio", "median", "min", "max", "ceiling", "", "what it is"));
+            text.append(String.format(Locale.ROOT, LINE, "ratio", "median", "min", "max", "ceiling", "", "meaning"));
             for (Verdict verdict : verdicts) {
                 text.append(String.format(
                         Locale.ROOT,

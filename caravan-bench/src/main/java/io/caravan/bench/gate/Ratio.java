@@ -6,7 +6,7 @@ import java.nio.file.Path;
 /** The ratios that the gate checks. {@code ceilings.json} defines their meanings and ceilings. */
 enum Ratio {
     WAITING_WRITER("waiting-writer", (directory, quick) -> new WaitingWriterProbe(directory, quick)),
-    FORCES_PER_FLUSH("forces-per-flush", (directory, quick) -> new FsyncsPerFlushProbe(directory)),
+    FSYNCS_PER_FLUSH("fsyncs-per-flush", (directory, quick) -> new FsyncsPerFlushProbe(directory)),
     WRITTEN_BYTES("written-bytes", (directory, quick) -> new WrittenBytesProbe(directory)),
     PRODUCER("producer-over-queue", ProducerProbe::new),
     FLATNESS("flatness", FlatnessProbe::new),

@@ -42,21 +42,21 @@ final class WaitingWriterProbe implements Probe {
     @Override
     public double round() throws IOException {
         double[] appends = new double[count];
-        double[] forces = new double[count];
+        double[] fsyncs = new double[count];
         long start = System.nanoTime();
         int done = 0;
         while (done < count && (done < LEAST || System.nanoTime() - start < LIMIT_NANOS)) {
-            forces[done] = force();
+            fsyncs[done] = fsync();
             appends[done] = append();
             done++;
         }
-        return Costs.median(Arrays.copyOf(appends, done)) / Costs.median(Arrays.copyOf(forces, done));
+        return Costs.median(Arrays.copyOf(appends, done)) / Costs.median(Arrays.copyOf(fsyncs, done));
     }
 
-    private long force() throws IOException {
+    private long fsync() throws IOException {
         long start = System.nanoTime();
         file.write(block.clear(), (long) (number % FILE_BLOCKS) * BLOCK_BYTES);
-        file.force();
+        file.fsync();
         return System.nanoTime() - start;
     }
 

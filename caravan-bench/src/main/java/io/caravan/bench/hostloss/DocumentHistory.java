@@ -166,7 +166,7 @@ final class DocumentHistory {
     private String tooOld(int at, int certain, long mustNanos) {
         long lateMillis = TimeUnit.NANOSECONDS.toMillis(mustNanos - moments.get(at + 1).answeredNanos);
         return this + " is as it was (" + moments.get(at) + ") before " + (certain - at)
-                + " changes that the archive must contain, the first of them answered " + lateMillis
+                + " changes that the archive must contain, the first of them acknowledged " + lateMillis
                 + " ms before the limit; must be at least: " + moments.get(certain);
     }
 

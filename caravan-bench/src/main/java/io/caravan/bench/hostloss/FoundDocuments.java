@@ -54,7 +54,7 @@ final class FoundDocuments implements AutoCloseable {
                 return number(text(info.get(i + 1)));
             }
         }
-        throw new IOException("the server's CARAVAN.INFO lacks '" + name + "'");
+        throw new IOException("CARAVAN.INFO of the server does not contain '" + name + "'");
     }
 
     private static String text(byte[] bytes) {
@@ -65,7 +65,7 @@ final class FoundDocuments implements AutoCloseable {
         try {
             return Long.parseLong(text);
         } catch (NumberFormatException other) {
-            throw new IOException("the server answered " + text + " where a number was expected", other);
+            throw new IOException("the server replied " + text + " instead of a number", other);
         }
     }
 

@@ -48,7 +48,7 @@ final class HostLossDrill {
         }
         out.printf(
                 Locale.ROOT,
-                "%d rounds, %,d changes answered, %,d of them lost within the allowed age%n%s%n",
+                "%d rounds, %,d changes acknowledged, %,d of them lost within the allowed age%n%s%n",
                 round,
                 answers,
                 lostChanges,
@@ -75,8 +75,8 @@ final class HostLossDrill {
     private void tell(int round, LostHost lost, RestoredRound restored) {
         out.printf(
                 Locale.ROOT,
-                "round %d: %,d changes answered, host lost after %.1f s; %,d documents restored in %.1f s%s;"
-                        + " %,d changes lost, the first answered %.2f s before the kill; longest wait for an answer"
+                "round %d: %,d changes acknowledged, host lost after %.1f s; %,d documents restored in %.1f s%s;"
+                        + " %,d changes lost, the first acknowledged %.2f s before the kill; longest wait for a reply"
                         + " %.1f ms: %s%n",
                 round,
                 lost.answers(),

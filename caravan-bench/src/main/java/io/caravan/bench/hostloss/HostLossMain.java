@@ -14,19 +14,19 @@ import picocli.CommandLine.Mixin;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Repeatedly loses a whole host, and checks what the archive alone restores.",
+            "Repeatedly destroys a whole host, and checks the data that is restored from the archive.",
             "",
             "In each round, a real server archives to a real S3 server while connections append to many documents,"
-                    + " trim, delete and recreate them, and record every answer with its time. At a random moment"
-                    + " the server is killed with SIGKILL and its data deleted. `caravan restore` creates a new"
-                    + " store from the archive. A server on that store must show each document exactly as it was"
-                    + " after one of its changes: values byte for byte, sequences, deletions. Every change answered"
-                    + " earlier than --archive-after plus --allowance before the kill must be included. The next"
-                    + " round continues the load against the new server.",
+                + " trim, delete, and recreate them, and record the time of every reply. At a random moment the server"
+                + " is killed with SIGKILL and its data deleted. `caravan restore` creates a new store from the"
+                + " archive. A server on that store must show each document exactly as it was after one of its"
+                + " changes: values byte for byte, sequences, deletions. Every change that was acknowledged earlier"
+                + " than --archive-after plus --allowance before the kill must be included. The next round continues"
+                + " the load against the new server.",
             "",
-            "Prints a line for each round. At the first failure it prints the details, keeps the directory and exits"
-                    + " with 1. The seed determines what each connection does and when the kill comes, but not how"
-                    + " processes interleave."
+            "Prints a line for each round. At the first failure, prints the details, keeps the directory, and exits"
+                + " with status 1. The seed determines the operations of each connection and the moment of the kill,"
+                + " but not how processes interleave."
         },
         footer = {
             "",
@@ -34,7 +34,7 @@ import picocli.CommandLine.Mixin;
             "  host-loss                       three hosts, with s3proxy, which needs no installation",
             "  host-loss --s3 moto --faults    with failures between the server and S3",
             "  host-loss --s3 versitygw --kill-restore --rounds 10 --seed 7",
-            "  host-loss --lie snapshots_lost  proves that a loss is detected: exits with 1"
+            "  host-loss --lie snapshots_lost  shows that a loss is detected: exits with status 1"
         })
 public final class HostLossMain implements Callable<Integer> {
 

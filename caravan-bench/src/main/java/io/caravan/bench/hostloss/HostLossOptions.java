@@ -14,7 +14,7 @@ final class HostLossOptions {
             paramLabel = "SERVER",
             description = {
                 "one of ${COMPLETION-CANDIDATES}; default ${DEFAULT-VALUE}.",
-                "moto needs python3 and its venv module, versitygw needs Go; each is installed once, beside this"
+                "moto needs python3 and its venv module, versitygw needs Go; each is installed once, next to this"
                         + " program"
             })
     S3Software s3 = S3Software.S3PROXY;
@@ -22,9 +22,9 @@ final class HostLossOptions {
     @Option(
             names = "--faults",
             description = {
-                "disturbs the connection to S3: errors, throttling, delays, cut connections, and the S3 server"
-                        + " killed (or stopped, when a kill would lose its objects) and restarted. A change must"
-                        + " then be archived within --archive-after of S3's recovery; no answer may wait for the"
+                "injects faults between the server and S3: errors, throttling, delays, closed connections; also kills"
+                        + " (or stops, if a kill would lose its objects) and restarts the S3 server. A change must"
+                        + " then be archived within --archive-after of S3's recovery; no reply may wait for the"
                         + " archive, and the server must report that the archive lags"
             })
     boolean faults;
@@ -36,7 +36,7 @@ final class HostLossOptions {
 
     @Option(
             names = "--kill-prune",
-            description = "runs `caravan archive prune` beside the server and kills it at random moments")
+            description = "runs `caravan archive prune` while the server runs, and kills it at random moments")
     boolean killPrune;
 
     @Option(
@@ -56,17 +56,19 @@ final class HostLossOptions {
     @Option(
             names = "--rate",
             paramLabel = "N",
-            description = "changes a second; what can be archived in time depends on the S3 server, so the rate"
-                    + " does not show Caravan's limit; default ${DEFAULT-VALUE}")
+            description =
+                    "changes per second; the S3 server limits how many changes can be archived in time, so the rate"
+                            + " does not show the limit of Caravan; default ${DEFAULT-VALUE}")
     int rate = 200;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "hosts to lose; default ${DEFAULT-VALUE}")
+    @Option(names = "--rounds", paramLabel = "N", description = "number of hosts to destroy; default ${DEFAULT-VALUE}")
     int rounds = 3;
 
     @Option(
             names = "--seconds",
             paramLabel = "SECONDS",
-            description = "how long a server serves, at most, beyond --archive-after; default ${DEFAULT-VALUE}")
+            description =
+                    "maximum time for which a server runs, in addition to --archive-after; default ${DEFAULT-VALUE}")
     double seconds = 8;
 
     @Option(

@@ -193,7 +193,7 @@ final class Load {
                 answers++;
                 longestWaitNanos = Math.max(longestWaitNanos, now - startNanos);
             } else {
-                problem = document + " was answered " + reply.words() + " instead of " + expected;
+                problem = document + " got the reply " + reply.words() + " instead of " + expected;
             }
         }
 

@@ -146,7 +146,7 @@ final class ServedRound extends Round {
 
     private void checkWaits(Load load) {
         if (load.longestWaitNanos() > LONGEST_WAIT_NANOS) {
-            problems.add("an answer took " + TimeUnit.NANOSECONDS.toMillis(load.longestWaitNanos())
+            problems.add("a reply took " + TimeUnit.NANOSECONDS.toMillis(load.longestWaitNanos())
                     + " ms: changes must not wait for the archive");
         }
     }

@@ -45,7 +45,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
         /** Returns this outcome. Throws an exception if an append was rejected. */
         public Outcome withoutErrors() throws IOException {
             if (errors > 0) {
-                throw new IOException(errors + " appends were refused");
+                throw new IOException(errors + " appends were rejected");
             }
             return this;
         }
@@ -106,7 +106,7 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
             while (opened.waiting()) {
                 opened.serve(LOOK_MILLIS, this::answered);
                 if (System.nanoTime() - lastAnswer > PATIENCE_NANOS) {
-                    throw new IOException("no answer in " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS) + " s");
+                    throw new IOException("no reply in " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS) + " s");
                 }
             }
             return new Outcome(waits, errors, lastAnswer - start);

@@ -109,7 +109,7 @@ final class Connections implements AutoCloseable {
          */
         void send(byte[] request, long dueNanos) throws IOException {
             if (unsent.remaining() < request.length) {
-                throw new IOException("the server no longer accepts requests; " + due.size() + " wait for answers");
+                throw new IOException("the server no longer accepts requests; " + due.size() + " wait for replies");
             }
             unsent.put(request);
             due.add(dueNanos);

@@ -55,7 +55,7 @@ public final class HttpAppends implements Protocol {
             connection.setRequestProperty(CONTENT_TYPE, TEXT);
             int status = connection.getResponseCode();
             if (status != CREATED) {
-                throw new IOException("the server answered " + status + " to the creation of " + uri);
+                throw new IOException("the server responded with status " + status + " to the creation of " + uri);
             }
             connection.getInputStream().close();
         }

@@ -24,18 +24,18 @@ import picocli.CommandLine.Spec;
             "Appends at a fixed rate (RPUSH, open loop) to a server on this machine, and reports how long each"
                     + " append waited, counted from when it was due.",
             "First warms up for up to three seconds on a built-in server that does nothing. Also reports how late it"
-                    + " sent requests; if that exceeds 5 ms at p99.9, the times say little about the server.",
-            "Keeps one core busy. The exit status is 1 when a request failed or was not answered."
+                    + " sent requests; if that exceeds 5 ms at p99.9, the times are mostly those of this program.",
+            "Keeps one core busy. The exit status is 1 if a request failed or got no reply."
         })
 public final class LoadCommand implements Callable<Integer> {
     @Option(
             names = "--port",
             paramLabel = "PORT",
-            description = "where the server listens for RESP",
+            description = "the port on which the server listens for RESP",
             defaultValue = "6380")
     private int port;
 
-    @Option(names = "--rate", paramLabel = "N", description = "appends a second", defaultValue = "16000")
+    @Option(names = "--rate", paramLabel = "N", description = "appends per second", defaultValue = "16000")
     private int rate;
 
     @Option(names = "--connections", paramLabel = "N", description = "number of connections", defaultValue = "50")
@@ -77,7 +77,7 @@ public final class LoadCommand implements Callable<Integer> {
         PrintStream out = System.out;
         out.printf(
                 Locale.ROOT,
-                "%,d appends a second over %d connections for %d s: %,d answered, %,d errors, %,d not answered%n",
+                "%,d appends per second over %d connections for %d s: %,d replies, %,d errors, %,d without a reply%n",
                 rate,
                 connections,
                 seconds,

@@ -38,7 +38,7 @@ public record Caravan(List<String> flags) implements Subject {
 
     @Override
     public String durability() {
-        return "sync: forced before the answer";
+        return "sync: fsynced before the reply";
     }
 
     @Override

@@ -77,7 +77,7 @@ final class HttpRates implements Measure {
                 "Appends over HTTP",
                 "`POST` of values of " + VALUE_BYTES + " bytes from " + CONNECTIONS + " connections for "
                         + length.toMillis() + " ms, after " + warmUp.toMillis()
-                        + " ms to warm up; each sends its next request when the last is answered, or keeps"
+                        + " ms to warm up; each sends its next request after the reply to the last one, or keeps"
                         + " " + PIPELINED + " outstanding. The client is the same for all:"
                         + " " + ClosedLoop.DESCRIPTION + ".",
                 results);

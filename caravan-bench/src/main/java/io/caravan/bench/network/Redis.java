@@ -15,10 +15,10 @@ public record Redis(String name, String durability, List<String> options) implem
     private static final String PROGRAM = "redis-server";
 
     /** Returns Redis with its most durable setting. */
-    public static Redis forced() {
+    public static Redis fsynced() {
         return new Redis(
                 "Redis, appendfsync always",
-                "forced before the answer",
+                "fsynced before the reply",
                 List.of("--save", "", "--appendonly", "yes", "--appendfsync", "always"));
     }
 
@@ -29,7 +29,7 @@ public record Redis(String name, String durability, List<String> options) implem
     public static Redis everySecond() {
         return new Redis(
                 "Redis, appendfsync everysec",
-                "acknowledged before it is synced, once a second",
+                "acknowledged before it is synced, once per second",
                 List.of("--save", "", "--appendonly", "yes", "--appendfsync", "everysec"));
     }
 

@@ -34,7 +34,8 @@ public final class ReferenceServer implements Subject {
 
     @Override
     public String durability() {
-        return "value forced (fdatasync) before the answer; its offset committed, but not waited for to be forced";
+        return "value fsynced (fdatasync) before the response; its offset is committed, but not fsynced before the"
+                + " response";
     }
 
     @Override

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** Measures the requests per second over RESP and the server's processor time, at several pipelining depths. */
 final class RespRates implements Measure {
     private static final String WORKLOAD = "RPUSH";
-    private static final List<Subject> SUBJECTS = List.of(Caravan.asDelivered(), Redis.forced(), Redis.inMemory());
+    private static final List<Subject> SUBJECTS = List.of(Caravan.asDelivered(), Redis.fsynced(), Redis.inMemory());
     private static final int[] DEPTHS = {1, 16, 64};
     /** Number of requests at each depth, which take a few seconds. */
     private static final int[] COUNTS = {120_000, 800_000, 1_600_000};

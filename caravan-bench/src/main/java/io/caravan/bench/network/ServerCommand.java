@@ -17,11 +17,11 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Caravan's server, with default settings and in its own process, beside its peers on the same machine."
-                    + " Each is started fresh and alone, in turn, several times in a rotating order; figures are"
-                    + " medians. Every run also measures the force times of the machine.",
+            "Compares the server of Caravan, with default settings and in its own process, with its peers on the same"
+                + " machine. Each server is started again and alone in each run, in a rotating order; the results are"
+                + " medians. Every run also measures the fsync times of the machine.",
             "Uses redis-server, redis-benchmark, node and npm from the PATH; npm installs the Node server once,"
-                    + " beside this program. If something is missing, its row says so."
+                    + " next to this program. If something is missing, its row states this."
         })
 public final class ServerCommand implements Callable<Integer> {
     /** The parts of this benchmark, in the order in which they run by default. */
@@ -62,10 +62,10 @@ public final class ServerCommand implements Callable<Integer> {
             paramLabel = "PART",
             description = {
                 "what to measure, one or more of ${COMPLETION-CANDIDATES}; default: all.",
-                "redis: requests a second of redis-benchmark, RPUSH of 200 bytes on 10,000 lists from 50 connections, at"
-                        + " -P 1, 16 and 64, and the server's processor time. Peers: Redis with appendfsync always,"
-                        + " Redis without persistence.",
-                "http: durable appends a second over HTTP from 64 connections, with one or 16 outstanding requests"
+                "redis: requests per second of redis-benchmark, RPUSH of 200 bytes on 10,000 lists from 50"
+                        + " connections, at -P 1, 16 and 64, and the server's processor time. Peers: Redis with"
+                        + " appendfsync always, Redis without persistence.",
+                "http: durable appends per second over HTTP from 64 connections, with one or 16 outstanding requests"
                         + " on each. Peer: the Durable Streams reference server on Node, with file storage."
             })
     private @Nullable List<Part> only;

@@ -67,7 +67,7 @@ final class RespTarget implements Target {
         Reply reply = connection.receive();
         if (reply == null || !"PONG".equals(reply.text())) {
             connection.close();
-            throw new IOException(description() + " answered PING with " + reply);
+            throw new IOException(description() + " replied to PING with " + reply);
         }
         return connection;
     }
@@ -111,7 +111,7 @@ final class RespTarget implements Target {
                 if (reply.error() == null) {
                     acknowledgement.durable();
                 } else {
-                    acknowledgement.failed("the server says: " + reply.error());
+                    acknowledgement.failed("the server replied: " + reply.error());
                 }
             }
 
@@ -127,7 +127,7 @@ final class RespTarget implements Target {
         Link current = link();
         Reply reply = current.replies().call(() -> current.connection().send(words));
         if (reply.error() != null) {
-            throw new IOException("the server says: " + reply.error());
+            throw new IOException("the server replied: " + reply.error());
         }
         return reply;
     }

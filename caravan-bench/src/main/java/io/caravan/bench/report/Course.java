@@ -32,8 +32,8 @@ public final class Course {
             names = "--out",
             paramLabel = "DIR",
             description =
-                    "where to write the figures, as a .md and a .json named like this command, with pictures; also"
-                            + " rebuilds report.html from all reports in DIR; default: nowhere, or bench-report for all")
+                    "directory for the results: a .md and a .json file named like this command, and pictures; also"
+                        + " rebuilds report.html from all reports in DIR; default: nowhere, or bench-report for all")
     private @Nullable Path out;
 
     @Option(

@@ -34,8 +34,8 @@ public record Figure(String title, String format) {
     public static final Figure CLIENT_LATE_P999_MILLIS = new Figure("client late, p99.9, ms", "%,.2f");
     public static final Figure CLIENT_LATE_MAX_MILLIS = new Figure("client late, max, ms", "%,.1f");
     public static final Figure ERRORS = new Figure("errors", "%,.0f");
-    public static final Figure FORCES = new Figure("forces", "%,.0f");
-    public static final Figure BYTES_PER_FORCE = new Figure("bytes a force", "%,.0f");
+    public static final Figure FSYNCS = new Figure("fsyncs", "%,.0f");
+    public static final Figure BYTES_PER_FSYNC = new Figure("bytes a fsync", "%,.0f");
 
     /** Formats a value for people. */
     public String text(double value) {

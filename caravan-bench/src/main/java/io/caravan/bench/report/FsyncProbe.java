@@ -28,14 +28,14 @@ public final class FsyncProbe {
     static Measurement run(Path directory, int blockBytes, int count, long atMostNanos) throws IOException {
         Histogram nanos = new Histogram(DIGITS);
         ByteBuffer block = ByteBuffer.allocateDirect(blockBytes);
-        try (HandFile file = new HandFile(directory.resolve("force-probe"))) {
+        try (HandFile file = new HandFile(directory.resolve("fsync-probe"))) {
             file.prepare((long) count * blockBytes);
             long start = System.nanoTime();
             long last = start;
             int done = 0;
             while (done < count && last - start < atMostNanos) {
                 file.write(block.clear(), (long) done * blockBytes);
-                file.force();
+                file.fsync();
                 long now = System.nanoTime();
                 nanos.recordValue(now - last);
                 last = now;

@@ -33,7 +33,7 @@ public final class HandFile implements AutoCloseable {
         }
     }
 
-    public void force() throws IOException {
+    public void fsync() throws IOException {
         channel.force(false);
     }
 

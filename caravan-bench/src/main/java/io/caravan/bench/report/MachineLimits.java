@@ -19,31 +19,31 @@ import org.HdrHistogram.Histogram;
  */
 public final class MachineLimits implements Measure {
     private static final String BY_HAND = "by hand";
-    private static final String FORCED = "forced";
+    private static final String FSYNCED = "fsynced";
     private static final String NOTHING_STORED = "nothing stored";
     private static final int BYTES_PER_KIB = 1024;
     private static final int BYTES_PER_MIB = 1 << 20;
     /** Time limit for each block size. */
-    private static final long FORCES_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
+    private static final long FSYNCS_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
 
     /** Fsyncs of blocks of one size. Their number is limited, because the file has to be written in advance. */
-    private record Forces(int blockBytes, int count) {
+    private record Fsyncs(int blockBytes, int count) {
         String workload() {
             String size = blockBytes < BYTES_PER_MIB
                     ? blockBytes / BYTES_PER_KIB + " KiB"
                     : blockBytes / BYTES_PER_MIB + " MiB";
-            return "write and force of " + size + ", allocated file";
+            return "write and fsync of " + size + ", allocated file";
         }
     }
 
-    private static final List<Forces> FORCES = List.of(
-            new Forces(FsyncProbe.SMALL_BLOCK_BYTES, 1_000),
-            new Forces(64 * BYTES_PER_KIB, 200),
-            new Forces(256 * BYTES_PER_KIB, 80),
-            new Forces(BYTES_PER_MIB, 32),
-            new Forces(4 * BYTES_PER_MIB, 8));
+    private static final List<Fsyncs> FSYNCS = List.of(
+            new Fsyncs(FsyncProbe.SMALL_BLOCK_BYTES, 1_000),
+            new Fsyncs(64 * BYTES_PER_KIB, 200),
+            new Fsyncs(256 * BYTES_PER_KIB, 80),
+            new Fsyncs(BYTES_PER_MIB, 32),
+            new Fsyncs(4 * BYTES_PER_MIB, 8));
 
-    private static final int QUICK_FORCES = 5;
+    private static final int QUICK_FSYNCS = 5;
 
     private final Results results = new Results();
     private final boolean quick;
@@ -56,13 +56,13 @@ public final class MachineLimits implements Measure {
     @Override
     public void run(Turn turn) throws IOException, InterruptedException {
         turn.say("the machine's limits, by hand");
-        for (Forces forces : FORCES) {
-            int count = quick ? Math.min(forces.count(), QUICK_FORCES) : forces.count();
+        for (Fsyncs fsyncs : FSYNCS) {
+            int count = quick ? Math.min(fsyncs.count(), QUICK_FSYNCS) : fsyncs.count();
             results.add(
-                    forces.workload(),
+                    fsyncs.workload(),
                     BY_HAND,
-                    FORCED,
-                    FsyncProbe.run(turn.work(), forces.blockBytes(), count, FORCES_NANOS));
+                    FSYNCED,
+                    FsyncProbe.run(turn.work(), fsyncs.blockBytes(), count, FSYNCS_NANOS));
         }
         int copyMib = quick ? 1 : 64;
         add(
@@ -85,8 +85,8 @@ public final class MachineLimits implements Measure {
     public Table table() {
         return new Table(
                 "The machine",
-                "Measured in every run, before anything else. Forces: at most "
-                        + TimeUnit.NANOSECONDS.toMillis(FORCES_NANOS)
+                "Measured in every run, before anything else. Fsyncs: at most "
+                        + TimeUnit.NANOSECONDS.toMillis(FSYNCS_NANOS)
                         + " ms of each size, in a file whose blocks were written before. The page belongs to a fresh"
                         + " mapping of an allocated file that is in the page cache. The memory for a new file is"
                         + " requested eight times in a row, by writes of 64 KiB; where that takes longer than a"

@@ -48,9 +48,9 @@ public final class Measurement {
         return this;
     }
 
-    public Measurement batches(long forces, long logBytes) {
-        figures.put(Figure.FORCES, (double) forces);
-        figures.put(Figure.BYTES_PER_FORCE, (double) logBytes / Math.max(1, forces));
+    public Measurement batches(long fsyncs, long logBytes) {
+        figures.put(Figure.FSYNCS, (double) fsyncs);
+        figures.put(Figure.BYTES_PER_FSYNC, (double) logBytes / Math.max(1, fsyncs));
         return this;
     }
 

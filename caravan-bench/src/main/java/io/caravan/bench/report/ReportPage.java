@@ -22,7 +22,7 @@ public final class ReportPage {
      * The names of the suites of {@code scripts/bench all}, which are also the names of their commands, in the order in
      * which they run and are reported.
      */
-    public static final List<String> SUITES = List.of("engine", "groups", "service", "cluster", "seeds");
+    public static final List<String> SUITES = List.of("engine", "shards", "service", "cluster", "published");
 
     private static final String JSON = ".json";
     private static final String REMARK = "remark";
@@ -85,7 +85,7 @@ public final class ReportPage {
         for (JsonNode table : report.path("tables")) {
             addTable(table, report.path("rows"));
         }
-        html.append("<details><summary>what it was measured on</summary><dl>");
+        html.append("<details><summary>the machine</summary><dl>");
         report.path("machine").properties().forEach(fact -> {
             tag("dt", "", fact.getKey());
             tag("dd", "", fact.getValue().asText());

@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
                     + "', runs a command, and stops the server. Exits with the command's status, or with "
                     + WithS3Main.UNAVAILABLE + " when the server cannot run here.",
             "The command gets the server's address in CARAVAN_TEST_S3_ENDPOINT, the bucket in"
-                    + " CARAVAN_TEST_S3_BUCKET, and credentials where the AWS SDK looks for them."
+                    + " CARAVAN_TEST_S3_BUCKET, and credentials where the AWS SDK expects them."
         },
         footer = {"", "Example:", "  with-s3 moto mvn -pl caravan-server -am test -Dtest=S3EndpointTest"})
 final class WithS3Main implements Callable<Integer> {

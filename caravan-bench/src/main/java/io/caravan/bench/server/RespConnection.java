@@ -98,7 +98,7 @@ public final class RespConnection implements AutoCloseable {
             throw new EOFException("the server closed the connection");
         }
         if (reply.error() != null) {
-            throw new IOException("the server answered: " + reply.error());
+            throw new IOException("the server replied: " + reply.error());
         }
         return reply;
     }

@@ -36,7 +36,7 @@ public final class ServerMetrics {
     public double sum(String name) throws IOException {
         Matcher lines = Pattern.compile("(?m)^" + name + "(?:\\{.*})? (\\S+)$").matcher(text);
         if (!lines.find()) {
-            throw new IOException("the server's /metrics lack " + name);
+            throw new IOException("/metrics of the server does not contain " + name);
         }
         double sum = 0;
         do {

@@ -28,8 +28,8 @@ record Front(String name, String request, Plan plan, Protocol protocol, List<Sub
                 "RPUSH",
                 plan,
                 new RespAppends(plan.valueBytes()),
-                List.of(Caravan.asDelivered(), Redis.forced(), Redis.everySecond()),
-                "Redis with `appendfsync everysec` answers before anything is synced: it does less.");
+                List.of(Caravan.asDelivered(), Redis.fsynced(), Redis.everySecond()),
+                "Redis with `appendfsync everysec` replies before anything is synced: it does less.");
     }
 
     /** Returns the Durable Streams protocol with {@code POST}, for Caravan and the protocol's reference server. */

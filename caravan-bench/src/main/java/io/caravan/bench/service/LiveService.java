@@ -33,11 +33,11 @@ final class LiveService implements Measure {
 
     private final Front front;
     private final boolean alone;
-    private final int forces;
+    private final int fsyncs;
     private final Results results = new Results();
     private final LoadRuns runs = new LoadRuns();
     private final String workload;
-    private final Row force = new Row("write and force of 4 KiB", Charts.MACHINE, "forced");
+    private final Row fsync = new Row("write and fsync of 4 KiB", Charts.MACHINE, "fsynced");
     private final Row echo;
 
     /**
@@ -48,10 +48,10 @@ final class LiveService implements Measure {
     LiveService(Front front, boolean alone, boolean quick) {
         this.front = front;
         this.alone = alone;
-        forces = quick ? 50 : 2_000;
+        fsyncs = quick ? 50 : 2_000;
         workload = String.format(
-                Locale.ROOT, "%s, %,d a second", front.request(), front.plan().rate());
-        echo = new Row(workload + " to an echo in the client", Charts.MACHINE, "nothing is kept");
+                Locale.ROOT, "%s, %,d per second", front.request(), front.plan().rate());
+        echo = new Row(workload + " to an echo in the client", Charts.MACHINE, "nothing is stored");
     }
 
     @Override
@@ -67,9 +67,9 @@ final class LiveService implements Measure {
         List<Second> seconds =
                 OpenLoop.warmUp(front.plan(), front.protocol()).timeline().seconds();
         results.add(echo, ServiceQuantities.of(seconds.get(seconds.size() - 1)));
-        turn.say("forces by hand");
-        double micros = FsyncProbe.run(turn.work(), forces).get(Figure.P50_MICROS);
-        results.add(force, new Measurement().with(Figure.P50_MILLIS, micros / MICROS_PER_MILLI));
+        turn.say("fsyncs by hand");
+        double micros = FsyncProbe.run(turn.work(), fsyncs).get(Figure.P50_MICROS);
+        results.add(fsync, new Measurement().with(Figure.P50_MILLIS, micros / MICROS_PER_MILLI));
     }
 
     private void measure(Turn turn, Subject subject, RunningServer server) throws IOException, InterruptedException {
@@ -78,7 +78,7 @@ final class LiveService implements Measure {
         Outcome outcome = new OpenLoop(front.plan(), front.protocol(), front.address(server)).run();
         double cpuMicros = (server.cpuTime().toNanos() - cpuNanos) / NANOS_PER_MICRO;
         if (outcome.clientTooSlow()) {
-            turn.say("the client could not keep up: its times say little about " + subject.name());
+            turn.say("the client could not keep up: the times are not those of " + subject.name());
         }
         runs.add(subject, outcome);
         results.add(
@@ -108,14 +108,14 @@ final class LiveService implements Measure {
                 front.name() + ": a live service",
                 String.format(
                         Locale.ROOT,
-                        "%,d appends a second of %d bytes to %,d documents, over %d connections for %d s, from the"
+                        "%,d appends per second of %d bytes to %,d documents, over %d connections for %d s, from the"
                                 + " first moment of a fresh server. Each is sent when it is due, whether or not"
-                                + " earlier ones are answered, and its time counts from then. An error answer is a"
-                                + " failure, and so is an append without an answer 30 s after the last one. The"
+                                + " earlier ones have a reply, and its time counts from then. An error is a"
+                                + " failure, and so is an append without a reply 30 s after the last one. The"
                                 + " client is one thread that keeps a core busy. It has been warmed up on an echo"
                                 + " server within its process; the echo's last second is in the table and shows the"
                                 + " cost of the client and the machine alone. The client's own delay is included in"
-                                + " the times and shown beside them; beyond 5 ms at p99.9 the times say little about"
+                                + " the times and shown next to them; beyond 5 ms at p99.9 the times are not those of"
                                 + " the server. %s",
                         plan.rate(),
                         plan.valueBytes(),
@@ -154,7 +154,7 @@ final class LiveService implements Measure {
         }
         return new Table(
                 front.name() + ": each second of the median run",
-                "From each server's run with the median p98. Requests and answers count in the second in which they"
+                "From each server's run with the median p98. Requests and replies count in the second in which they"
                         + " were sent or received; the times are those of all appends that were due in a second.",
                 each);
     }
@@ -169,7 +169,7 @@ final class LiveService implements Measure {
             return List.of();
         }
         return new ServicePictures(front, runs)
-                .all(results.median(force, Figure.P50_MILLIS), results.median(echo, Figure.P50_MILLIS));
+                .all(results.median(fsync, Figure.P50_MILLIS), results.median(echo, Figure.P50_MILLIS));
     }
 
     /** The numbers of a load, or of one second of a load. */

@@ -20,13 +20,13 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         description = {
             "Appends at a fixed rate, from the first second of a fresh server, each sent when it is due and timed"
-                    + " from then: how many were sent, acknowledged and refused in each second, and how long they"
+                    + " from then: how many were sent, acknowledged, and rejected in each second, and how long they"
                     + " waited.",
-            "Over RESP: Caravan with default settings (forced before the answer), Redis with appendfsync always, and"
-                    + " Redis with appendfsync everysec, which answers before it syncs. Over HTTP: Caravan, and the"
+            "Over RESP: Caravan with default settings (fsynced before the reply), Redis with appendfsync always, and"
+                    + " Redis with appendfsync everysec, which replies before it syncs. Over HTTP: Caravan, and the"
                     + " Durable Streams reference server on Node with file storage.",
-            "Uses redis-server, node and npm from the PATH; npm installs the Node server once, beside this program."
-                    + " If something is missing, its row says so. The client keeps one core busy, and reports its"
+            "Uses redis-server, node and npm from the PATH; npm installs the Node server once, next to this program."
+                    + " If something is missing, its row states this. The client keeps one core busy, and reports its"
                     + " own delay. All runs take about five minutes.",
             "To measure a server that is already running on this machine, use `bench load`."
         })
@@ -42,14 +42,14 @@ public final class ServiceCommand implements Callable<Integer> {
     private static final int VALUE_BYTES = 200;
     private static final long SEED = 1;
 
-    @Option(names = "--rate", paramLabel = "N", description = "appends a second over RESP; default " + RATE)
+    @Option(names = "--rate", paramLabel = "N", description = "appends per second over RESP; default " + RATE)
     private @Nullable Integer rate;
 
     @Option(
             names = "--http-rate",
             paramLabel = "N",
-            description =
-                    "appends a second over HTTP; default " + HTTP_RATE + ", a third of the reference server's maximum")
+            description = "appends per second over HTTP; default " + HTTP_RATE
+                    + ", a third of the reference server's maximum")
     private @Nullable Integer httpRate;
 
     @Option(names = "--connections", paramLabel = "N", description = "number of connections; default " + CONNECTIONS)

@@ -33,7 +33,7 @@ final class ServicePictures {
         this.front = front;
         this.runs = runs;
         load = String.format(
-                Locale.ROOT, "%,d appends a second over %s", front.plan().rate(), front.name());
+                Locale.ROOT, "%,d appends per second over %s", front.plan().rate(), front.name());
     }
 
     /**
@@ -58,7 +58,7 @@ final class ServicePictures {
         }
         Charts.add(
                 chart,
-                Charts.MACHINE + ": force of 4 KiB, p50",
+                Charts.MACHINE + ": fsync of 4 KiB, p50",
                 xs,
                 xs.stream().map(x -> forceMillis).toList());
         return new Picture(
@@ -124,7 +124,7 @@ final class ServicePictures {
 
     private Picture answers() {
         String title = "Answers, second by second: " + load;
-        CategoryChart chart = Charts.bars(title, "second since the server began to serve", "answers in the second");
+        CategoryChart chart = Charts.bars(title, "second since the server began to serve", "replies in the second");
         List<String> categories = seconds().stream()
                 .map(second -> Long.toString(Math.round(second)))
                 .toList();

@@ -62,10 +62,10 @@ final class Checker {
             return;
         }
         if (!smallDisk) {
-            problems.add("a change was refused for lack of space, though there is enough: " + words);
+            problems.add("a change was rejected for lack of space, although there is enough space: " + words);
         }
         if (!words.contains("space")) {
-            problems.add("a change was refused for lack of space, but the message does not say so: " + words);
+            problems.add("a change was rejected for lack of space, but the message does not mention space: " + words);
         }
     }
 
@@ -188,7 +188,7 @@ final class Checker {
                     problems.add(intent + " was never acknowledged, though a later one or a clean close was");
                 }
             } else if (should != StoreModel.UNSPECIFIED && told != should) {
-                problems.add(intent + " was answered " + words(told) + " instead of " + words(should));
+                problems.add(intent + " got the result " + words(told) + " instead of " + words(should));
             }
         }
 
@@ -216,8 +216,8 @@ final class Checker {
         private List<String> unexplainedSightings() {
             return sightings.unexplained().stream()
                     .map(sighting -> "list " + sighting.id() + ": " + sighting.words()
-                            + "; no state that survived the crash matches this after the changes that had been answered"
-                            + " by then")
+                            + "; no state that survived the crash matches this after the changes that had been"
+                            + " acknowledged by then")
                     .toList();
         }
 

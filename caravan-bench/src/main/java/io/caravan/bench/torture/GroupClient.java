@@ -17,15 +17,15 @@ abstract class GroupClient extends Thread {
     /** The node that replied last. */
     String leader;
 
-    private final GroupNodeProcesses hosts;
+    private final GroupNodeProcesses nodes;
     private volatile boolean ending;
 
-    GroupClient(String name, SplittableRandom random, GroupNodeProcesses hosts, List<ListHistory> lists) {
+    GroupClient(String name, SplittableRandom random, GroupNodeProcesses nodes, List<ListHistory> lists) {
         super(name);
         this.random = random;
-        this.hosts = hosts;
+        this.nodes = nodes;
         this.lists = lists;
-        this.leader = hosts.ids().get(0);
+        this.leader = nodes.ids().get(0);
         setDaemon(true);
     }
 
@@ -37,15 +37,15 @@ abstract class GroupClient extends Thread {
         return ending;
     }
 
-    final String anyHost() {
-        return hosts.ids().get(random.nextInt(hosts.ids().size()));
+    final String anyNode() {
+        return nodes.ids().get(random.nextInt(nodes.ids().size()));
     }
 
-    final NodeLink link(String host) throws IOException {
-        NodeLink link = links.get(host);
+    final NodeLink link(String node) throws IOException {
+        NodeLink link = links.get(node);
         if (link == null) {
-            link = hosts.link(host);
-            links.put(host, link);
+            link = nodes.link(node);
+            links.put(node, link);
         }
         return link;
     }

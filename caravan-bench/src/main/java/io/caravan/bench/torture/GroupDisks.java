@@ -1,6 +1,6 @@
 package io.caravan.bench.torture;
 
-import io.caravan.cluster.Host;
+import io.caravan.cluster.Node;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -28,7 +28,7 @@ final class GroupDisks {
         NONE,
         FAILS,
         /** Fsyncs fail; writes to the page cache succeed. */
-        FAILS_FORCES,
+        FAILS_FSYNCS,
         FULL
     }
 
@@ -40,9 +40,9 @@ final class GroupDisks {
     GroupDisks(GroupPlan plan) throws IOException {
         this.plan = plan;
         this.library = compile(plan.directory());
-        for (Host host : plan.hosts()) {
-            Files.createDirectories(plan.folder(host.id()));
-            ail(host.id(), Ailment.NONE, 0);
+        for (Node node : plan.nodes()) {
+            Files.createDirectories(plan.folder(node.id()));
+            ail(node.id(), Ailment.NONE, 0);
         }
     }
 
@@ -68,17 +68,17 @@ final class GroupDisks {
     }
 
     /** Returns the environment variables that a node's process needs. */
-    Map<String, String> environment(String host) {
+    Map<String, String> environment(String node) {
         return library == null
                 ? Map.of()
                 : Map.of(
                         "LD_PRELOAD", library.toString(),
-                        "CARAVAN_DISK", plan.folder(host).toString(),
-                        "CARAVAN_DISK_STATE", state(host).toString());
+                        "CARAVAN_DISK", plan.folder(node).toString(),
+                        "CARAVAN_DISK_STATE", state(node).toString());
     }
 
-    private Path state(String host) {
-        return plan.directory().resolve(host + ".disk");
+    private Path state(String node) {
+        return plan.directory().resolve(node + ".disk");
     }
 
     /**
@@ -86,13 +86,13 @@ final class GroupDisks {
      *
      * @param forceMillis additional duration of each fsync
      */
-    void ail(String host, Ailment ailment, int forceMillis) throws IOException {
+    void ail(String node, Ailment ailment, int forceMillis) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(2 * Integer.BYTES)
                 .order(ByteOrder.nativeOrder())
                 .putInt(ailment.ordinal())
                 .putInt(forceMillis)
                 .flip();
-        try (FileChannel channel = FileChannel.open(state(host), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(state(node), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             channel.write(bytes, 0);
         }
     }

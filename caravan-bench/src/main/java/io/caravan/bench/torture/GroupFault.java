@@ -63,61 +63,61 @@ enum GroupFault {
     private static final long CUT_MILLIS = 2 * GroupPlan.ELECTION.toMillis();
 
     private static final int SLOWEST_MILLIS = 120;
-    private static final int SLOWEST_FORCE_MILLIS = 1000;
+    private static final int SLOWEST_FSYNC_MILLIS = 1000;
     /** Duration of a disk fault: long enough for a node to exit on its own and be restarted. */
     private static final long SICK_MILLIS = 2000;
 
     private static final long LOOK_MILLIS = 100;
 
     /** Produces the fault; returns the number of processes killed. */
-    int strike(GroupNodeProcesses hosts, Random random) throws IOException, InterruptedException {
-        List<String> order = new ArrayList<>(hosts.ids());
+    int strike(GroupNodeProcesses nodes, Random random) throws IOException, InterruptedException {
+        List<String> order = new ArrayList<>(nodes.ids());
         Collections.shuffle(order, random);
-        hosts.leader().ifPresent(leader -> {
+        nodes.leader().ifPresent(leader -> {
             order.remove(leader);
             order.add(0, leader);
         });
         return switch (this) {
-            case KILL_LEADER -> kill(hosts, order.subList(0, 1));
-            case KILL_FOLLOWER -> kill(hosts, order.subList(1, 2));
-            case KEEP_FOLLOWER_AWAY -> keepAway(hosts, order.get(1));
-            case KILL_TWO -> kill(hosts, two(order, random));
-            case KILL_ALL -> kill(hosts, order);
-            case PAUSE_LEADER -> pause(hosts, order.get(0));
-            case PAUSE_FOLLOWER -> pause(hosts, order.get(1));
-            case PAUSE_LEADER_AND_KILL -> pause(hosts, order.get(0)) + kill(hosts, order.subList(1, 2));
-            case KILL_STARTING -> killStarting(hosts, order.get(random.nextInt(2)), random);
+            case KILL_LEADER -> kill(nodes, order.subList(0, 1));
+            case KILL_FOLLOWER -> kill(nodes, order.subList(1, 2));
+            case KEEP_FOLLOWER_AWAY -> keepAway(nodes, order.get(1));
+            case KILL_TWO -> kill(nodes, two(order, random));
+            case KILL_ALL -> kill(nodes, order);
+            case PAUSE_LEADER -> pause(nodes, order.get(0));
+            case PAUSE_FOLLOWER -> pause(nodes, order.get(1));
+            case PAUSE_LEADER_AND_KILL -> pause(nodes, order.get(0)) + kill(nodes, order.subList(1, 2));
+            case KILL_STARTING -> killStarting(nodes, order.get(random.nextInt(2)), random);
             case RESTART_ALL -> {
-                hosts.stop();
+                nodes.stop();
                 yield 0;
             }
-            case CUT_OFF_LEADER -> cut(hosts, order.subList(0, 1), true, true);
-            case CUT_OFF_FOLLOWER -> cut(hosts, order.subList(1, 2), true, true);
-            case CUT_OFF_ALL -> cut(hosts, order, true, true);
-            case MUTE_LEADER -> cut(hosts, order.subList(0, 1), true, false);
-            case DEAFEN_LEADER -> cut(hosts, order.subList(0, 1), false, true);
-            case MUTE_FOLLOWER -> cut(hosts, order.subList(1, 2), true, false);
-            case DEAFEN_FOLLOWER -> cut(hosts, order.subList(1, 2), false, true);
+            case CUT_OFF_LEADER -> cut(nodes, order.subList(0, 1), true, true);
+            case CUT_OFF_FOLLOWER -> cut(nodes, order.subList(1, 2), true, true);
+            case CUT_OFF_ALL -> cut(nodes, order, true, true);
+            case MUTE_LEADER -> cut(nodes, order.subList(0, 1), true, false);
+            case DEAFEN_LEADER -> cut(nodes, order.subList(0, 1), false, true);
+            case MUTE_FOLLOWER -> cut(nodes, order.subList(1, 2), true, false);
+            case DEAFEN_FOLLOWER -> cut(nodes, order.subList(1, 2), false, true);
             case CUT_OFF_LEADER_AND_KILL -> {
-                cut(hosts, order.subList(0, 1), true, true);
-                hosts.kill(order.get(1));
-                hosts.start(order.get(1));
+                cut(nodes, order.subList(0, 1), true, true);
+                nodes.kill(order.get(1));
+                nodes.start(order.get(1));
                 yield 1;
             }
             case SLOW_NETWORK -> {
-                hosts.network().slow(1 + random.nextInt(SLOWEST_MILLIS));
+                nodes.network().slow(1 + random.nextInt(SLOWEST_MILLIS));
                 Thread.sleep(CUT_MILLIS);
                 yield 0;
             }
-            case SLOW_DISK_LEADER -> slow(hosts, order.subList(0, 1), random);
-            case SLOW_DISK_FOLLOWER -> slow(hosts, order.subList(1, 2), random);
-            case SLOW_DISK_TWO -> slow(hosts, two(order, random), random);
-            case FAILING_DISK_LEADER -> fail(hosts, order.subList(0, 1), random);
-            case FAILING_DISK_FOLLOWER -> fail(hosts, order.subList(1, 2), random);
-            case FAILING_DISK_TWO -> fail(hosts, two(order, random), random);
-            case FULL_DISK_LEADER -> sicken(hosts, order.subList(0, 1), Ailment.FULL, 0, random);
-            case FULL_DISK_FOLLOWER -> sicken(hosts, order.subList(1, 2), Ailment.FULL, 0, random);
-            case FULL_DISK_TWO -> sicken(hosts, two(order, random), Ailment.FULL, 0, random);
+            case SLOW_DISK_LEADER -> slow(nodes, order.subList(0, 1), random);
+            case SLOW_DISK_FOLLOWER -> slow(nodes, order.subList(1, 2), random);
+            case SLOW_DISK_TWO -> slow(nodes, two(order, random), random);
+            case FAILING_DISK_LEADER -> fail(nodes, order.subList(0, 1), random);
+            case FAILING_DISK_FOLLOWER -> fail(nodes, order.subList(1, 2), random);
+            case FAILING_DISK_TWO -> fail(nodes, two(order, random), random);
+            case FULL_DISK_LEADER -> sicken(nodes, order.subList(0, 1), Ailment.FULL, 0, random);
+            case FULL_DISK_FOLLOWER -> sicken(nodes, order.subList(1, 2), Ailment.FULL, 0, random);
+            case FULL_DISK_TWO -> sicken(nodes, two(order, random), Ailment.FULL, 0, random);
         };
     }
 
@@ -131,81 +131,81 @@ enum GroupFault {
         return random.nextBoolean() ? order.subList(0, 2) : order.subList(1, 3);
     }
 
-    private static int slow(GroupNodeProcesses hosts, List<String> which, Random random)
+    private static int slow(GroupNodeProcesses nodes, List<String> which, Random random)
             throws IOException, InterruptedException {
-        return sicken(hosts, which, Ailment.NONE, 1 + random.nextInt(SLOWEST_FORCE_MILLIS), random);
+        return sicken(nodes, which, Ailment.NONE, 1 + random.nextInt(SLOWEST_FSYNC_MILLIS), random);
     }
 
-    private static int fail(GroupNodeProcesses hosts, List<String> which, Random random)
+    private static int fail(GroupNodeProcesses nodes, List<String> which, Random random)
             throws IOException, InterruptedException {
-        return sicken(hosts, which, random.nextBoolean() ? Ailment.FAILS : Ailment.FAILS_FORCES, 0, random);
+        return sicken(nodes, which, random.nextBoolean() ? Ailment.FAILS : Ailment.FAILS_FSYNCS, 0, random);
     }
 
     /** Applies a fault to disks. In some cases, the nodes are then killed and restarted on these disks. */
     private static int sicken(
-            GroupNodeProcesses hosts, List<String> which, Ailment ailment, int forceMillis, Random random)
+            GroupNodeProcesses nodes, List<String> which, Ailment ailment, int forceMillis, Random random)
             throws IOException, InterruptedException {
-        for (String host : which) {
-            hosts.sicken(host, ailment, forceMillis);
+        for (String node : which) {
+            nodes.sicken(node, ailment, forceMillis);
         }
-        bear(hosts);
+        bear(nodes);
         if (random.nextInt(3) > 0) {
             return 0;
         }
-        int killed = kill(hosts, which);
-        for (String host : which) {
-            hosts.start(host);
+        int killed = kill(nodes, which);
+        for (String node : which) {
+            nodes.start(node);
         }
-        bear(hosts);
+        bear(nodes);
         return killed;
     }
 
-    private static void bear(GroupNodeProcesses hosts) throws IOException, InterruptedException {
+    private static void bear(GroupNodeProcesses nodes) throws IOException, InterruptedException {
         for (long left = SICK_MILLIS; left > 0; left -= LOOK_MILLIS) {
             Thread.sleep(LOOK_MILLIS);
-            hosts.startThoseThatEnded();
+            nodes.startThoseThatEnded();
         }
     }
 
-    private static int cut(GroupNodeProcesses hosts, List<String> which, boolean mute, boolean deaf)
+    private static int cut(GroupNodeProcesses nodes, List<String> which, boolean mute, boolean deaf)
             throws InterruptedException {
-        for (String host : which) {
+        for (String node : which) {
             if (mute) {
-                hosts.network().mute(host);
+                nodes.network().mute(node);
             }
             if (deaf) {
-                hosts.network().deafen(host);
+                nodes.network().deafen(node);
             }
         }
         Thread.sleep(CUT_MILLIS);
         return 0;
     }
 
-    private static int kill(GroupNodeProcesses hosts, List<String> which) throws IOException {
-        for (String host : which) {
-            hosts.kill(host);
+    private static int kill(GroupNodeProcesses nodes, List<String> which) throws IOException {
+        for (String node : which) {
+            nodes.kill(node);
         }
         return which.size();
     }
 
-    private static int keepAway(GroupNodeProcesses hosts, String host) throws IOException {
-        hosts.kill(host);
-        hosts.outgrowLog(AWAY);
+    private static int keepAway(GroupNodeProcesses nodes, String node) throws IOException {
+        nodes.kill(node);
+        nodes.outgrowLog(AWAY);
         return 1;
     }
 
-    private static int pause(GroupNodeProcesses hosts, String host) throws IOException, InterruptedException {
-        hosts.pause(host);
+    private static int pause(GroupNodeProcesses nodes, String node) throws IOException, InterruptedException {
+        nodes.pause(node);
         Thread.sleep(CUT_MILLIS);
         return 0;
     }
 
-    private static int killStarting(GroupNodeProcesses hosts, String host, Random random)
+    private static int killStarting(GroupNodeProcesses nodes, String node, Random random)
             throws IOException, InterruptedException {
-        hosts.kill(host);
-        hosts.start(host);
+        nodes.kill(node);
+        nodes.start(node);
         Thread.sleep(random.nextInt(2500));
-        hosts.kill(host);
+        nodes.kill(node);
         return 2;
     }
 }

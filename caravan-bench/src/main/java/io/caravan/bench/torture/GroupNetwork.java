@@ -1,6 +1,6 @@
 package io.caravan.bench.torture;
 
-import io.caravan.cluster.Host;
+import io.caravan.cluster.Node;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -21,7 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * through its own proxy, which treats the two directions separately:
  *
  * <pre>
- *   host a                                        host b
+ *   node a                                        node b
  *   host-b is 127.0.1.1  ->  127.0.1.1:port b  ->  127.0.0.1:port b
  * </pre>
  *
@@ -65,9 +65,9 @@ final class GroupNetwork implements AutoCloseable {
     /** Creates an intact network. */
     GroupNetwork(GroupPlan plan) throws IOException {
         this.plan = plan;
-        for (Host from : plan.hosts()) {
+        for (Node from : plan.nodes()) {
             StringBuilder table = new StringBuilder(LOOPBACK + " localhost\n");
-            for (Host to : plan.hosts()) {
+            for (Node to : plan.nodes()) {
                 boolean self = to.equals(from);
                 table.append(self ? LOOPBACK : seenFrom(from))
                         .append(' ')
@@ -83,20 +83,20 @@ final class GroupNetwork implements AutoCloseable {
     }
 
     /** Returns the address at which a node reaches all other nodes. */
-    private String seenFrom(Host host) {
-        return "127.0.1." + (1 + plan.hosts().indexOf(host));
+    private String seenFrom(Node node) {
+        return "127.0.1." + (1 + plan.nodes().indexOf(node));
     }
 
-    private Path table(String host) {
-        return plan.directory().resolve(host + ".hosts");
+    private Path table(String node) {
+        return plan.directory().resolve(node + ".nodes");
     }
 
     /** Returns the JVM flag that makes a node use this network. */
-    String flag(String host) {
-        return "-Djdk.net.hosts.file=" + table(host);
+    String flag(String node) {
+        return "-Djdk.net.hosts.file=" + table(node);
     }
 
-    private void listen(Host from, Host to) throws IOException {
+    private void listen(Node from, Node to) throws IOException {
         ServerSocket proxy = new ServerSocket();
         proxies.add(proxy);
         proxy.setReuseAddress(true);
@@ -110,7 +110,7 @@ final class GroupNetwork implements AutoCloseable {
         thread.start();
     }
 
-    private void accept(ServerSocket proxy, Host from, Host to) {
+    private void accept(ServerSocket proxy, Node from, Node to) {
         while (!proxy.isClosed()) {
             try {
                 connect(proxy.accept(), from, to);
@@ -121,7 +121,7 @@ final class GroupNetwork implements AutoCloseable {
     }
 
     @SuppressWarnings("PMD.CloseResource") // the pumps close both
-    private void connect(Socket near, Host from, Host to) throws IOException {
+    private void connect(Socket near, Node from, Node to) throws IOException {
         connections.add(near);
         Socket far = new Socket();
         try {
@@ -169,25 +169,25 @@ final class GroupNetwork implements AutoCloseable {
     private Valve valve(String from, String to) {
         Valve valve = valves.get(new Way(from, to));
         if (valve == null) {
-            throw new IllegalArgumentException("no way from host " + from + " to " + to);
+            throw new IllegalArgumentException("no way from node " + from + " to " + to);
         }
         return valve;
     }
 
     /** Starts to hold back everything that the node sends. */
-    void mute(String host) {
-        others(host).forEach(other -> valve(host, other).set(true, 0));
+    void mute(String node) {
+        others(node).forEach(other -> valve(node, other).set(true, 0));
     }
 
     /** Starts to hold back everything that is sent to the node. */
-    void deafen(String host) {
-        others(host).forEach(other -> valve(other, host).set(true, 0));
+    void deafen(String node) {
+        others(node).forEach(other -> valve(other, node).set(true, 0));
     }
 
-    private List<String> others(String host) {
-        return plan.hosts().stream()
-                .map(Host::id)
-                .filter(other -> !other.equals(host))
+    private List<String> others(String node) {
+        return plan.nodes().stream()
+                .map(Node::id)
+                .filter(other -> !other.equals(node))
                 .toList();
     }
 

@@ -1,7 +1,7 @@
 package io.caravan.bench.torture;
 
 import io.caravan.bench.torture.NodeCall.Answer;
-import io.caravan.cluster.Host;
+import io.caravan.cluster.Node;
 import io.caravan.testing.ChildJvm;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
@@ -33,7 +33,7 @@ final class GroupNodeProcesses implements AutoCloseable {
      * Messages that excuse an exit: another program took the node's port, or the leader that sent a snapshot was lost.
      */
     private static final List<String> EXCUSES =
-            List.of("Address already in use", "has received files, and no leader asks for them");
+            List.of("Address already in use", "has received a snapshot, but no leader requests its installation");
 
     /** The JVM flags of a node. Raft keeps the entries of its open log segment in memory. */
     private static final List<String> FLAGS = List.of(
@@ -61,50 +61,50 @@ final class GroupNodeProcesses implements AutoCloseable {
         this.mainClass = mainClass;
         this.network = new GroupNetwork(plan);
         this.disks = new GroupDisks(plan);
-        for (String host : ids()) {
-            launch(host, true);
+        for (String node : ids()) {
+            launch(node, true);
         }
-        for (String host : ids()) {
-            awaitUp(host);
+        for (String node : ids()) {
+            awaitUp(node);
         }
     }
 
     List<String> ids() {
-        return plan.hosts().stream().map(Host::id).toList();
+        return plan.nodes().stream().map(Node::id).toList();
     }
 
     /** Starts the node again, without waiting until it is up. */
-    void start(String host) throws IOException {
-        launch(host, false);
+    void start(String node) throws IOException {
+        launch(node, false);
     }
 
-    private void launch(String host, boolean create) throws IOException {
-        Files.deleteIfExists(plan.portFile(host));
+    private void launch(String node, boolean create) throws IOException {
+        Files.deleteIfExists(plan.portFile(node));
         List<String> flags = new ArrayList<>(FLAGS);
-        flags.add(network.flag(host));
+        flags.add(network.flag(node));
         children.put(
-                host,
+                node,
                 ChildJvm.start(
-                        flags, mainClass, plan.toArguments(host, create), disks.environment(host), plan.log(host)));
+                        flags, mainClass, plan.toArguments(node, create), disks.environment(node), plan.log(node)));
     }
 
-    private void awaitUp(String host) throws IOException {
+    private void awaitUp(String node) throws IOException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (!Files.exists(plan.portFile(host))) {
-            ChildJvm child = child(host);
+        while (!Files.exists(plan.portFile(node))) {
+            ChildJvm child = child(node);
             if (!child.alive() || System.nanoTime() > deadline) {
                 child.explainIfAlive();
-                throw new IOException("host " + host + " did not come up within " + PATIENCE.toSeconds()
-                        + " s; its output is in " + plan.log(host));
+                throw new IOException("node " + node + " did not come up within " + PATIENCE.toSeconds()
+                        + " s; its output is in " + plan.log(node));
             }
             LockSupport.parkNanos(POLL_NANOS);
         }
     }
 
-    private ChildJvm child(String host) {
-        ChildJvm child = children.get(host);
+    private ChildJvm child(String node) {
+        ChildJvm child = children.get(node);
         if (child == null) {
-            throw new IllegalStateException("host " + host + " was never started");
+            throw new IllegalStateException("node " + node + " was never started");
         }
         return child;
     }
@@ -119,9 +119,9 @@ final class GroupNodeProcesses implements AutoCloseable {
     }
 
     /** Changes the state of a disk until {@link #heal}; see {@link GroupDisks#ail}. */
-    void sicken(String host, GroupDisks.Ailment ailment, int forceMillis) throws IOException {
-        convalescent.add(host);
-        disks.ail(host, ailment, forceMillis);
+    void sicken(String node, GroupDisks.Ailment ailment, int forceMillis) throws IOException {
+        convalescent.add(node);
+        disks.ail(node, ailment, forceMillis);
     }
 
     /**
@@ -130,25 +130,25 @@ final class GroupNodeProcesses implements AutoCloseable {
      * @throws IOException if a node exited for another reason
      */
     void startThoseThatEnded() throws IOException {
-        for (String host : ids()) {
-            if (child(host).alive()) {
+        for (String node : ids()) {
+            if (child(node).alive()) {
                 continue;
             }
-            if (child(host).awaitExit() == GroupNodeProcess.UNFIT) {
-                if (!isExcused(host)) {
-                    throw new IOException("host " + host
-                            + " has ended by itself, though its disk was well; its output is in " + plan.log(host));
+            if (child(node).awaitExit() == GroupNodeProcess.UNFIT) {
+                if (!isExcused(node)) {
+                    throw new IOException("node " + node
+                            + " has ended by itself, though its disk was well; its output is in " + plan.log(node));
                 }
                 endedByThemselves++;
-                start(host);
+                start(node);
             }
         }
     }
 
     /** Whether the node had a valid reason to exit: its disk had failed, or its output contains one of the excuses. */
-    private boolean isExcused(String host) throws IOException {
-        String output = child(host).output();
-        return convalescent.contains(host) || EXCUSES.stream().anyMatch(output::contains);
+    private boolean isExcused(String node) throws IOException {
+        String output = child(node).output();
+        return convalescent.contains(node) || EXCUSES.stream().anyMatch(output::contains);
     }
 
     /** Returns the number of processes that exited on their own and were restarted. */
@@ -164,67 +164,67 @@ final class GroupNodeProcesses implements AutoCloseable {
      */
     void heal(boolean broken) throws IOException {
         network.heal(broken);
-        for (String host : convalescent) {
-            disks.ail(host, GroupDisks.Ailment.NONE, 0);
+        for (String node : convalescent) {
+            disks.ail(node, GroupDisks.Ailment.NONE, 0);
         }
-        for (String host : List.copyOf(paused)) {
-            resume(host);
+        for (String node : List.copyOf(paused)) {
+            resume(node);
         }
         if (!stopped) {
             startThoseThatEnded();
         }
         stopped = false;
-        List<String> down = ids().stream().filter(host -> !child(host).alive()).toList();
-        for (String host : down) {
-            start(host);
+        List<String> down = ids().stream().filter(node -> !child(node).alive()).toList();
+        for (String node : down) {
+            start(node);
         }
-        for (String host : ids()) {
-            bringUp(host);
+        for (String node : ids()) {
+            bringUp(node);
         }
     }
 
     /** Waits for a node, and restarts it if it exited for a valid reason. */
-    private void bringUp(String host) throws IOException {
+    private void bringUp(String node) throws IOException {
         for (int attempt = 1; ; attempt++) {
             try {
-                awaitUp(host);
+                awaitUp(node);
                 return;
             } catch (IOException failed) {
-                if (attempt == STARTS || !isExcused(host)) {
+                if (attempt == STARTS || !isExcused(node)) {
                     throw failed;
                 }
-                start(host);
+                start(node);
             }
         }
     }
 
-    void kill(String host) throws IOException {
-        paused.remove(host);
-        child(host).kill();
+    void kill(String node) throws IOException {
+        paused.remove(node);
+        child(node).kill();
     }
 
-    void pause(String host) throws IOException {
-        if (child(host).alive() && paused.add(host)) {
-            child(host).pause();
+    void pause(String node) throws IOException {
+        if (child(node).alive() && paused.add(node)) {
+            child(node).pause();
         }
     }
 
-    void resume(String host) throws IOException {
-        if (paused.remove(host)) {
-            child(host).resume();
+    void resume(String node) throws IOException {
+        if (paused.remove(node)) {
+            child(node).resume();
         }
     }
 
     void stop() throws IOException {
-        for (String host : ids()) {
-            child(host).askToStop();
+        for (String node : ids()) {
+            child(node).askToStop();
         }
-        for (String host : ids()) {
-            int status = child(host).awaitExit();
-            boolean endedBefore = status == GroupNodeProcess.UNFIT && isExcused(host);
+        for (String node : ids()) {
+            int status = child(node).awaitExit();
+            boolean endedBefore = status == GroupNodeProcess.UNFIT && isExcused(node);
             if (status != 0 && !endedBefore) {
                 throw new IOException(
-                        "host " + host + " exited with status " + status + "; its output is in " + plan.log(host));
+                        "node " + node + " exited with status " + status + "; its output is in " + plan.log(node));
             }
         }
         convalescent.clear();
@@ -233,32 +233,32 @@ final class GroupNodeProcesses implements AutoCloseable {
 
     /** Starts a node without its Raft log, and checks that it refuses to run. Returns the problem, or null. */
     @Nullable
-    String tryWithoutFiles(String host) throws IOException {
-        Path raft = plan.raft(host);
+    String tryWithoutFiles(String node) throws IOException {
+        Path raft = plan.raft(node);
         Path aside = raft.resolveSibling("raft-aside");
         Files.move(raft, aside);
-        start(host);
-        int status = child(host).awaitExit();
+        start(node);
+        int status = child(node).awaitExit();
         boolean untouched = !Files.exists(raft);
         if (untouched) {
             Files.move(aside, raft);
         }
         return status == GroupNodeProcess.REFUSED && untouched
                 ? null
-                : "host " + host + " started without its Raft log, under the same id; its status was " + status;
+                : "node " + node + " started without its Raft log, under the same id; its status was " + status;
     }
 
-    NodeLink link(String host) throws IOException {
+    NodeLink link(String node) throws IOException {
         try {
-            return new NodeLink(Integer.parseInt(Files.readString(plan.portFile(host))));
+            return new NodeLink(Integer.parseInt(Files.readString(plan.portFile(node))));
         } catch (NumberFormatException damaged) {
-            throw new IOException("no port of host " + host, damaged);
+            throw new IOException("no port of node " + node, damaged);
         }
     }
 
     /** Returns the state that the node reports; empty if it is down or suspended. */
-    Optional<NodeLink.State> state(String host) {
-        try (NodeLink link = link(host)) {
+    Optional<NodeLink.State> state(String node) {
+        try (NodeLink link = link(node)) {
             link.send(NodeCall.state());
             return link.answer(ASKING) == Answer.DONE ? Optional.of(link.state()) : Optional.empty();
         } catch (IOException down) {
@@ -269,18 +269,18 @@ final class GroupNodeProcesses implements AutoCloseable {
     /** Returns a node that reports that it is the leader. */
     Optional<String> leader() {
         return ids().stream()
-                .filter(host -> !paused.contains(host) && child(host).alive())
-                .filter(host -> state(host).filter(NodeLink.State::leads).isPresent())
+                .filter(node -> !paused.contains(node) && child(node).alive())
+                .filter(node -> state(node).filter(NodeLink.State::leads).isPresent())
                 .findFirst();
     }
 
     /** Whether the group accepts this change through the node. */
-    boolean takes(String host, NodeCall call) throws IOException {
-        try (NodeLink link = link(host)) {
+    boolean takes(String node, NodeCall call) throws IOException {
+        try (NodeLink link = link(node)) {
             return takes(link, call, PATIENCE);
         } catch (SocketTimeoutException hangs) {
             explain();
-            throw new IOException("host " + host + " leads, but does not answer a write", hangs);
+            throw new IOException("node " + node + " leads, but does not reply to a write", hangs);
         }
     }
 

@@ -3,7 +3,7 @@ package io.caravan.bench.torture;
 import io.caravan.Durability;
 import io.caravan.StoreConfig;
 import io.caravan.cluster.GroupConfig;
-import io.caravan.cluster.Host;
+import io.caravan.cluster.Node;
 import io.caravan.testing.FreePorts;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  *
  * @param directory directory that contains a directory for each node
  */
-record GroupPlan(Path directory, UUID group, List<Host> hosts) {
+record GroupPlan(Path directory, UUID group, List<Node> nodes) {
     static final int MAX_VALUE_BYTES = 8 * 1024;
     /** Election timeout: short, so that leadership changes often, on a busy machine even without a fault. */
     static final Duration ELECTION = Duration.ofMillis(300);
@@ -29,38 +29,38 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
 
     /** Creates a plan for a new group of three, and its directory. */
     static GroupPlan make(Path directory) throws IOException {
-        List<Host> hosts =
-                Stream.of("a", "b", "c").map(id -> host(id, FreePorts.next())).toList();
-        return new GroupPlan(Files.createDirectories(directory).toRealPath(), UUID.randomUUID(), hosts);
+        List<Node> nodes =
+                Stream.of("a", "b", "c").map(id -> node(id, FreePorts.next())).toList();
+        return new GroupPlan(Files.createDirectories(directory).toRealPath(), UUID.randomUUID(), nodes);
     }
 
     /** Creates a node, whose name {@link GroupNetwork} resolves to an address. */
-    private static Host host(String id, int port) {
-        return new Host(id, "host-" + id, port);
+    private static Node node(String id, int port) {
+        return new Node(id, "host-" + id, port);
     }
 
     List<String> toArguments(String self, boolean create) {
         List<String> arguments =
                 new ArrayList<>(List.of(directory.toString(), group.toString(), self, Boolean.toString(create)));
-        for (Host host : hosts) {
-            arguments.add(host.id());
-            arguments.add(Integer.toString(host.port()));
+        for (Node node : nodes) {
+            arguments.add(node.id());
+            arguments.add(Integer.toString(node.port()));
         }
         return arguments;
     }
 
     /** Parses the result of {@link #toArguments} into the configuration of its node. */
     static GroupConfig parse(String[] arguments) {
-        List<Host> hosts = new ArrayList<>();
+        List<Node> nodes = new ArrayList<>();
         for (int i = 4; i < arguments.length; i += 2) {
-            hosts.add(host(arguments[i], Integer.parseInt(arguments[i + 1])));
+            nodes.add(node(arguments[i], Integer.parseInt(arguments[i + 1])));
         }
-        GroupPlan plan = new GroupPlan(Path.of(arguments[0]), UUID.fromString(arguments[1]), hosts);
+        GroupPlan plan = new GroupPlan(Path.of(arguments[0]), UUID.fromString(arguments[1]), nodes);
         String self = arguments[2];
         return new GroupConfig(
                 plan.group,
                 self,
-                hosts,
+                nodes,
                 storeConfig(plan.store(self)),
                 plan.raft(self),
                 ELECTION,
@@ -76,21 +76,21 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
     }
 
     /** Returns the directory with all files of a node: its {@linkplain GroupDisks disk}. */
-    Path folder(String host) {
-        return directory.resolve(host);
+    Path folder(String node) {
+        return directory.resolve(node);
     }
 
-    Path store(String host) {
-        return folder(host).resolve("store");
+    Path store(String node) {
+        return folder(node).resolve("store");
     }
 
-    Path raft(String host) {
-        return folder(host).resolve("raft");
+    Path raft(String node) {
+        return folder(node).resolve("raft");
     }
 
     /** Returns the file to which the node writes the port on which it listens for the harness. */
-    Path portFile(String host) {
-        return portFile(raft(host));
+    Path portFile(String node) {
+        return portFile(raft(node));
     }
 
     static Path portFile(Path raftDirectory) {
@@ -98,7 +98,7 @@ record GroupPlan(Path directory, UUID group, List<Host> hosts) {
         return folder.resolveSibling(folder.getFileName() + ".port");
     }
 
-    Path log(String host) {
-        return directory.resolve(host + ".log");
+    Path log(String node) {
+        return directory.resolve(node + ".log");
     }
 }

@@ -17,8 +17,8 @@ final class GroupReader extends GroupClient {
 
     private long reads;
 
-    GroupReader(SplittableRandom random, GroupNodeProcesses hosts, List<ListHistory> lists) {
-        super("reader", random, hosts, lists);
+    GroupReader(SplittableRandom random, GroupNodeProcesses nodes, List<ListHistory> lists) {
+        super("reader", random, nodes, lists);
     }
 
     /** Returns the number of successful reads, once the thread has ended. */
@@ -29,33 +29,33 @@ final class GroupReader extends GroupClient {
     @Override
     public void run() {
         while (!ending()) {
-            String host = random.nextBoolean() ? leader : anyHost();
+            String node = random.nextBoolean() ? leader : anyNode();
             try {
-                read(host, lists.get(random.nextInt(lists.size())));
+                read(node, lists.get(random.nextInt(lists.size())));
             } catch (IOException silent) {
-                drop(host);
+                drop(node);
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }
         links.values().forEach(NodeLink::end);
     }
 
-    private void read(String host, ListHistory list) throws IOException {
-        NodeLink link = link(host);
+    private void read(String node, ListHistory list) throws IOException {
+        NodeLink link = link(node);
         long began = System.nanoTime();
         link.send(NodeCall.strictRead(list.id()));
         if (link.answer(IN_TIME) == Answer.DONE) {
             ListModel seen = link.list();
-            list.shown(new LinearizabilityChecker.Read(began, System.nanoTime(), seen, host));
-            leader = host;
+            list.shown(new LinearizabilityChecker.Read(began, System.nanoTime(), seen, node));
+            leader = node;
             reads++;
         } else {
             link.why();
         }
     }
 
-    private void drop(String host) {
-        NodeLink link = links.remove(host);
+    private void drop(String node) {
+        NodeLink link = links.remove(node);
         if (link != null) {
             link.end();
         }

@@ -37,7 +37,7 @@ final class GroupTorture {
     private static final long POLL_NANOS = 20_000_000;
 
     private final GroupPlan plan;
-    private final GroupNodeProcesses hosts;
+    private final GroupNodeProcesses nodes;
     private final TortureOptions options;
     private final long deadline;
     private final Random random;
@@ -50,15 +50,15 @@ final class GroupTorture {
 
     private GroupTorture(
             GroupPlan plan,
-            GroupNodeProcesses hosts,
+            GroupNodeProcesses nodes,
             List<GroupFault> faults,
             TortureOptions options,
             PrintStream out) {
         this.plan = plan;
         this.faults = faults.stream()
-                .filter(fault -> hosts.whyNoSickDisks().isEmpty() || !fault.isOfDisks())
+                .filter(fault -> nodes.whyNoSickDisks().isEmpty() || !fault.isOfDisks())
                 .toList();
-        this.hosts = hosts;
+        this.nodes = nodes;
         this.options = options;
         this.deadline = System.nanoTime() + options.time().toNanos();
         this.random = new Random(options.seed());
@@ -81,25 +81,25 @@ final class GroupTorture {
     static GroupSummary run(String mainClass, TortureOptions options, List<GroupFault> faults, PrintStream out)
             throws IOException, InterruptedException {
         GroupPlan plan = GroupPlan.make(options.directory());
-        try (GroupNodeProcesses hosts = new GroupNodeProcesses(plan, mainClass)) {
-            return new GroupTorture(plan, hosts, faults, options, out).run();
+        try (GroupNodeProcesses nodes = new GroupNodeProcesses(plan, mainClass)) {
+            return new GroupTorture(plan, nodes, faults, options, out).run();
         }
     }
 
     private GroupSummary run() throws InterruptedException {
-        if (!hosts.whyNoSickDisks().isEmpty()) {
-            out.println("no disk will be slow, fail or be full here: " + hosts.whyNoSickDisks());
+        if (!nodes.whyNoSickDisks().isEmpty()) {
+            out.println("no disk will be slow, fail or be full here: " + nodes.whyNoSickDisks());
         }
         while (summary.rounds() < options.rounds() && System.nanoTime() < deadline && summary.clean()) {
             summary.round();
             try {
                 round();
             } catch (IOException problem) {
-                hosts.explain();
+                nodes.explain();
                 summary.problem(String.valueOf(problem.getMessage()));
             }
         }
-        summary.endedByThemselves = hosts.endedByThemselves();
+        summary.endedByThemselves = nodes.endedByThemselves();
         summary.problems().forEach(out::println);
         return summary;
     }
@@ -113,9 +113,9 @@ final class GroupTorture {
             Thread.sleep(SOONEST_FAULT_MILLIS + random.nextInt(LATER_FAULT_MILLIS));
             GroupFault fault = faults.get(random.nextInt(faults.size()));
             course.append(' ').append(fault);
-            summary.fault(fault, fault.strike(hosts, random));
+            summary.fault(fault, fault.strike(nodes, random));
             Thread.sleep(random.nextInt(4) * GroupPlan.ELECTION.toMillis());
-            hosts.heal(random.nextBoolean());
+            nodes.heal(random.nextBoolean());
         }
         writers.forEach(GroupWriter::askToStop);
         readers.forEach(GroupReader::askToStop);
@@ -140,7 +140,7 @@ final class GroupTorture {
     private List<GroupWriter> startWriters() {
         List<GroupWriter> writers = new ArrayList<>();
         for (int i = 0; i < WRITERS; i++) {
-            writers.add(new GroupWriter(new SplittableRandom(random.nextLong()), hosts, lists.get(i), numbers[i]));
+            writers.add(new GroupWriter(new SplittableRandom(random.nextLong()), nodes, lists.get(i), numbers[i]));
         }
         writers.forEach(GroupWriter::start);
         return writers;
@@ -150,7 +150,7 @@ final class GroupTorture {
         List<ListHistory> all = lists.stream().flatMap(List::stream).toList();
         List<GroupReader> readers = new ArrayList<>();
         for (int i = 0; i < READERS; i++) {
-            readers.add(new GroupReader(new SplittableRandom(random.nextLong()), hosts, all));
+            readers.add(new GroupReader(new SplittableRandom(random.nextLong()), nodes, all));
         }
         readers.forEach(GroupReader::start);
         return readers;
@@ -170,15 +170,15 @@ final class GroupTorture {
     private String awaitService() throws IOException {
         long end = System.nanoTime() + GroupNodeProcesses.PATIENCE.toNanos();
         while (System.nanoTime() < end) {
-            hosts.startThoseThatEnded();
-            Optional<String> leader = hosts.leader();
-            if (leader.isPresent() && hosts.takes(leader.get(), NodeCall.append(PROBE_LIST, probes++, 24))) {
+            nodes.startThoseThatEnded();
+            Optional<String> leader = nodes.leader();
+            if (leader.isPresent() && nodes.takes(leader.get(), NodeCall.append(PROBE_LIST, probes++, 24))) {
                 return leader.get();
             }
             LockSupport.parkNanos(POLL_NANOS);
         }
         throw new IOException("the group has taken no write for " + GroupNodeProcesses.PATIENCE.toSeconds()
-                + " s, though all its hosts are up; their output, with their threads, is in " + plan.directory());
+                + " s, though all its nodes are up; their output, with their threads, is in " + plan.directory());
     }
 
     private void check() throws IOException {
@@ -199,12 +199,12 @@ final class GroupTorture {
     private @Nullable ListModel read(long list) throws IOException {
         long end = System.nanoTime() + GroupNodeProcesses.PATIENCE.toNanos();
         while (System.nanoTime() < end) {
-            String leader = hosts.leader().orElseGet(() -> "");
+            String leader = nodes.leader().orElseGet(() -> "");
             if (leader.isEmpty()) {
                 awaitService();
                 continue;
             }
-            try (NodeLink link = hosts.link(leader)) {
+            try (NodeLink link = nodes.link(leader)) {
                 link.send(NodeCall.read(list));
                 if (link.answer(GroupNodeProcesses.PATIENCE) == Answer.DONE) {
                     return link.list();
@@ -212,44 +212,44 @@ final class GroupTorture {
             }
             awaitService();
         }
-        throw new IOException("hosts that say they lead have refused to read list " + list + " for "
+        throw new IOException("nodes that report that they lead have rejected reads of list " + list + " for "
                 + GroupNodeProcesses.PATIENCE.toSeconds() + " s, though the group takes writes");
     }
 
     private void compareReplicas(boolean last) throws IOException {
         awaitAllAlike();
-        hosts.stop();
+        nodes.stop();
         List<StoreContents> contents = new ArrayList<>();
-        for (String host : hosts.ids()) {
-            contents.add(contents(host));
+        for (String node : nodes.ids()) {
+            contents.add(contents(node));
         }
         for (int i = 1; i < contents.size(); i++) {
             if (!contents.get(i).equals(contents.get(0))) {
-                summary.problem("the replicas of hosts " + hosts.ids().get(0) + " and "
-                        + hosts.ids().get(i) + " differ, though both had caught up");
+                summary.problem("the replicas of nodes " + nodes.ids().get(0) + " and "
+                        + nodes.ids().get(i) + " differ, though both had caught up");
             }
         }
         summary.comparisons++;
         String started =
-                hosts.tryWithoutFiles(hosts.ids().get(random.nextInt(hosts.ids().size())));
+                nodes.tryWithoutFiles(nodes.ids().get(random.nextInt(nodes.ids().size())));
         if (started != null) {
             summary.problem(started);
         }
         if (!last) {
-            hosts.heal(true);
+            nodes.heal(true);
         }
     }
 
     private void awaitAllAlike() throws IOException {
         String leader = awaitService();
-        long reached = hosts.state(leader).map(NodeLink.State::applied).orElse(0L);
+        long reached = nodes.state(leader).map(NodeLink.State::applied).orElse(0L);
         long end = System.nanoTime() + GroupNodeProcesses.PATIENCE.toNanos();
-        for (String host : hosts.ids()) {
-            while (hosts.state(host).map(NodeLink.State::applied).orElse(-1L) < reached) {
-                hosts.startThoseThatEnded();
+        for (String node : nodes.ids()) {
+            while (nodes.state(node).map(NodeLink.State::applied).orElse(-1L) < reached) {
+                nodes.startThoseThatEnded();
                 if (System.nanoTime() > end) {
-                    throw new IOException("host " + host + " has not caught up within "
-                            + GroupNodeProcesses.PATIENCE.toSeconds() + " s; its output is in " + plan.log(host));
+                    throw new IOException("node " + node + " has not caught up within "
+                            + GroupNodeProcesses.PATIENCE.toSeconds() + " s; its output is in " + plan.log(node));
                 }
                 LockSupport.parkNanos(POLL_NANOS);
             }
@@ -257,11 +257,11 @@ final class GroupTorture {
     }
 
     /** Verifies a replica, and reads a copy of it, because opening the replica could change it. */
-    private StoreContents contents(String host) throws IOException {
-        VerifyReport report = DurableListStore.verify(plan.store(host), VerifyReport.Progress.NONE);
-        report.faults().forEach(fault -> summary.problem("the replica of host " + host + ": " + fault));
+    private StoreContents contents(String node) throws IOException {
+        VerifyReport report = DurableListStore.verify(plan.store(node), VerifyReport.Progress.NONE);
+        report.faults().forEach(fault -> summary.problem("the replica of node " + node + ": " + fault));
         Path copy = plan.directory().resolve("copy");
-        Directories.copy(plan.store(host), copy);
+        Directories.copy(plan.store(node), copy);
         try (DurableListStore store = DurableListStore.open(GroupPlan.storeConfig(copy))) {
             return StoreContents.of(store);
         } finally {

@@ -27,8 +27,8 @@ final class GroupWriter extends GroupClient {
     private long acknowledged;
     private long unknown;
 
-    GroupWriter(SplittableRandom random, GroupNodeProcesses hosts, List<ListHistory> lists, long firstNumber) {
-        super("writer", random, hosts, lists);
+    GroupWriter(SplittableRandom random, GroupNodeProcesses nodes, List<ListHistory> lists, long firstNumber) {
+        super("writer", random, nodes, lists);
         this.awake = new ArrayList<>(lists);
         this.number = firstNumber;
     }
@@ -58,7 +58,7 @@ final class GroupWriter extends GroupClient {
             if (list.isVague()) {
                 awake.remove(list);
             } else if (!change(list, next(list))) {
-                leader = anyHost();
+                leader = anyNode();
                 hear();
                 LockSupport.parkNanos(PAUSE_NANOS);
             }

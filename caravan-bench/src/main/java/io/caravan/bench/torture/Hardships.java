@@ -55,7 +55,7 @@ final class Hardships {
         session.pause();
         Thread.sleep(random.nextLong(LONGEST_PAUSE_MILLIS));
         session.resume();
-        awaitGoingOn(session, report, "after SIGSTOP and SIGCONT");
+        awaitProgress(session, report, "after SIGSTOP and SIGCONT");
         report.suffered(RoundReport.Trial.PAUSED);
     }
 
@@ -63,13 +63,13 @@ final class Hardships {
             throws IOException, InterruptedException {
         String words = subject.intrude(shift);
         if (!words.contains("already open in process")) {
-            report.problem("a second process was not refused because the store is already open; it reported: " + words);
+            report.problem("a second process did not fail because the store is already open; it reported: " + words);
         }
-        awaitGoingOn(session, report, "after a second process tried to open the store");
+        awaitProgress(session, report, "after a second process tried to open the store");
         report.suffered(RoundReport.Trial.SECOND_PROCESS_REFUSED);
     }
 
-    private void awaitGoingOn(Session session, RoundReport report, String when) throws InterruptedException {
+    private void awaitProgress(Session session, RoundReport report, String when) throws InterruptedException {
         awaitMore(session.ledger()::acknowledgedCount, report, "nothing was acknowledged " + when);
     }
 
@@ -79,7 +79,7 @@ final class Hardships {
         Ledger ledger = session.ledger();
         long refusals = ledger.refusals.get();
         disk.fill();
-        await(() -> ledger.refusals.get() > refusals, report, "nothing was refused while the disk was full");
+        await(() -> ledger.refusals.get() > refusals, report, "no write was rejected while the disk was full");
         await(
                 () -> ledger.releasesWithoutSpace.get() > 0,
                 report,

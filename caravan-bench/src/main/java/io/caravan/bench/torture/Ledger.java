@@ -200,9 +200,7 @@ final class Ledger {
         @Nullable
         String tell(Intent intent, long answer) {
             answered = told.size() + 1;
-            return told.put(intent.number(), answer) == null
-                    ? null
-                    : Intent.name(intent.number()) + " was answered twice";
+            return told.put(intent.number(), answer) == null ? null : Intent.name(intent.number()) + " got two replies";
         }
 
         /**

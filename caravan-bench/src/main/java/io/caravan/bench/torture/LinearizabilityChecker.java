@@ -29,7 +29,7 @@ final class LinearizabilityChecker {
     }
 
     /** A read: the contents shown, or null for a missing list, and the node that replied. */
-    record Read(long began, long ended, @Nullable ListModel seen, String host) {
+    record Read(long began, long ended, @Nullable ListModel seen, String node) {
         private Look look() {
             return Look.at(seen);
         }
@@ -202,12 +202,13 @@ final class LinearizabilityChecker {
 
     private String story(Event event, Set<State> possible) {
         if (event.kind() != Kind.ENDED) {
-            return "list " + list + ": " + changes.get(event.which()) + " is not explained by the changes before it and"
-                    + " what reads showed";
+            return "list " + list + ": " + changes.get(event.which())
+                    + " does not follow from the earlier changes and the results of reads";
         }
         Read read = reads.get(event.which());
-        StringBuilder story = new StringBuilder("list " + list + " was shown to a strict read at host " + read.host()
-                + " as " + read.look() + ", which it was at no moment between the read's beginning and its end"
+        StringBuilder story = new StringBuilder("list " + list + ": a linearizable read at node " + read.node()
+                + " returned " + read.look()
+                + ", which was its state at no moment between the beginning and the end of the read"
                 + " ("
                 + (read.ended() - read.began()) / 1000 + " us); it was one of");
         possible.stream()
@@ -226,7 +227,7 @@ final class LinearizabilityChecker {
                         .append(
                                 change.acknowledged()
                                         ? "acknowledged " + (change.answered() - read.began()) / 1000 + " us after"
-                                        : "of unknown fate");
+                                        : "with an unknown outcome");
             }
         }
         return story.toString();

@@ -59,7 +59,7 @@ final class ReadingClient implements ServerSession.Clients {
         int known = lists.count();
         int held = ledger.found.lists().size();
         if (!documents.find()) {
-            ledger.problem("INFO lacks the number of documents");
+            ledger.problem("INFO does not contain the number of documents");
         } else if (Long.parseLong(documents.group(1)) > known || Long.parseLong(documents.group(1)) < held) {
             ledger.problem("INFO reports " + documents.group(1) + " documents, but " + held + " hold values, and only "
                     + known + " were ever written");
@@ -78,7 +78,7 @@ final class ReadingClient implements ServerSession.Clients {
     private static List<byte[]> values(Reply reply) throws IOException {
         List<byte[]> values = reply.values();
         if (values == null) {
-            throw new IOException("while the contents were read, the server answered: " + reply.words());
+            throw new IOException("while the contents were read, the server replied: " + reply.words());
         }
         return values;
     }

@@ -56,7 +56,7 @@ final class RespReads {
     private void checkRange(long id, long first, long last, Reply reply) {
         ListModel should = worker.from(model -> RespModel.range(model.list(id), first, last));
         ListModel is = list(reply);
-        String difference = is == null ? "was answered " + reply.words() : should.difference(is);
+        String difference = is == null ? "got the reply " + reply.words() : should.difference(is);
         checked("LRANGE " + first + " " + last + " of list " + id, difference);
     }
 
@@ -71,13 +71,13 @@ final class RespReads {
 
     private void checkNumber(String what, int should, Reply reply) {
         boolean right = Integer.toString(should).equals(reply.text());
-        checked(what, right ? null : "should be " + should + ", was answered " + reply.words());
+        checked(what, right ? null : "should be " + should + ", got the reply " + reply.words());
     }
 
     private void checked(String what, @Nullable String difference) {
         worker.ledger().reads.incrementAndGet();
         if (difference != null) {
-            worker.problem("read something else than it had written: " + what + " " + difference);
+            worker.problem("read a value that it had not written: " + what + " " + difference);
         }
     }
 
@@ -92,7 +92,7 @@ final class RespReads {
     private void saw(long id, int answered, Reply reply) {
         ListModel seen = list(reply);
         if (seen == null) {
-            worker.problem("LRANGE of list " + id + " was answered " + reply.words());
+            worker.problem("LRANGE of list " + id + " got the reply " + reply.words());
             return;
         }
         String words = "connection " + index + " saw " + seen.count() + " values, the last: " + seen.last();

@@ -128,7 +128,7 @@ final class RespWorker {
         if (error != null && error.startsWith(NO_SPACE)) {
             ledger.refusedForSpace(intent, error);
         } else if (error != null || reply.text() == null) {
-            problem("requested " + intent + " and was answered " + reply.words());
+            problem("requested " + intent + " and got the reply " + reply.words());
         } else {
             synchronized (model) {
                 model.apply(intent);
@@ -208,7 +208,7 @@ final class RespWorker {
         long deadline = System.nanoTime() + patience.toNanos();
         while (ahead > 1) {
             if (System.nanoTime() > deadline) {
-                throw new IOException(name + " had no answer within " + patience.toSeconds() + " s");
+                throw new IOException(name + " got no reply within " + patience.toSeconds() + " s");
             }
             wait(patience.toMillis());
         }

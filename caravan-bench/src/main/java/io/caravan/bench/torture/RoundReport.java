@@ -104,7 +104,7 @@ final class RoundReport {
                         ? ""
                         : String.format(
                                 Locale.ROOT,
-                                ", %,d refused (%,d trims and deletes)",
+                                ", %,d rejected (%,d trims and deletes)",
                                 counts.refused(),
                                 counts.refusedReleases()),
                 fate,

@@ -69,7 +69,7 @@ final class ServerSession extends Session {
         List<MatchResult> replayed =
                 REPLAYED.matcher(process.output()).results().toList();
         if (replayed.isEmpty()) {
-            ledger().problem("the server's log lacks the number of replayed frames, which must be checked");
+            ledger().problem("the log of the server does not contain the number of replayed frames");
             return Ledger.UNKNOWN;
         }
         return replayed.stream()

@@ -172,7 +172,7 @@ final class Torture {
             Verdict verdict = checker.check(model, work, told.found);
             if (report.fate == RoundReport.Fate.CLOSED && verdict.kept() > 0) {
                 report.problem(
-                        verdict.kept() + " changes took effect without an answer, though the store was closed cleanly");
+                        verdict.kept() + " changes took effect without a reply, although the store was closed cleanly");
             }
             report.checked(verdict, told.openNanos, told.found);
         }

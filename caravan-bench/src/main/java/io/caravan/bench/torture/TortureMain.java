@@ -37,15 +37,16 @@ import picocli.CommandLine.Option;
             "Repeatedly kills a working store with SIGKILL, and checks each time that every acknowledged change is"
                     + " there, in order, with the right bytes, and nothing that was never sent.",
             "",
-            "A child process works on the store, and this one keeps the record. The child is killed while it works,"
-                    + " starts or recovers, or is told to close (a server by SIGTERM, under load). Before that it"
-                    + " may be suspended for a while (SIGSTOP), or a second process may try to open the store, which"
-                    + " must be refused. Then the contents of the store are read and compared with the record, and"
+            "A child process works on the store, and this process records the acknowledged changes. The child is killed"
+                    + " while it works, starts, or recovers, or is shut down (a server by SIGTERM, under load). Before"
+                    + " that, the child may be suspended (SIGSTOP), or a second process may try to open the store,"
+                    + " which must fail. Then the contents of the store are read and compared with the record, and"
                     + " the store is verified.",
             "",
-            "Prints a line for each round and a summary (a server's time to reopen includes its whole start). At the"
-                    + " first failure it prints the details, keeps the directory and exits with 1. The seed"
-                    + " determines what each thread does and when the kill comes, but not how threads interleave."
+            "Prints a line for each round and a summary (the time in which a server reopens includes its whole start)."
+                    + " At the first failure, prints the details, keeps the directory, and exits with status 1. The"
+                    + " seed determines the operations of each thread and the moment of the kill, but not how threads"
+                    + " interleave."
         },
         footer = {
             "",
@@ -53,10 +54,10 @@ import picocli.CommandLine.Option;
             "  torture --rounds 200 --seed 7 --dir /mnt/disk/torture",
             "                              an embedded store, 200 rounds, on the disk at /mnt/disk",
             "  torture --server            a server, 20 rounds",
-            "  torture --server --shards 4 a server whose store has four groups",
+            "  torture --server --shards 4 a server whose store has four shards",
             "  torture --server --hours 8  an overnight soak test",
             "  torture --cluster --rounds 10",
-            "                              three hosts that keep one store, 10 rounds, a few minutes",
+            "                              three nodes with replicas of one store, 10 rounds, a few minutes",
             "  torture --full-disk --hours 0.25",
             "                              a store whose disk fills up, for a quarter of an hour",
             "  torture --simulate --cuts 1000000",
@@ -84,37 +85,37 @@ public final class TortureMain implements Callable<Integer> {
         @Option(
                 names = "--shards",
                 paramLabel = "N",
-                description = "groups of the server's store; default ${DEFAULT-VALUE}")
-        private int groups = 1;
+                description = "number of shards of the server; default ${DEFAULT-VALUE}")
+        private int shards = 1;
 
         @Option(
                 names = "--simulate",
                 description = {
-                    "a simulation without processes: the real engine on an in-memory disk that loses, keeps,"
-                            + " reorders and tears unforced writes, with injected faults and power cuts between any"
-                            + " two I/O calls, even during recovery. Thousands of cuts a second; a failing seed is"
-                            + " reproducible and comes with its full history"
+                    "a simulation without processes: the real engine on an in-memory disk that loses, keeps, reorders,"
+                            + " and tears writes that were not fsynced, with injected faults and power cuts between any"
+                            + " two I/O calls, even during recovery. Thousands of cuts per second; a failing seed is"
+                            + " reproducible, and is printed with its full history"
                 })
         private boolean simulate;
 
         @Option(
                 names = "--cluster",
                 description = {
-                    "a group of three hosts that keep one store, each in its own process: the leader, followers, two"
-                            + " or all are killed, suspended or cut off, and come back; the disks of one or two are"
-                            + " slow, fail or are full for a while, which needs a C compiler (cc) and is left out"
-                            + " without"
+                    "a Raft group of three nodes, each in its own process: the leader, followers, two nodes, or all"
+                            + " nodes are killed, suspended, or disconnected, and return; the disks of one or two nodes"
+                            + " are slow, fail, or are full for a while, which needs a C compiler (cc), and is omitted"
+                            + " without one"
                 })
         private boolean cluster;
 
         @Option(
                 names = "--full-disk",
                 description = {
-                    "keep the store on a small file system that is filled up in most rounds: appends must be refused"
-                            + " with a clear message and everything else must continue, even after a kill and a"
-                            + " restart, and appends must resume when space returns. Needs root to mount the file"
-                            + " system (and unmounts it at the end); where that is impossible, the run is skipped"
-                            + " and the reason printed"
+                    "put the store on a small file system that is filled in most rounds: appends must be rejected with"
+                            + " a clear message, everything else must continue, even after a kill and a restart, and"
+                            + " appends must resume when there is space again. Needs root to mount the file system (and"
+                            + " unmounts it at the end); if that is impossible, the run is skipped and the reason is"
+                            + " printed"
                 })
         private boolean fullDisk;
 
@@ -270,7 +271,7 @@ public final class TortureMain implements Callable<Integer> {
 
     private Subject subject(TortureOptions options) throws IOException {
         return target.server
-                ? new ServerSubject(options, target.groups, ServerProcess.MAIN)
+                ? new ServerSubject(options, target.shards, ServerProcess.MAIN)
                 : new EmbeddedSubject(options, TortureChild.class.getName());
     }
 
@@ -286,8 +287,8 @@ public final class TortureMain implements Callable<Integer> {
                 target.volumes == 0 || target.fullDisk && !target.server,
                 "--volumes requires --full-disk, without --server");
         evidence.check(target.volumes >= 0, "--volumes must not be negative");
-        evidence.check(target.groups == 1 || target.server, "--shards requires --server");
-        evidence.check(target.groups >= 1 && target.groups <= Shards.MAX_SHARDS, "--shards must be from 1 to 16");
+        evidence.check(target.shards == 1 || target.server, "--shards requires --server");
+        evidence.check(target.shards >= 1 && target.shards <= Shards.MAX_SHARDS, "--shards must be from 1 to 16");
         evidence.check(course.cuts == null || target.simulate, "--cuts requires --simulate");
         evidence.check(course.cuts() >= 1, "--cuts must be 1 or more");
         evidence.check(course.rounds == null || course.hours == null, "--rounds and --hours exclude each other");
@@ -315,7 +316,7 @@ public final class TortureMain implements Callable<Integer> {
             Simulator.Report report = Simulator.run(seed, cuts, time, threads, done -> {
                 synchronized (progress) {
                     progress.show(() ->
-                            done + " cuts, " + Math.round(done / ((System.nanoTime() - start) / 1e9)) + " a second");
+                            done + " cuts, " + Math.round(done / ((System.nanoTime() - start) / 1e9)) + " per second");
                 }
             });
             progress.clear();
@@ -325,7 +326,7 @@ public final class TortureMain implements Callable<Integer> {
             }
             out.printf(
                     Locale.ROOT,
-                    "%,d cuts in %,d simulations (seeds %d to %d), %,.0f a second; %s%n",
+                    "%,d cuts in %,d simulations (seeds %d to %d), %,.0f per second; %s%n",
                     report.cuts(),
                     report.simulations(),
                     seed,

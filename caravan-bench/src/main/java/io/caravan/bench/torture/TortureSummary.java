@@ -41,7 +41,7 @@ final class TortureSummary extends Summary {
         return String.format(
                 Locale.ROOT,
                 "%d rounds %s, with %s, recovery killed %d times%n"
-                        + "%,d operations acknowledged, %,d more found in flight, %,d refused for lack of space (%,d"
+                        + "%,d operations acknowledged, %,d more found in flight, %,d rejected for lack of space (%,d"
                         + " trims and deletes); %,d reads checked; longest reopen %,.1f ms%n%s",
                 rounds(),
                 fates,

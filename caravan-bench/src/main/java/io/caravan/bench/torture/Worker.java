@@ -133,9 +133,10 @@ final class Worker extends Thread {
             return;
         }
         if (refused != (model.apply(intent) == StoreModel.REFUSED)) {
-            reporter.problem(
-                    (refused ? "refused, though its expectation holds: " : "accepted, though it does not hold: ")
-                            + intent);
+            reporter.problem((refused
+                            ? "rejected, although its expectation holds: "
+                            : "accepted, although its expectation does not hold: ")
+                    + intent);
         }
     }
 

@@ -1,12 +1,13 @@
 /*
- * A sick disk, without root: loaded into a process by LD_PRELOAD, it makes what the process does to files below one
- * directory slow, or fail as the system would have it fail. What is well passes through.
+ * Simulates a faulty disk without root permissions. LD_PRELOAD loads this library into a process. It delays the fsyncs
+ * of files below one directory, or makes calls for these files fail with the error that the system would return. All
+ * other calls are passed on unchanged.
  *
  *   CARAVAN_DISK        the directory
- *   CARAVAN_DISK_STATE  a file of two 32-bit numbers, in the machine's order, that may change at any time:
- *                       what ails the disk, and how many milliseconds a force takes longer
+ *   CARAVAN_DISK_STATE  a file with two 32-bit numbers in the byte order of the machine, which may change at any time:
+ *                       the fault, and the delay of each fsync in milliseconds
  *
- * Reads never fail: the system has in memory what was read or written lately, whatever its disk does.
+ * Reads never fail, because the page cache contains data that was read or written recently.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,12 +26,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* As GroupDisks.Ailment has them. */
-enum { WELL, FAILS, FAILS_FORCES, FULL };
+/* In the order of GroupDisks.Ailment. */
+enum { WELL, FAILS, FAILS_FSYNCS, FULL };
 
 struct state {
   volatile int32_t ails;
-  volatile int32_t force_millis;
+  volatile int32_t fsync_millis;
 };
 
 static const struct state well;
@@ -48,7 +49,7 @@ __attribute__((constructor)) static void begin(void) {
   state = mapped;
 }
 
-static int is_sick(void) { return state->ails != WELL || state->force_millis > 0; }
+static int is_sick(void) { return state->ails != WELL || state->fsync_millis > 0; }
 
 static int is_below(const char *path) {
   size_t length = strlen(disk);
@@ -64,7 +65,7 @@ static int is_on_disk(int fd) {
   return is_below(path);
 }
 
-/* Whether bytes at this position have a place on the disk: they are in the file, and not in a hole of it. */
+/* Whether space on the disk is allocated for bytes at this position: they are in the file, and not in a hole. */
 static int has_place(int fd, off_t position, size_t bytes) {
   struct stat file;
   if (fstat(fd, &file) != 0 || position + (off_t) bytes > file.st_size) return 0;
@@ -74,7 +75,7 @@ static int has_place(int fd, off_t position, size_t bytes) {
   return hole >= position + (off_t) bytes;
 }
 
-/* Returns the error that a write gives, or 0. */
+/* Returns the error for a write, or 0. */
 static int write_error(int fd, off_t position, size_t bytes) {
   if (!is_sick() || bytes == 0 || !is_on_disk(fd)) return 0;
   if (state->ails == FAILS) return EIO;
@@ -82,7 +83,7 @@ static int write_error(int fd, off_t position, size_t bytes) {
   return 0;
 }
 
-/* The error that a change of the directory gives, or 0. */
+/* Returns the error for a change of the directory, or 0. */
 static int change_error(const char *path) {
   return state->ails == FAILS && is_below(path) ? EIO : 0;
 }
@@ -107,21 +108,21 @@ ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t position) {
   return REAL(pwrite64)(fd, bytes, count, position);
 }
 
-static int force_error(int fd) {
+static int fsync_error(int fd) {
   if (!is_sick() || !is_on_disk(fd)) return 0;
-  int32_t millis = state->force_millis;
+  int32_t millis = state->fsync_millis;
   struct timespec time = {millis / 1000, millis % 1000 * 1000000L};
   while (nanosleep(&time, &time) != 0 && errno == EINTR) {}
-  return state->ails == FAILS || state->ails == FAILS_FORCES ? EIO : 0;
+  return state->ails == FAILS || state->ails == FAILS_FSYNCS ? EIO : 0;
 }
 
 int fdatasync(int fd) {
-  FAIL_IF(force_error(fd));
+  FAIL_IF(fsync_error(fd));
   return REAL(fdatasync)(fd);
 }
 
 int fsync(int fd) {
-  FAIL_IF(force_error(fd));
+  FAIL_IF(fsync_error(fd));
   return REAL(fsync)(fd);
 }
 
@@ -166,7 +167,7 @@ int unlink(const char *path) {
   return REAL(unlink)(path);
 }
 
-/* A full disk says so. */
+/* Reports no free space if the disk is full. */
 int statvfs64(const char *path, struct statvfs64 *space) {
   int result = REAL(statvfs64)(path, space);
   if (result == 0 && state->ails == FULL && is_below(path)) space->f_bfree = space->f_bavail = 0;

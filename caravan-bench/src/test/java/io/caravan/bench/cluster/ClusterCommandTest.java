@@ -27,23 +27,23 @@ class ClusterCommandTest {
             if (row.path("system").asText().startsWith("Caravan")) {
                 measured.add(row.path("workload").asText() + ": "
                         + row.path("system").asText());
-                assertThat(row.path("durability").asText()).contains("forced");
+                assertThat(row.path("durability").asText()).contains("fsynced");
             }
             for (JsonNode figure : row.path("figures")) {
                 assertThat(figure.path("median").asDouble()).as("%s", row).isPositive();
             }
         }
         for (String workload : List.of("RPUSH, P1", "RPUSH, P16", "RPUSH, P64", "RPUSH, one writer")) {
-            assertThat(measured).contains(workload + ": Caravan, three hosts", workload + ": Caravan, one host alone");
+            assertThat(measured).contains(workload + ": Caravan, three nodes", workload + ": Caravan, one node alone");
         }
         assertThat(measured)
                 .contains(
-                        "RPUSH after kill -9 of the leader: Caravan, three hosts",
-                        "behind by 8 MB, hears the Raft log: Caravan, three hosts",
-                        "behind by 8 MB, is sent files: Caravan, three hosts");
+                        "RPUSH after kill -9 of the leader: Caravan, three nodes",
+                        "behind by 8 MB, replays the Raft log: Caravan, three nodes",
+                        "behind by 8 MB, receives a snapshot: Caravan, three nodes");
         assertThat(directory.resolve("out/cluster.md"))
                 .content()
-                .contains("by hand", "write and force of 4 KiB", "copied twice");
+                .contains("by hand", "write and fsync of 4 KiB", "copied twice");
     }
 
     @Test
@@ -52,7 +52,7 @@ class ClusterCommandTest {
     }
 
     @Test
-    void refusesAHostThatHasMissedNothing() {
+    void refusesANodeThatHasMissedNothing() {
         assertThat(Main.run("cluster", "--rejoin", "0")).isEqualTo(2);
     }
 }

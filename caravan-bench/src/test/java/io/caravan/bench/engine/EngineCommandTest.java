@@ -47,8 +47,8 @@ class EngineCommandTest {
         SuiteRun.assertPictures(
                 directory,
                 "engine",
-                "appends-forced",
-                "appends-not-forced",
+                "appends-fsynced",
+                "appends-not-fsynced",
                 "one-writer",
                 "many-writers",
                 "list-reads",
@@ -91,17 +91,17 @@ class EngineCommandTest {
             rows.add("64 writers that wait for each: " + peer + ", synced, shared by all that wait");
         }
         for (String workload : List.of(few, many)) {
-            rows.add(workload + "by hand, forced");
+            rows.add(workload + "by hand, fsynced");
             rows.add(workload + "the machine, values copied in memory, nothing stored");
         }
-        rows.add("one writer that waits for each: the machine, write and force of 4 KiB, forced");
-        rows.add("64 writers that wait for each: the machine, forces, forced");
+        rows.add("one writer that waits for each: the machine, write and fsync of 4 KiB, fsynced");
+        rows.add("64 writers that wait for each: the machine, fsyncs, fsynced");
         rows.add("64 writers that wait for each: the machine, wake-ups, nothing stored");
         addReads(rows);
         for (int kib : new int[] {4, 16, 64, 256}) {
             rows.add("values of " + kib + " KiB: Caravan, SYNC");
             rows.add("values of " + kib + " KiB: Caravan, size found, SYNC");
-            rows.add("values of " + kib + " KiB: the machine, forces of that size, forced");
+            rows.add("values of " + kib + " KiB: the machine, fsyncs of that size, fsynced");
         }
         return rows;
     }

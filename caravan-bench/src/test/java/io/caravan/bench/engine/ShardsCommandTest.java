@@ -16,15 +16,15 @@ class ShardsCommandTest {
 
     @Test
     void measuresStoresAndTheDisk() throws IOException {
-        JsonNode rows = SuiteRun.quickly("groups", out);
-        String workload = "64 writers that wait for each, by groups";
+        JsonNode rows = SuiteRun.quickly("shards", out);
+        String workload = "64 writers that wait for each, by shards";
         assertThat(rows).hasSize(6);
-        assertThat(SuiteRun.value(rows, workload, "Caravan, 1 group", "SYNC", "appends/s"))
+        assertThat(SuiteRun.value(rows, workload, "Caravan, 1 shard", "SYNC", "appends/s"))
                 .isPositive();
-        assertThat(SuiteRun.value(rows, workload, "Caravan, 4 groups", "SYNC", "forces/s"))
+        assertThat(SuiteRun.value(rows, workload, "Caravan, 4 shards", "SYNC", "fsyncs/s"))
                 .isPositive();
-        assertThat(SuiteRun.value(rows, workload, "the machine, 4 files", "forced", "forces/s"))
+        assertThat(SuiteRun.value(rows, workload, "the machine, 4 files", "fsynced", "fsyncs/s"))
                 .isPositive();
-        SuiteRun.assertPictures(out, "groups", "groups");
+        SuiteRun.assertPictures(out, "shards", "shards");
     }
 }

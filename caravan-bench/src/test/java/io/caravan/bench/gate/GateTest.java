@@ -31,13 +31,13 @@ class GateTest {
         BUSY_APPENDS(
                 Ratio.APPEND_CPU,
                 new SourceEdit("engine/ListChanges", "        writes.appendedBytes += length;\n", """
-                                writes.appendedBytes += length;
-                                for (int i = 0; i < 1_000; i++) {
-                                    Thread.onSpinWait();
-                                }
-                        """)),
-        A_SECOND_FORCE(
-                Ratio.FORCES_PER_FLUSH,
+                            writes.appendedBytes += length;
+                            for (int i = 0; i < 1_000; i++) {
+                                Thread.onSpinWait();
+                            }
+                    """)),
+        A_SECOND_FSYNC(
+                Ratio.FSYNCS_PER_FLUSH,
                 new SourceEdit(
                         "wal/LogWriter",
                         "segments.file(segment).force();",

@@ -29,14 +29,14 @@ class ServiceCommandTest {
         }
         assertThat(rows)
                 .contains(
-                        "write and force of 4 KiB | the machine",
-                        "RPUSH, 500 a second to an echo in the client | the machine",
-                        "RPUSH, 500 a second, whole run | Caravan",
-                        "RPUSH, 500 a second, whole run | Redis, appendfsync always",
-                        "RPUSH, 500 a second, whole run | Redis, appendfsync everysec",
+                        "write and fsync of 4 KiB | the machine",
+                        "RPUSH, 500 per second to an echo in the client | the machine",
+                        "RPUSH, 500 per second, whole run | Caravan",
+                        "RPUSH, 500 per second, whole run | Redis, appendfsync always",
+                        "RPUSH, 500 per second, whole run | Redis, appendfsync everysec",
                         "RPUSH, second 1 | Caravan",
-                        "POST, 500 a second, whole run | Caravan",
-                        "POST, 500 a second, whole run | reference server 0.3.7",
+                        "POST, 500 per second, whole run | Caravan",
+                        "POST, 500 per second, whole run | reference server 0.3.7",
                         "POST, second 1 | Caravan");
         for (String picture : List.of("waits", "distribution", "answers")) {
             SuiteRun.assertPictures(directory, "service", "resp-" + picture, "http-" + picture);

@@ -92,12 +92,13 @@ class CheckerTest {
     @Test
     void nothingMayBeRefusedWhereThereIsSpace() {
         ledger.refusedForSpace(SECOND, "no space");
-        assertThat(problems(false, FIRST)).anyMatch(problem -> problem.contains("though there is enough"));
+        assertThat(problems(false, FIRST)).anyMatch(problem -> problem.contains("although there is enough"));
     }
 
     @Test
     void aWrongAnswerIsAProblem() {
         ledger.acknowledged(SECOND, 5);
-        assertThat(problems(false, FIRST, SECOND)).anyMatch(problem -> problem.contains("was answered 5 instead of 2"));
+        assertThat(problems(false, FIRST, SECOND))
+                .anyMatch(problem -> problem.contains("got the result 5 instead of 2"));
     }
 }

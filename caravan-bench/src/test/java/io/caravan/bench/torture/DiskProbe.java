@@ -29,7 +29,7 @@ final class DiskProbe {
             tell("write over", () -> file.write(ByteBuffer.allocate(100), 0));
             tell("write behind", () -> file.write(ByteBuffer.allocate(100), OLD_BYTES - 50));
             tell("append", () -> file.position(OLD_BYTES).write(ByteBuffer.allocate(100)));
-            tell("force", () -> file.force(false));
+            tell("fsync", () -> file.force(false));
         }
         tell("rename", () -> Files.move(old, folder.resolve("renamed"), StandardCopyOption.ATOMIC_MOVE));
         tell("space", () -> {

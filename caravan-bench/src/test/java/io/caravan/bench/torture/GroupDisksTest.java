@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The results of file operations on a disk with injected faults. */
 class GroupDisksTest {
-    private static final String HOST = "a";
+    private static final String NODE = "a";
 
     @TempDir
     private Path directory;
@@ -22,35 +22,35 @@ class GroupDisksTest {
     @Test
     void aDiskThatIsWellIsAsEver() throws IOException {
         assertThat(probe(Ailment.NONE, 0))
-                .contains("create: fine", "write over: fine", "append: fine", "force: fine", "rename: fine")
+                .contains("create: fine", "write over: fine", "append: fine", "fsync: fine", "rename: fine")
                 .contains("space: fine", "read: fine", "elsewhere: fine");
     }
 
     @Test
-    void aSlowDiskTakesItsTimeForForces() throws IOException {
-        assertThat(probe(Ailment.NONE, 400)).contains("write over: fine", "force: fine, slowly", "elsewhere: fine");
+    void aSlowDiskTakesItsTimeForFsyncs() throws IOException {
+        assertThat(probe(Ailment.NONE, 400)).contains("write over: fine", "fsync: fine, slowly", "elsewhere: fine");
     }
 
     @Test
     void aFailingDiskFailsWhatChangesIt() throws IOException {
         String error = ": Input/output error";
         assertThat(probe(Ailment.FAILS, 0))
-                .contains("create" + error, "write over" + error, "append" + error, "force" + error, "rename" + error)
+                .contains("create" + error, "write over" + error, "append" + error, "fsync" + error, "rename" + error)
                 .contains("read: fine", "elsewhere: fine");
     }
 
     @Test
     void aDiskMayFailForcesAlone() throws IOException {
-        assertThat(probe(Ailment.FAILS_FORCES, 0))
+        assertThat(probe(Ailment.FAILS_FSYNCS, 0))
                 .contains(
-                        "create: fine", "append: fine", "force: Input/output error", "rename: fine", "elsewhere: fine");
+                        "create: fine", "append: fine", "fsync: Input/output error", "rename: fine", "elsewhere: fine");
     }
 
     @Test
     void aFullDiskTakesNothingNew() throws IOException {
         String error = ": No space left on device";
         assertThat(probe(Ailment.FULL, 0))
-                .contains("create" + error, "write over: fine", "write behind" + error, "append" + error, "force: fine")
+                .contains("create" + error, "write over: fine", "write behind" + error, "append" + error, "fsync: fine")
                 .contains("rename: fine", "space: none", "read: fine", "elsewhere: fine");
     }
 
@@ -58,13 +58,13 @@ class GroupDisksTest {
         GroupPlan plan = GroupPlan.make(directory.resolve("group"));
         GroupDisks disks = new GroupDisks(plan);
         assumeThat(disks.whyNone()).isEmpty();
-        Files.write(plan.folder(HOST).resolve("old"), new byte[DiskProbe.OLD_BYTES]);
-        Files.write(plan.folder(HOST).resolve("kept"), new byte[DiskProbe.OLD_BYTES]);
-        disks.ail(HOST, ailment, forceMillis);
+        Files.write(plan.folder(NODE).resolve("old"), new byte[DiskProbe.OLD_BYTES]);
+        Files.write(plan.folder(NODE).resolve("kept"), new byte[DiskProbe.OLD_BYTES]);
+        disks.ail(NODE, ailment, forceMillis);
         try (ChildJvm child = ChildJvm.start(
                 DiskProbe.class.getName(),
-                List.of(plan.folder(HOST).toString()),
-                disks.environment(HOST),
+                List.of(plan.folder(NODE).toString()),
+                disks.environment(NODE),
                 directory.resolve("probe.log"))) {
             assertThat(child.awaitExit()).isZero();
             return child.output().lines().toList();

@@ -50,13 +50,13 @@ class GroupTortureTest {
     @Test
     @Tag("thorough")
     void acknowledgingBeforeTheGroupHasCommittedIsCaught() throws IOException, InterruptedException {
-        assertCaught(torture(LyingHost.AnswersEarly.class, LEADERS, MANY_ROUNDS));
+        assertCaught(torture(LyingNode.AnswersEarly.class, LEADERS, MANY_ROUNDS));
     }
 
     @Test
     @Tag("thorough")
     void aLeaderThatGoesOnAfterItWasReplacedIsCaught() throws IOException, InterruptedException {
-        assertCaught(torture(LyingHost.GoesOn.class, LEADERS, MANY_ROUNDS));
+        assertCaught(torture(LyingNode.GoesOn.class, LEADERS, MANY_ROUNDS));
     }
 
     /** Checks that the harness found a problem. A faulty group may lose writes, have different replicas, or hang. */
@@ -66,10 +66,10 @@ class GroupTortureTest {
                 + summary.problems().get(0).lines().findFirst().orElseThrow());
     }
 
-    private GroupSummary torture(Class<?> host, List<GroupFault> faults, int rounds)
+    private GroupSummary torture(Class<?> node, List<GroupFault> faults, int rounds)
             throws IOException, InterruptedException {
         TortureOptions options =
                 new TortureOptions(rounds, Duration.ofMinutes(8), SEED, directory.resolve("group"), 1, 4, 32, null);
-        return GroupTorture.run(host.getName(), options, faults, System.out);
+        return GroupTorture.run(node.getName(), options, faults, System.out);
     }
 }

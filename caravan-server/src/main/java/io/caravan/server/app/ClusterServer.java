@@ -255,7 +255,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     /** Logs once when the leader no longer receives responses from a node, and once when it does again. */
     private void logSilence() {
         for (Progress progress : cluster.progress()) {
-            String host = progress.host().id();
+            String host = progress.node().id();
             boolean nothing = Cluster.isSilent(progress);
             if (nothing && silent.add(host)) {
                 LOG.warn("node {} has not responded for {} s", host, Cluster.SILENCE.toSeconds());

@@ -3,7 +3,7 @@ package io.caravan.server.cluster;
 import io.caravan.cluster.GroupConfig;
 import io.caravan.cluster.GroupMember;
 import io.caravan.cluster.GroupMember.Progress;
-import io.caravan.cluster.Host;
+import io.caravan.cluster.Node;
 import io.caravan.server.config.HostPort;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
@@ -132,7 +132,7 @@ public final class Cluster {
      */
     public List<ClusterNode> hosts() {
         GroupMember here = member;
-        List<Host> known = here == null ? List.of() : here.hosts();
+        List<Node> known = here == null ? List.of() : here.nodes();
         return known.isEmpty() ? group.hosts() : group.described(known);
     }
 
@@ -229,7 +229,7 @@ public final class Cluster {
     /** Returns the progress of a node, if this node knows it. */
     public Optional<Progress> progress(ClusterNode host) {
         return progress().stream()
-                .filter(each -> each.host().id().equals(host.id()))
+                .filter(each -> each.node().id().equals(host.id()))
                 .findFirst();
     }
 
@@ -337,7 +337,7 @@ public final class Cluster {
     /** Describes the membership change that this node, the leader, is making; empty if it makes none. */
     public String change() {
         GroupMember here = member;
-        return here == null ? "" : here.hostChange().orElse("");
+        return here == null ? "" : here.membershipChange().orElse("");
     }
 
     /**

@@ -1,6 +1,6 @@
 package io.caravan.server.cluster;
 
-import io.caravan.cluster.Host;
+import io.caravan.cluster.Node;
 import io.caravan.server.config.HostPort;
 import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
@@ -35,7 +35,7 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> hosts) {
      * Returns the current members of the group, sorted by id. The file may be older than the group's membership, or
      * newer than its members' addresses for clients: an entry of the file applies if its id and peer address match.
      */
-    List<ClusterNode> described(List<Host> members) {
+    List<ClusterNode> described(List<Node> members) {
         return members.stream()
                 .flatMap(member -> described(member).stream())
                 .sorted(Comparator.comparing(ClusterNode::id))
@@ -46,7 +46,7 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> hosts) {
      * Returns one member as {@link #described(List)} does; empty if neither the file nor the member itself contains its
      * address for clients.
      */
-    Optional<ClusterNode> described(Host member) {
+    Optional<ClusterNode> described(Node member) {
         return hosts.stream()
                 .filter(host -> host.id().equals(member.id())
                         && host.peer().equals(new HostPort(member.address(), member.port())))

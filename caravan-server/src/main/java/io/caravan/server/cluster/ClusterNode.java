@@ -1,6 +1,6 @@
 package io.caravan.server.cluster;
 
-import io.caravan.cluster.Host;
+import io.caravan.cluster.Node;
 import io.caravan.server.config.HostPort;
 import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
@@ -12,7 +12,7 @@ import java.util.UUID;
 /**
  * A node of the cluster.
  *
- * @param id its name, as in {@link Host}
+ * @param id its name, as in {@link Node}
  * @param peer its address for the other nodes
  * @param resp its address for clients over RESP
  * @param http its address for clients and the other nodes over HTTP
@@ -21,12 +21,12 @@ public record ClusterNode(String id, HostPort peer, HostPort resp, HostPort http
     private static final String SEPARATOR = " ";
 
     /** Returns the node as a member of the group. */
-    public Host member() {
-        return new Host(id, peer.host(), peer.port(), resp + SEPARATOR + http);
+    public Node member() {
+        return new Node(id, peer.host(), peer.port(), resp + SEPARATOR + http);
     }
 
     /** Decodes a node that {@link #member()} encoded; empty if the member's note does not contain its addresses. */
-    static Optional<ClusterNode> of(Host member) {
+    static Optional<ClusterNode> of(Node member) {
         String[] addresses = member.note().split(SEPARATOR);
         return addresses.length == 2
                 ? Optional.of(new ClusterNode(

@@ -86,7 +86,7 @@ final class RemoteGroup implements AutoCloseable {
 
     /** Stores a node's response, and returns whether it contains the leader. */
     private boolean hear(LeaderLookup.Answer answer) {
-        List<ClusterNode> hosts = group.described(answer.hosts());
+        List<ClusterNode> hosts = group.described(answer.nodes());
         Optional<ClusterNode> leader =
                 hosts.stream().filter(host -> host.id().equals(answer.leader())).findFirst();
         leader.ifPresent(leads -> heard = new Heard(hosts, leads));

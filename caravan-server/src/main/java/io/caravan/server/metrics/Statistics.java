@@ -513,7 +513,7 @@ public final class Statistics {
             Map<String, Number> values = new TreeMap<>();
             cluster.hosts().forEach(node -> values.put(node.id(), 0));
             Function<Progress, Number> ofNode = value.apply(cluster);
-            cluster.progress().forEach(progress -> values.put(progress.host().id(), ofNode.apply(progress)));
+            cluster.progress().forEach(progress -> values.put(progress.node().id(), ofNode.apply(progress)));
             return values;
         });
     }

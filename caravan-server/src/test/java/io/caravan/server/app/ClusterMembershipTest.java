@@ -119,7 +119,7 @@ class ClusterMembershipTest {
                 .orElseThrow();
         ClusterCommandRun refusal = remove(leaves, leader);
         assertThat(refusal.exitCode()).isEqualTo(1);
-        assertThat(refusal.text()).contains("answered a moment ago: stop it first");
+        assertThat(refusal.text()).contains("responded a moment ago: stop it");
         cluster.stop(leaves.id());
         ClusterNode now = awaitSilent(cluster, leaves);
         ClusterCommandRun removal = remove(leaves, now);
@@ -176,9 +176,9 @@ class ClusterMembershipTest {
         assertThat(cluster.call(follower, "CARAVAN.CLUSTER", "REMOVE", "a"))
                 .startsWith("-ERR this node is a follower: send the command to the leader, node " + leader.id());
         assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "MOVE", "a")).startsWith("-ERR unknown subcommand");
-        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "REMOVE", "z")).startsWith("-ERR the group has no host z");
+        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "REMOVE", "z")).startsWith("-ERR the group has no node z");
         assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "REMOVE", leader.id()))
-                .contains("leads: hand leadership");
+                .contains("is the leader: transfer leadership");
         assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "ADD", "d", "127.0.0.1:1", "127.0.0.1:2", "nowhere"))
                 .contains("'nowhere' is not HOST:PORT");
         String taken = follower.http().toString();
@@ -187,7 +187,7 @@ class ClusterMembershipTest {
         assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "ADD", "d", "127.0.0.1:1", "127.0.0.1:1", "127.0.0.1:3"))
                 .contains("needs three different addresses");
         assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "ADD", "a!", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"))
-                .contains("a host's id has");
+                .contains("the id of a node must have");
         String file = file(cluster).toString();
         String server = leader.resp().toString();
         ClusterCommandRun run = ClusterCommandRun.of("add", "x", "--cluster-file", file, "--server", server);

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Nodes of a Raft group that break a guarantee. */
-final class LyingHost {
-    private LyingHost() {}
+final class LyingNode {
+    private LyingNode() {}
 
     /** Acknowledges writes that its store has accepted before the group has committed them. */
     static final class AnswersEarly extends GroupNodeProcess {

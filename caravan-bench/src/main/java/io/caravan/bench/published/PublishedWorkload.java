@@ -1,4 +1,4 @@
-package io.caravan.bench.seeds;
+package io.caravan.bench.published;
 
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
@@ -34,7 +34,7 @@ import org.HdrHistogram.Histogram;
 
 /** A workload from a post, run on a fresh Caravan store. Its documents are small JSON objects, one in each list. */
 @FunctionalInterface
-interface Work {
+interface PublishedWorkload {
     /** Time of one operation. */
     Figure MICROS_EACH = new Figure("us each", "%,.3f");
 
@@ -58,7 +58,7 @@ interface Work {
     }
 
     /** Returns a workload that runs on a fresh store in the turn's directory, and may close the store. */
-    private static Work onStore(OnStore work) {
+    private static PublishedWorkload onStore(OnStore work) {
         return (turn, level) -> {
             Path path = turn.work().resolve("store");
             try (DurableListStore store = DurableListStore.open(
@@ -108,7 +108,7 @@ interface Work {
     }
 
     /** Returns a workload that writes documents from a file in batches, and waits for each batch. */
-    static Work batched(int documents) {
+    static PublishedWorkload batched(int documents) {
         return onStore((store, directory) -> {
             double seconds = fill(store, directory, documents);
             return new Measurement()
@@ -118,7 +118,7 @@ interface Work {
     }
 
     /** Returns a workload that opens a cleanly closed store. */
-    static Work opened(int documents) {
+    static PublishedWorkload opened(int documents) {
         return onStore((store, directory) -> {
             fill(store, directory, documents);
             store.close();
@@ -130,7 +130,7 @@ interface Work {
     }
 
     /** Returns a workload that verifies a closed store from each of its checkpoints. */
-    static Work verified(int documents) {
+    static PublishedWorkload verified(int documents) {
         return onStore((store, directory) -> {
             fill(store, directory, documents);
             store.close();
@@ -145,7 +145,7 @@ interface Work {
     }
 
     /** Returns a workload that reads complete documents, or requests lists that do not exist, one after another. */
-    static Work lookups(int documents, boolean hit, int millis) {
+    static PublishedWorkload lookups(int documents, boolean hit, int millis) {
         return onStore((store, directory) -> {
             fill(store, directory, documents);
             store.flush();
@@ -178,7 +178,7 @@ interface Work {
      *
      * @param warm whether to make as many writes to the same lists first, so that the store has reached its final size
      */
-    static Work streamed(int count, int lists, int valueBytes, boolean warm) {
+    static PublishedWorkload streamed(int count, int lists, int valueBytes, boolean warm) {
         return onStore((store, directory) -> {
             if (warm) {
                 stream(store, count, lists, valueBytes);
@@ -208,7 +208,7 @@ interface Work {
      *
      * @param valueBytes length of a value, or 0 for a document
      */
-    static Work waiting(int threads, int valueBytes, int millis) {
+    static PublishedWorkload waiting(int threads, int valueBytes, int millis) {
         return onStore((store, directory) -> {
             Measurement appends = new WaitingAppends(threads, millis)
                     .run(id -> store.append(id, valueBytes == 0 ? document(id) : new byte[valueBytes])
@@ -224,7 +224,7 @@ interface Work {
      *
      * @param warmSeconds number of initial seconds that do not count
      */
-    static Work live(OpenLoop.Plan plan, int warmSeconds) {
+    static PublishedWorkload live(OpenLoop.Plan plan, int warmSeconds) {
         return (turn, level) -> {
             RespAppends protocol = new RespAppends(plan.valueBytes());
             OpenLoop.warmUp(plan, protocol);
@@ -232,7 +232,7 @@ interface Work {
                 OpenLoop.Outcome outcome = new OpenLoop(plan, protocol, server.address()).run();
                 if (outcome.errors() + outcome.unanswered() > 0) {
                     throw new IOException(
-                            outcome.errors() + " deltas were refused, " + outcome.unanswered() + " never answered");
+                            outcome.errors() + " deltas were rejected, " + outcome.unanswered() + " got no reply");
                 }
                 Histogram waits = outcome.timeline().waitsFrom(warmSeconds);
                 return new Measurement()

@@ -12,14 +12,15 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** Linearizable reads over RESP: a reply about a document must wait until the node has confirmed that it leads. */
-final class StrictReadsTest extends RespTestBase {
+final class LinearizableReadsTest extends RespTestBase {
     private static final String WHY = "no majority has answered";
     /** Every command with the flag {@code readonly}, and write commands that change nothing or are rejected. */
     private static final List<String> LOOKING = List.of("""
-            LRANGE a 0 -1, LINDEX a 0, LLEN a, EXISTS a, TYPE a, TTL a, PTTL a, MEMORY USAGE a, OBJECT ENCODING a,
-            SCAN 0, KEYS *, DBSIZE, CARAVAN.READ a FROM 0, CARAVAN.READ a FROM 1 BLOCK 1, CARAVAN.INFO a,
-            CARAVAN.EXPORT a, BLPOP absent 0.001, RPUSHX absent v, LTRIM absent 0 -1, LTRIM a 0 -1, LTRIM a 0 0,
-            LPOP absent, DEL absent, PERSIST a, CARAVAN.APPEND a IFSEQ 7 v""".split(",\\s+"));
+        LRANGE a 0 -1, LINDEX a 0, LLEN a, EXISTS a, TYPE a, TTL a, PTTL a, MEMORY USAGE a, OBJECT ENCODING a,
+        SCAN 0, KEYS *, DBSIZE, CARAVAN.READ a FROM 0, CARAVAN.READ a FROM 1 BLOCK 1, CARAVAN.INFO a,
+        CARAVAN.EXPORT a, BLPOP absent 0.001, RPUSHX absent v, LTRIM absent 0 -1, LTRIM a 0 -1, LTRIM a 0 0,
+        LPOP absent, DEL absent, PERSIST a, CARAVAN.APPEND a IFSEQ 7 v\
+        """.split(",\\s+"));
 
     private final HeldBarrier held = new HeldBarrier();
 

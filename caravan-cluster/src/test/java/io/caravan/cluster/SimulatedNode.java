@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * performs the steps of {@link GroupStateMachine} between Raft and the store in the same order, without its threads and
  * files.
  */
-final class SimulatedHost {
+final class SimulatedNode {
     private static final long STORE_ID = 0x6720;
     private static final int MAX_CALLS = 1_500;
     private static final int MAX_WAIT_STEPS = 300;
@@ -38,11 +38,11 @@ final class SimulatedHost {
 
     private record Mark(int entry, long endLsn) {}
 
-    SimulatedHost(int id, int hosts, SimulatedGroup group) {
+    SimulatedNode(int id, int nodes, SimulatedGroup group) {
         this.id = id;
         this.group = group;
         this.random = group.random().split();
-        this.raft = new RaftModel(id, hosts, group);
+        this.raft = new RaftModel(id, nodes, group);
         this.disk = new CrashStorage(random.nextLong());
     }
 
@@ -75,7 +75,7 @@ final class SimulatedHost {
 
     @Override
     public String toString() {
-        return "host " + (char) ('a' + id);
+        return "node " + (char) ('a' + id);
     }
 
     /** A process, from its start to a cut. */
@@ -111,7 +111,7 @@ final class SimulatedHost {
                 engine = openAt(ownDisk, clock, threads);
             } catch (IOException | CaravanException refused) {
                 if (!over()) {
-                    throw new SimulationFailure(SimulatedHost.this + " does not open", refused);
+                    throw new SimulationFailure(SimulatedNode.this + " does not open", refused);
                 }
             }
         }
@@ -143,14 +143,14 @@ final class SimulatedHost {
 
         Engine engine() {
             if (engine == null) {
-                throw new IllegalStateException(SimulatedHost.this + " has no store");
+                throw new IllegalStateException(SimulatedNode.this + " has no store");
             }
             return engine;
         }
 
         SimulatedScheduler scheduler() {
             if (scheduler == null) {
-                throw new IllegalStateException(SimulatedHost.this + " has no store");
+                throw new IllegalStateException(SimulatedNode.this + " has no store");
             }
             return scheduler;
         }
@@ -160,7 +160,7 @@ final class SimulatedHost {
             left = power ? ownDisk.powerCut(random) : ownDisk.processKill();
             group.countCut();
             if (leading != null) {
-                leading.abandon(new IOException("the host is gone"));
+                leading.abandon(new IOException("the node is gone"));
             }
         }
 
@@ -198,7 +198,7 @@ final class SimulatedHost {
             } catch (IOException | RuntimeException | Error broken) {
                 // The store would treat it as a disk failure.
                 group.failed(
-                        new SimulationFailure("a cut of " + SimulatedHost.this + " at " + remains.survived(), broken));
+                        new SimulationFailure("a cut of " + SimulatedNode.this + " at " + remains.survived(), broken));
             }
         }
 
@@ -206,7 +206,7 @@ final class SimulatedHost {
                 throws IOException {
             Engine opened = Engine.openReplica(group.config(id), remains, time, threads, STORE_ID, mark.endLsn());
             if (!over() && opened.position() < mark.endLsn()) {
-                throw new SimulationFailure(SimulatedHost.this + " ends at LSN " + opened.position()
+                throw new SimulationFailure(SimulatedNode.this + " ends at LSN " + opened.position()
                         + ", but was forced up to " + mark.endLsn());
             }
             return opened;
@@ -303,12 +303,12 @@ final class SimulatedHost {
                 return true;
             } catch (FrameRejectedException refused) {
                 if (!over() && !refused.placeTaken()) {
-                    throw new SimulationFailure(SimulatedHost.this + " cannot apply a frame", refused);
+                    throw new SimulationFailure(SimulatedNode.this + " cannot apply a frame", refused);
                 }
                 return false;
             } catch (CaravanException failed) {
                 if (!over()) {
-                    throw new SimulationFailure(SimulatedHost.this + " cannot follow", failed);
+                    throw new SimulationFailure(SimulatedNode.this + " cannot follow", failed);
                 }
                 return true;
             }
@@ -332,7 +332,7 @@ final class SimulatedHost {
                 committing = false;
             }
             if (waiting) {
-                proposal.fail(new IOException("this host leads no longer"));
+                proposal.fail(new IOException("this node is no longer the leader"));
             }
         }
 

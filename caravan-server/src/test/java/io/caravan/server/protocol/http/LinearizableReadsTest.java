@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Linearizable reads from a cluster node over HTTP. */
-final class StrictReadsTest {
+final class LinearizableReadsTest {
     private static final String TEXT = "text/plain";
 
     private final HeldBarrier held = new HeldBarrier();

@@ -11,20 +11,21 @@ import java.util.Objects;
  * @param port from 1 to 65535
  * @param note data of the application about the node, such as its address for clients; the group keeps it with the node
  */
-public record Host(String id, String address, int port, String note) {
-    public Host {
+public record Node(String id, String address, int port, String note) {
+    public Node {
         Objects.requireNonNull(address, "address");
         Objects.requireNonNull(note, "note");
         if (!id.matches("[A-Za-z0-9_-]{1,64}")) {
-            throw new IllegalArgumentException("a host's id has 1 to 64 letters, digits, - and _; was " + id);
+            throw new IllegalArgumentException(
+                    "the id of a node must have 1 to 64 letters, digits, - and _; was " + id);
         }
         if (port < 1 || port > 65_535) {
-            throw new IllegalArgumentException("the port of host " + id + " must be 1 to 65535, was " + port);
+            throw new IllegalArgumentException("the port of node " + id + " must be 1 to 65535, was " + port);
         }
     }
 
     /** Creates a node with an empty note. */
-    public Host(String id, String address, int port) {
+    public Node(String id, String address, int port) {
         this(id, address, port, "");
     }
 

@@ -1,4 +1,4 @@
-package io.caravan.bench.seeds;
+package io.caravan.bench.published;
 
 import io.caravan.Durability;
 import io.caravan.bench.load.OpenLoop;
@@ -6,7 +6,7 @@ import io.caravan.bench.report.Figure;
 import java.util.List;
 
 /** The numbers published in posts about stores, and the workloads on Caravan with which they are compared. */
-final class Posts {
+final class PublishedNumbers {
     private static final List<Durability> UNSYNCED = List.of(Durability.PROCESS, Durability.SYNC);
     private static final List<Durability> SYNCED = List.of(Durability.SYNC);
 
@@ -17,7 +17,7 @@ final class Posts {
             "Go on an Apple M4; its log is written by small calls on the caller's thread, and never synced. Here a"
                     + " key is a number and a document a list. ";
 
-    private Posts() {}
+    private PublishedNumbers() {}
 
     /**
      * A headline number from a post.
@@ -40,7 +40,8 @@ final class Posts {
      *     it is stronger
      * @param differs how the workload differs from the post, in one sentence
      */
-    record Compared(String name, Work work, List<Durability> levels, List<Headline> headlines, String differs) {}
+    record Compared(
+            String name, PublishedWorkload work, List<Durability> levels, List<Headline> headlines, String differs) {}
 
     /** Returns all comparisons. Quick ones only show that the workloads succeed. */
     static List<Compared> all(boolean quick) {
@@ -50,7 +51,7 @@ final class Posts {
         return List.of(
                 new Compared(
                         "Caravan 2022: 100,000 writes of 191 bytes",
-                        Work.streamed(quick ? 1_000 : 100_000, 10_000, 191, true),
+                        PublishedWorkload.streamed(quick ? 1_000 : 100_000, 10_000, 191, true),
                         UNSYNCED,
                         List.of(
                                 new Headline(
@@ -58,66 +59,67 @@ final class Posts {
                                 new Headline(
                                         ", in MB", "post: Caravan 2022", "not synced", Figure.VALUE_MB_PER_SECOND, 409),
                                 new Headline(
-                                        ", beside RocksDB",
+                                        ", compared with RocksDB",
                                         "post: RocksDB",
                                         "not stated",
                                         Figure.VALUE_MB_PER_SECOND,
                                         27)),
-                        "A machine with an NVMe disk; the post does not say what survives a crash. Here each write is"
-                                + " checksummed, logged by another thread, and survives a crash. An equal number of writes"
-                                + " precedes the measurement; lists take turns, and all values are the same bytes."),
+                        "A machine with an NVMe disk; the post does not state what survives a crash. Here each write"
+                                + " is checksummed, logged by another thread, and survives a crash. An equal number of"
+                                + " writes precedes the measurement; lists take turns, and all values are the same"
+                                + " bytes."),
                 new Compared(
-                        "Caravan 2022: live service, 16,000 deltas a second",
-                        Work.live(plan, quick ? 0 : 3),
+                        "Caravan 2022: live service, 16,000 deltas per second",
+                        PublishedWorkload.live(plan, quick ? 0 : 3),
                         SYNCED,
                         List.of(
                                 new Headline(", p50", "post: Caravan 2022", "not stated", Figure.P50_MILLIS, 2),
                                 new Headline(", p98", "post: Caravan 2022", "not stated", Figure.P98_MILLIS, 14)),
-                        "Here client and server share this machine's cores, over RESP and the loopback, and the first 3 s of"
-                                + " a fresh server do not count; there, a different protocol and program were between client"
-                                + " and store."),
+                        "Here client and server share this machine's cores, over RESP and the loopback, and the first"
+                                + " 3 s of a fresh server do not count; there, a different protocol and program were"
+                                + " between client and store."),
                 new Compared(
                         "OMGDB: durable inserts, one at a time",
-                        Work.waiting(1, 0, millis),
+                        PublishedWorkload.waiting(1, 0, millis),
                         SYNCED,
                         List.of(new Headline("", "post: OMGDB", "synced each", Figure.APPENDS_PER_SECOND, 2_500)),
-                        OMGDB_DIFFERS + "Both wait for one force each, so this mostly compares the disks."),
+                        OMGDB_DIFFERS + "Both wait for one fsync each, so this mostly compares the disks."),
                 new Compared(
                         "OMGDB: inserts in batches",
-                        Work.batched(quick ? 2_000 : 200_000),
+                        PublishedWorkload.batched(quick ? 2_000 : 200_000),
                         SYNCED,
                         List.of(new Headline("", "post: OMGDB", "synced a batch", Figure.APPENDS_PER_SECOND, 100_000)),
                         OMGDB_DIFFERS + "Batches of 1,000, each waited for; here they are read from a file."),
                 new Compared(
                         "OMGDB: 50,000 documents imported",
-                        Work.batched(quick ? 1_000 : 50_000),
+                        PublishedWorkload.batched(quick ? 1_000 : 50_000),
                         SYNCED,
                         List.of(new Headline("", "post: OMGDB", "synced every 1,000", Figure.SECONDS, 2)),
                         OMGDB_DIFFERS
                                 + "There a separate command, including its start; here inside a running program."),
                 new Compared(
                         "OMGDB: the same 50,000 documents, opened instead",
-                        Work.opened(quick ? 1_000 : 50_000),
+                        PublishedWorkload.opened(quick ? 1_000 : 50_000),
                         SYNCED,
                         List.of(new Headline("", "post: OMGDB", "synced every 1,000", Figure.SECONDS, 2)),
-                        "The post gives no time to open a store: this is its import again, beside opening a store with the"
-                                + " same documents."),
+                        "The post gives no time to open a store: this is its import again, compared with opening a"
+                                + " store with the same documents."),
                 new Compared(
                         "OMGDB: lookup of one of 50,000 documents",
-                        Work.lookups(quick ? 1_000 : 50_000, true, millis),
+                        PublishedWorkload.lookups(quick ? 1_000 : 50_000, true, millis),
                         SYNCED,
-                        List.of(new Headline("", "post: OMGDB", "a read", Work.MICROS_EACH, 220)),
+                        List.of(new Headline("", "post: OMGDB", "a read", PublishedWorkload.MICROS_EACH, 220)),
                         "There a query through a secondary index; here a list by its id, its value verified and copied."
                                 + " Caravan has no other index."),
                 new Compared(
                         "OMGDB: 50,000 documents verified",
-                        Work.verified(quick ? 1_000 : 50_000),
+                        PublishedWorkload.verified(quick ? 1_000 : 50_000),
                         SYNCED,
                         List.of(new Headline("", "post: OMGDB", "a read", Figure.SECONDS, 1)),
                         OMGDB_DIFFERS + "Both check derived data against the log, and read every document."),
                 new Compared(
                         "SochDB: sequential inserts",
-                        Work.streamed(quick ? 2_000 : 500_000, Integer.MAX_VALUE, 100, false),
+                        PublishedWorkload.streamed(quick ? 2_000 : 500_000, Integer.MAX_VALUE, 100, false),
                         UNSYNCED,
                         List.of(
                                 new Headline(
@@ -127,39 +129,39 @@ final class Posts {
                                         Figure.APPENDS_PER_SECOND,
                                         1_300_000),
                                 new Headline(
-                                        ", beside SQLite",
+                                        ", compared with SQLite",
                                         "post: SQLite",
                                         "WAL, synchronous NORMAL: synced at checkpoints",
                                         Figure.APPENDS_PER_SECOND,
                                         1_160_000)),
-                        "Rust and C on an Apple with 10 cores, into one table, bypassing SochDB's own table layer. Here each"
-                                + " row is 100 bytes in its own list, and a separate write."),
+                        "Rust and C on an Apple with 10 cores, into one table, bypassing SochDB's own table layer."
+                                + " Here each row is 100 bytes in its own list, and a separate write."),
                 new Compared(
                         "LoremDB: a write",
-                        Work.waiting(1, 10, millis),
+                        PublishedWorkload.waiting(1, 10, millis),
                         UNSYNCED,
-                        List.of(new Headline("", "post: LoremDB", "not synced", Work.MICROS_EACH, 58)),
+                        List.of(new Headline("", "post: LoremDB", "not synced", PublishedWorkload.MICROS_EACH, 58)),
                         LOREM_DIFFERS + "Here another thread writes, and the caller waits until it is notified."),
                 new Compared(
                         "LoremDB: a hit among 10,000",
-                        Work.lookups(quick ? 1_000 : 10_000, true, millis),
+                        PublishedWorkload.lookups(quick ? 1_000 : 10_000, true, millis),
                         SYNCED,
-                        List.of(new Headline("", "post: LoremDB", "a read", Work.MICROS_EACH, 5.4)),
+                        List.of(new Headline("", "post: LoremDB", "a read", PublishedWorkload.MICROS_EACH, 5.4)),
                         LOREM_DIFFERS
                                 + "There mostly a line read from a file; here 200 bytes from a mapped file, verified."),
                 new Compared(
                         "LoremDB: a miss among 10,000",
-                        Work.lookups(quick ? 1_000 : 10_000, false, millis),
+                        PublishedWorkload.lookups(quick ? 1_000 : 10_000, false, millis),
                         SYNCED,
-                        List.of(new Headline("", "post: LoremDB", "a read", Work.MICROS_EACH, 0.065)),
+                        List.of(new Headline("", "post: LoremDB", "a read", PublishedWorkload.MICROS_EACH, 0.065)),
                         LOREM_DIFFERS
-                                + "There a Bloom filter; here the index, under the store's lock, and a check for a pending"
-                                + " deletion."),
+                                + "There a Bloom filter; here the index, under the store's lock, and a check for a"
+                                + " pending deletion."),
                 new Compared(
                         "LoremDB: a write, over 10 threads",
-                        Work.waiting(10, 10, millis),
+                        PublishedWorkload.waiting(10, 10, millis),
                         UNSYNCED,
-                        List.of(new Headline("", "post: LoremDB", "not synced", Work.MICROS_EACH, 18.6)),
+                        List.of(new Headline("", "post: LoremDB", "not synced", PublishedWorkload.MICROS_EACH, 18.6)),
                         LOREM_DIFFERS + "Ten cores there; here ten waiting threads on this machine's cores."));
     }
 }

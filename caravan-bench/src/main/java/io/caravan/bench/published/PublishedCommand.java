@@ -1,6 +1,8 @@
-package io.caravan.bench.seeds;
+package io.caravan.bench.published;
 
 import io.caravan.Durability;
+import io.caravan.bench.published.PublishedNumbers.Compared;
+import io.caravan.bench.published.PublishedNumbers.Headline;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Course;
 import io.caravan.bench.report.Figure;
@@ -11,8 +13,6 @@ import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
-import io.caravan.bench.seeds.Posts.Compared;
-import io.caravan.bench.seeds.Posts.Headline;
 import java.io.IOException;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -25,33 +25,33 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /**
- * {@code scripts/bench seeds}: compares the published numbers of earlier stores with Caravan's results for the same
+ * {@code scripts/bench published}: compares the published numbers of earlier stores with Caravan's results for the same
  * workloads.
  */
 @Command(
-        name = "seeds",
+        name = "published",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Repeats the workloads of the posts that inspired Caravan and compares the figures: the first Caravan of"
-                    + " 2022 and its live service, OMGDB, SochDB and LoremDB.",
-            "The posts' figures are copied, not measured; they come from other machines. Where a post did not sync,"
-                    + " Caravan runs both at that level and with every write forced. Each row states other"
+            "Repeats workloads whose results were published in posts, and compares the results: the first Caravan of"
+                    + " 2022 and its live service, OMGDB, SochDB, and LoremDB.",
+            "The published numbers are copied, not measured, and come from other machines. If a post did not sync,"
+                    + " Caravan runs both at that level and with every write fsynced. Each row states the other"
                     + " differences.",
             "All runs take about two minutes."
         })
-public final class SeedsCommand implements Callable<Integer> {
+public final class PublishedCommand implements Callable<Integer> {
     @Mixin
     private final Course course = new Course();
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        course.run(List.of(new Seeds(course.quick())));
+        course.run(List.of(new Published(course.quick())));
         return 0;
     }
 
     /** Runs the workload of every headline, and compares the result with the headline. */
-    static final class Seeds implements Measure {
+    static final class Published implements Measure {
         static final Figure RATIO = new Figure("times as good as the headline", "%,.2f");
 
         private static final String CARAVAN = "Caravan";
@@ -60,15 +60,15 @@ public final class SeedsCommand implements Callable<Integer> {
         private final Results results = new Results();
         private final List<Compared> all;
         private final boolean quick;
-        private final int forces;
-        private final int largeForces;
+        private final int fsyncs;
+        private final int largeFsyncs;
 
         /** Creates the part. A quick run only shows that it works. */
-        Seeds(boolean quick) {
+        Published(boolean quick) {
             this.quick = quick;
-            all = Posts.all(quick);
-            forces = quick ? 50 : 2_000;
-            largeForces = quick ? 5 : 100;
+            all = PublishedNumbers.all(quick);
+            fsyncs = quick ? 50 : 2_000;
+            largeFsyncs = quick ? 5 : 100;
         }
 
         @Override
@@ -116,23 +116,23 @@ public final class SeedsCommand implements Callable<Integer> {
         }
 
         private void measureMachine(Turn turn) throws IOException {
-            turn.say("forces by hand");
+            turn.say("fsyncs without a store");
             results.add(
-                    "write and force of 4 KiB",
+                    "write and fsync of 4 KiB",
                     Charts.MACHINE,
-                    "forced",
+                    "fsynced",
                     new Measurement()
                             .with(
-                                    Work.MICROS_EACH,
-                                    FsyncProbe.run(turn.work(), forces).get(Figure.P50_MICROS)));
+                                    PublishedWorkload.MICROS_EACH,
+                                    FsyncProbe.run(turn.work(), fsyncs).get(Figure.P50_MICROS)));
             results.add(
-                    "write and force of 1 MiB",
+                    "write and fsync of 1 MiB",
                     Charts.MACHINE,
-                    "forced",
+                    "fsynced",
                     new Measurement()
                             .with(
                                     Figure.VALUE_MB_PER_SECOND,
-                                    FsyncProbe.run(turn.work(), LARGE_BLOCK_BYTES, largeForces)
+                                    FsyncProbe.run(turn.work(), LARGE_BLOCK_BYTES, largeFsyncs)
                                             .get(Figure.VALUE_MB_PER_SECOND)));
         }
 
@@ -145,12 +145,14 @@ public final class SeedsCommand implements Callable<Integer> {
                 }
             }
             return new Table(
-                    "What the posts said, and the same work here",
-                    "Each headline is followed by Caravan's figures for the same work on this machine: at the durability"
-                            + " nearest to the post's, and forced (`SYNC`). The headlines are copied from the posts and"
-                            + " come from other machines. A ratio above 1 means that Caravan is better here; it compares"
-                            + " machines as much as programs. `us each` is the median of the runs' means. Writes of one"
-                            + " kind end after " + Work.MAX_SECONDS + " s at the latest.",
+                    "Published numbers, and the same workloads here",
+                    "Each headline is followed by the results of Caravan for the same workload on this machine: at the"
+                        + " durability nearest to that of the post, and fsynced (`SYNC`). The headlines are copied"
+                        + " from the posts and come from other machines. A ratio above 1 means that Caravan is better"
+                        + " here; it compares machines as much as programs. `us each` is the median of the means of"
+                        + " all runs. Writes of one kind end"
+                        + " after"
+                        + " " + PublishedWorkload.MAX_SECONDS + " s at the latest.",
                     results,
                     remarks);
         }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** The results that linearizable reads may return. The times are invented. */
-class StrictReadsTest {
+class LinearizableReadsTest {
     private static final long LIST = 7;
 
     private final List<Change> changes = new ArrayList<>();
@@ -58,7 +58,7 @@ class StrictReadsTest {
         appended(1, 10, 20, 0);
         appended(2, 30, 40, 1);
         read(41, 50, list(0, 1));
-        assertThat(problem()).contains("at host a as [0, 1)", "it was one of [0, 2)");
+        assertThat(problem()).contains("at node a returned [0, 1)", "it was one of [0, 2)");
     }
 
     @Test
@@ -74,7 +74,7 @@ class StrictReadsTest {
         appended(1, 10, 20, 0);
         appended(2, 30, 40, 1);
         read(25, 29, list(0, 1, 2));
-        assertThat(problem()).contains("at host a as [0, 2)", "it was one of [0, 1)");
+        assertThat(problem()).contains("at node a returned [0, 2)", "it was one of [0, 1)");
     }
 
     @Test
@@ -82,7 +82,7 @@ class StrictReadsTest {
         appended(1, 10, 50, 0);
         read(20, 25, list(0, 1));
         read(30, 35, null);
-        assertThat(problem()).contains("as missing");
+        assertThat(problem()).contains("returned missing");
     }
 
     @Test
@@ -98,7 +98,7 @@ class StrictReadsTest {
         appended(1, 10, 20, 0);
         appended(2, 30, 40, 1);
         read(41, 50, list(0, 2, 1));
-        assertThat(problem()).contains("as [0, 2), which it was at no moment");
+        assertThat(problem()).contains("returned [0, 2), which was its state at no moment");
     }
 
     @Test
@@ -109,7 +109,7 @@ class StrictReadsTest {
         read(50, 60, list(0, 1, 2));
         assertThat(problem()).isNull();
         read(70, 80, list(0, 1));
-        assertThat(problem()).contains("as [0, 1)", "it was one of [0, 2)");
+        assertThat(problem()).contains("returned [0, 1)", "it was one of [0, 2)");
     }
 
     @Test
@@ -117,7 +117,7 @@ class StrictReadsTest {
         unknown(NodeCall.append(LIST, 1, 40), 10);
         read(15, 20, list(0, 1));
         appended(2, 30, 40, 0);
-        assertThat(problem()).contains("is not explained by");
+        assertThat(problem()).contains("does not follow from the earlier changes");
     }
 
     @Test
@@ -127,7 +127,7 @@ class StrictReadsTest {
         read(41, 50, list(0, 2));
         assertThat(problem()).isNull();
         read(60, 70, list(0, 2, 1));
-        assertThat(problem()).contains("as [0, 2)");
+        assertThat(problem()).contains("returned [0, 2)");
     }
 
     @Test
@@ -141,7 +141,7 @@ class StrictReadsTest {
         read(61, 62, null);
         assertThat(problem()).isNull();
         read(63, 64, list(1, 2));
-        assertThat(problem()).contains("as [1, 2)", "it was one of missing");
+        assertThat(problem()).contains("returned [1, 2)", "it was one of missing");
     }
 
     @Test
@@ -150,6 +150,6 @@ class StrictReadsTest {
         appended(2, 21, 22, 1);
         changes.add(new Change(NodeCall.trim(LIST, 1), 30, 40, 1));
         read(45, 46, list(0, 1, 2));
-        assertThat(problem()).contains("as [0, 2)", "it was one of [1, 2)");
+        assertThat(problem()).contains("returned [0, 2)", "it was one of [1, 2)");
     }
 }
