@@ -21,9 +21,8 @@ import io.caravan.server.cli.client.TailCommand;
 import io.caravan.server.cli.client.TrimCommand;
 import io.caravan.server.cli.cluster.ClusterCommand;
 import io.caravan.server.cli.common.CliCommand;
+import io.caravan.server.cli.common.CliCommand.VersionProvider;
 import io.caravan.server.cli.common.Console;
-import io.caravan.server.cli.common.GroupedHelp;
-import io.caravan.server.cli.common.VersionProvider;
 import io.caravan.server.cli.operate.BackupCommand;
 import io.caravan.server.cli.operate.CheckCommand;
 import io.caravan.server.cli.operate.TopCommand;
@@ -49,8 +48,12 @@ import java.util.stream.Stream;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.IHelpSectionRenderer;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -225,5 +228,32 @@ public final class Main {
         }
         commandLine.getErr().println("caravan: " + message);
         return exitCode;
+    }
+
+    /** Groups the options in a command's help by the mixins that define them. */
+    private static final class GroupedHelp implements IHelpSectionRenderer {
+        private static final String STANDARD = "mixinStandardHelpOptions";
+
+        static void install(CommandLine command) {
+            command.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, new GroupedHelp());
+        }
+
+        @Override
+        public String render(Help help) {
+            StringBuilder text = new StringBuilder();
+            for (Map.Entry<String, CommandSpec> group :
+                    help.commandSpec().mixins().entrySet()) {
+                String heading = group.getKey().equals(STANDARD) ? "Help" : group.getKey();
+                text.append(System.lineSeparator()).append(heading).append(':').append(System.lineSeparator());
+                text.append(options(help, group.getValue().options()));
+            }
+            return text.toString();
+        }
+
+        private static String options(Help help, List<OptionSpec> options) {
+            Help.Layout layout = help.createDefaultLayout();
+            layout.addOptions(options, help.parameterLabelRenderer());
+            return layout.toString();
+        }
     }
 }

@@ -405,16 +405,16 @@ class ClusterGroupsTest {
     @Test
     void aHostJoinsItsOwnGroupOnly() throws Exception {
         String text = """
-                group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10
-                x.peer = 127.0.0.1:11
-                x.resp = 127.0.0.1:12
-                x.http = 127.0.0.1:13
-                x.slots = 8192-16383
-                y.peer = 127.0.0.1:21
-                y.resp = 127.0.0.1:22
-                y.http = 127.0.0.1:23
-                y.slots = 0-8191
-                """;
+            group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10
+            x.peer = 127.0.0.1:11
+            x.resp = 127.0.0.1:12
+            x.http = 127.0.0.1:13
+            x.slots = 8192-16383
+            y.peer = 127.0.0.1:21
+            y.resp = 127.0.0.1:22
+            y.http = 127.0.0.1:23
+            y.slots = 0-8191
+            """;
         Path file = Files.writeString(directory.resolve("joining.properties"), text);
         String server = leaders().get(0).resp().toString();
         ClusterCommandRun add = ClusterCommandRun.of("add", "x", "--cluster-file", file.toString(), "--server", server);
@@ -479,7 +479,7 @@ class ClusterGroupsTest {
             ClusterCommandRun half =
                     ClusterCommandRun.caravan("ls", "--server", asked.resp().toString());
             assertThat(half.exitCode()).isEqualTo(1);
-            assertThat(half.text()).contains("no host leads the slots 8192-16383");
+            assertThat(half.text()).contains("no node leads the slots 8192-16383");
         } finally {
             cluster.restartAll(lost);
             leaders();

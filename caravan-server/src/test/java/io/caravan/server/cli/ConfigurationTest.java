@@ -131,7 +131,7 @@ class ConfigurationTest {
                 List.of("--stop-timeout", "0s"), "--stop-timeout must be above 0",
                 List.of("--loops", "1025"), "is not auto or a number from 1 to 1024",
                 List.of("--transport", "pigeon"), "--transport must be auto, nio, epoll or io_uring",
-                List.of("--tls-cert", "x"), "--tls-cert and --tls-key need each other",
+                List.of("--tls-cert", "x"), "--tls-cert and --tls-key require each other",
                 List.of("--auth-file", "x", "--password-file", secret.toString()), "exclude each other");
         wrong.forEach((options, problem) -> {
             assertRefused(problem, options.toArray(String[]::new));
@@ -178,16 +178,16 @@ class ConfigurationTest {
         String text = threeHosts().replace("c.peer = 127.0.0.1", "c.peer = 10.0.0.1");
         String file = Files.writeString(directory.resolve("cluster"), text).toString();
         Map<String, String> wrong = Map.of(
-                "--cluster-reads linearizable", "--cluster-reads linearizable needs --cluster-file",
-                "--cluster-file FILE", "--cluster-file and --cluster-node need each other",
-                "--cluster-node a", "--cluster-file and --cluster-node need each other",
+                "--cluster-reads linearizable", "--cluster-reads linearizable requires --cluster-file",
+                "--cluster-file FILE", "--cluster-file and --cluster-node require each other",
+                "--cluster-node a", "--cluster-file and --cluster-node require each other",
                 "--cluster-file FILE --cluster-node d", "the cluster has no host 'd'",
                 "--cluster-file FILE --cluster-node c",
                         "the peer address 10.0.0.1:7 can be reached from other machines",
                 "--cluster-file FILE --cluster-node a --durability process", "--durability must be sync in a cluster",
                 "--cluster-file FILE --cluster-node a --cluster-cert x",
-                        "--cluster-key and --cluster-ca need each other",
-                "--cluster-file FILE --cluster-node a --tls-cert x --tls-key y", "--tls-cert in a cluster needs",
+                        "--cluster-key and --cluster-ca require each other",
+                "--cluster-file FILE --cluster-node a --tls-cert x --tls-key y", "--tls-cert in a cluster requires",
                 "--cluster-file FILE --cluster-node a --cluster-election 1ms", "election must be 50 ms to 1 min",
                 "--cluster-file FILE --cluster-node a --cluster-create --cluster-join",
                         "--cluster-create is for a new");
@@ -197,8 +197,8 @@ class ConfigurationTest {
         String two = Files.writeString(directory.resolve("two"), text.replaceAll("(?m)^c\\..*\\R", ""))
                 .toString();
         assertRefused(
-                "a new cluster has three or five hosts, and so has each of its groups, so that a majority is left when"
-                        + " one or two are lost; there are 2",
+                "a new cluster and each of its Raft groups have three or five nodes, so that a majority survives the"
+                        + " loss of one or two nodes; there are 2",
                 "--cluster-file",
                 two,
                 "--cluster-node",

@@ -150,7 +150,7 @@ class ReferenceTest {
 
     private static String label(PositionalParamSpec parameter) {
         String label = parameter.paramLabel() + (parameter.arity().max() > 1 ? "..." : "");
-        return parameter.arity().min() == 0 ? "[" + label + "]" : label;
+        return parameter.required() ? label : "[" + label + "]";
     }
 
     /** Returns a paragraph for each text, and a table of the texts that list a word and its meaning. */

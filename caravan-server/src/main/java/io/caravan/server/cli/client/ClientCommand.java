@@ -2,6 +2,7 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.server.cli.client.HttpLink.StatusClient;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
@@ -89,8 +90,8 @@ public abstract class ClientCommand extends CliCommand {
     protected final void requireAllListed(SourceServer source) throws IOException {
         if (!source.isNamed() && leaders().size() > 1) {
             throw ClientException.failed(
-                    "the server's cluster has several groups, of which it lists one over RESP: name any of"
-                            + " its hosts with --from http://HOST:PORT, or https://HOST:PORT");
+                    "over RESP, the server lists only one of the several groups of its cluster: name any node with"
+                            + " --from http://HOST:PORT, or https://HOST:PORT");
         }
         try (DocumentClient carrier = carrierFrom(source)) {
             requireComplete(carrier);

@@ -1,5 +1,6 @@
 package io.caravan.server.cli.client;
 
+import io.caravan.server.cli.client.HttpLink.StatusClient;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
 import io.netty.handler.ssl.JdkSslContext;

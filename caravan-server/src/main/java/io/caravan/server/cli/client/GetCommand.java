@@ -1,6 +1,7 @@
 package io.caravan.server.cli.client;
 
 import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.DocumentClient.Value;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
@@ -74,6 +75,29 @@ public final class GetCommand extends ClientCommand {
         if (first < document.first() || first > document.next()) {
             throw ClientException.otherState("'" + name + "' has no sequence " + first + ": it retains those from "
                     + document.first() + " up to, not including, " + document.next());
+        }
+    }
+
+    /** A mixin for commands that print values. */
+    static final class ValuePrinter {
+        @Option(names = "--raw", description = "Print only the bytes of the values, without line breaks.")
+        private boolean raw;
+
+        boolean raw() {
+            return raw;
+        }
+
+        void print(Value value, boolean json, Output output) throws IOException {
+            if (json) {
+                output.object(fields -> {
+                    fields.writeNumberField("sequence", value.sequence());
+                    Output.textOrBase64(fields, "value", "base64", value.bytes());
+                });
+            } else if (raw) {
+                output.bytes(value.bytes());
+            } else {
+                output.line(value.bytes());
+            }
         }
     }
 }

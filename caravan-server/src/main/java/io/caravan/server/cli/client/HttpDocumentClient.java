@@ -49,7 +49,7 @@ public final class HttpDocumentClient implements DocumentClient {
      * The maximum length of a response. A page contains about 256 KiB of values, or one value; an untrusted server
      * could send more.
      */
-    private static final int MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+    private static final int MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
     private static final int MAX_LIMIT = 1_000;
     private static final int OK = 200;
@@ -58,7 +58,7 @@ public final class HttpDocumentClient implements DocumentClient {
     /** A mapper with a higher limit than Jackson's default, which the longest value in Base64 exceeds. */
     private static final ObjectMapper JSON = new ObjectMapper(JsonFactory.builder()
             .streamReadConstraints(StreamReadConstraints.builder()
-                    .maxStringLength(MAX_ANSWER_BYTES)
+                    .maxStringLength(MAX_RESPONSE_BYTES)
                     .build())
             .build());
     /** Problem codes for a document that is not in the state that the request expects. */
@@ -150,7 +150,7 @@ public final class HttpDocumentClient implements DocumentClient {
         for (JsonNode document : page.path("documents")) {
             String path = document.path("path").asText();
             if (!path.startsWith(StreamName.PREFIX)) {
-                throw ClientException.failed("the answer names a document without its path");
+                throw ClientException.failed("the response names a document without its path");
             }
             names.add(name(path));
         }
@@ -203,13 +203,13 @@ public final class HttpDocumentClient implements DocumentClient {
         try {
             return PortableAttributes.ofJson(JSON.convertValue(answer, new TypeReference<Map<String, Object>>() {}));
         } catch (IllegalArgumentException senseless) {
-            throw new IOException("the answer's attributes make no sense: " + senseless.getMessage(), senseless);
+            throw new IOException("the attributes in the response are invalid: " + senseless.getMessage(), senseless);
         }
     }
 
     private static long number(JsonNode answer, String field) {
         if (!answer.path(field).canConvertToLong()) {
-            throw ClientException.failed("the answer has no number '" + field + "'; is it a Caravan server?");
+            throw ClientException.failed("the response has no number '" + field + "'; is it a Caravan server?");
         }
         return answer.path(field).asLong();
     }
@@ -375,7 +375,7 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     private static JsonNode body(HttpLink.Answer answer) throws IOException {
-        byte[] body = answer.body().readNBytes(MAX_ANSWER_BYTES);
+        byte[] body = answer.body().readNBytes(MAX_RESPONSE_BYTES);
         try {
             return JSON.readTree(body);
         } catch (JsonProcessingException notJson) {
@@ -411,12 +411,12 @@ public final class HttpDocumentClient implements DocumentClient {
         if (code.isEmpty() || code.equals("unknown_path")) {
             throw noServer(status);
         }
-        throw ClientException.failed("the server at " + link.base() + " refuses: " + detail);
+        throw ClientException.failed("the server at " + link.base() + " rejects the request: " + detail);
     }
 
     private ClientException noServer(int status) {
-        return ClientException.failed("what answers at " + link.base() + " with the status " + status
-                + " is no Caravan server, or an older one that takes no documents over HTTP");
+        return ClientException.failed("the server at " + link.base() + " responds with status " + status
+                + ": it is not a Caravan server, or it is too old to transfer documents over HTTP");
     }
 
     private static String path(String endpoint, byte[] name) {

@@ -1,5 +1,7 @@
 package io.caravan.server.cli.client;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -100,9 +102,9 @@ public final class HttpLink {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", stop);
         } catch (HttpTimeoutException slow) {
-            throw new IOException(base + " has not answered for " + timeout.toSeconds() + " s", slow);
+            throw new IOException(base + " has not responded for " + timeout.toSeconds() + " s", slow);
         } catch (ConnectException unreachable) {
-            throw new IOException("no server answers at " + base, unreachable);
+            throw new IOException("no server listens at " + base, unreachable);
         } catch (SSLException unfit) {
             throw new IOException(
                     "TLS with " + base + " failed: " + unfit.getMessage()
@@ -110,6 +112,49 @@ public final class HttpLink {
                     unfit);
         } catch (IOException lost) {
             throw new IOException("the connection to " + base + " was lost: " + lost.getMessage(), lost);
+        }
+    }
+
+    /** Reads a server's diagnostic pages over HTTP. Not thread-safe. */
+    public static final class StatusClient {
+        private static final int OK = 200;
+        private static final int MAX_BYTES = 8 * 1024 * 1024;
+
+        private final HttpLink link;
+        private boolean known;
+
+        public record Page(int status, byte[] body) {}
+
+        StatusClient(HttpLink link) {
+            this.link = link;
+        }
+
+        /**
+         * Fetches a page. Before the first use of the token, checks that the port belongs to a Caravan server and not
+         * to another program.
+         *
+         * @throws IOException if no server responds in time, the response is from another program, or it exceeds
+         *     {@value #MAX_BYTES} bytes
+         */
+        public Page get(String path) throws IOException {
+            if (!known) {
+                Page alive = fetch("/healthz", false);
+                if (alive.status() != OK || !new String(alive.body(), UTF_8).contains("\"alive\"")) {
+                    throw new IOException("the server at " + link.base() + " is not a Caravan server");
+                }
+                known = true;
+            }
+            return fetch(path, true);
+        }
+
+        private Page fetch(String path, boolean withToken) throws IOException {
+            try (HttpLink.Answer answer = link.send("GET", path, new byte[0], withToken)) {
+                byte[] body = answer.body().readNBytes(MAX_BYTES + 1);
+                if (body.length > MAX_BYTES) {
+                    throw new IOException(link.base() + path + " is longer than " + MAX_BYTES + " bytes");
+                }
+                return new Page(answer.status(), body);
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ public final class Retries {
     public static @Nullable BusyException busy(HttpLink link, HttpLink.Answer answer) {
         return BUSY.contains(answer.status())
                 ? new BusyException(
-                        "the server at " + link.base() + " is busy, it answers " + answer.status(),
+                        "the server at " + link.base() + " is busy: it responds with status " + answer.status(),
                         pauseMillis(answer.header("Retry-After")))
                 : null;
     }
@@ -84,7 +84,7 @@ public final class Retries {
         failures = progress ? 1 : failures + 1;
         if (failures == TRIES) {
             throw ClientException.failed(
-                    problem.getMessage() + " (tried " + TRIES + " times); to go on, run the command again", problem);
+                    problem.getMessage() + " (tried " + TRIES + " times); to continue, run the command again", problem);
         }
         long millis = FIRST_PAUSE_MILLIS << failures - 1;
         if (problem instanceof BusyException busy && busy.pauseMillis > 0) {
@@ -92,8 +92,8 @@ public final class Retries {
         }
         if (millis > MAX_PAUSE_SECONDS * MILLIS) {
             throw ClientException.failed(
-                    problem.getMessage() + " and asks to be left alone for " + millis / MILLIS
-                            + " s; to go on then, run the command again",
+                    problem.getMessage() + " and requests a pause of " + millis / MILLIS
+                            + " s; to continue after that, run the command again",
                     problem);
         }
         try {

@@ -34,10 +34,10 @@ import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to a Caravan or Redis server over RESP. Requests may be sent ahead, and replies are received in the order
- * of the requests. Memory holds only the reply being received, and every length in a reply is checked before memory is
- * allocated, because the server may be hostile. Not thread-safe, except {@link #cut}. After a {@link LostException}, the
- * connection is unusable, because the next reply could belong to any request.
+ * A connection to a Caravan or Redis server over RESP. Requests may be sent ahead, and replies are received in the
+ * order of the requests. Memory holds only the reply being received, and every length in a reply is checked before
+ * memory is allocated, because the server may be hostile. Not thread-safe, except {@link #cut}. After a {@link
+ * LostException}, the connection is unusable, because the next reply could belong to any request.
  */
 public final class ServerConnection implements AutoCloseable {
     /** The result of {@link #integer} and {@link #array} if the key is not a list. */
@@ -134,7 +134,7 @@ public final class ServerConnection implements AutoCloseable {
         ServerConnection connect() throws IOException;
     }
 
-    private interface Exchange<T extends @Nullable Object> {
+    private interface Exchange<T> {
         T run() throws IOException;
     }
 
@@ -255,7 +255,7 @@ public final class ServerConnection implements AutoCloseable {
     public void send(Object... words) {
         List<byte[]> all = new ArrayList<>();
         addWords(List.of(words), all);
-        exchange(server.timeoutMillis(), () -> {
+        exchange(() -> {
             sendHeader('*', all.size());
             for (byte[] word : all) {
                 sendHeader('$', word.length);
@@ -291,13 +291,7 @@ public final class ServerConnection implements AutoCloseable {
     @Nullable
     Object callBlocking(int blockMillis, Object... words) {
         send(words);
-        int waitMillis = blockMillis + server.timeoutMillis();
-        return exchange(waitMillis, () -> {
-            socket.setSoTimeout(waitMillis);
-            Object reply = reply();
-            socket.setSoTimeout(server.timeoutMillis());
-            return reply;
-        });
+        return receive(blockMillis + server.timeoutMillis());
     }
 
     /**
@@ -306,7 +300,22 @@ public final class ServerConnection implements AutoCloseable {
      */
     @Nullable
     Object receive() {
-        return exchange(server.timeoutMillis(), this::reply);
+        return receive(server.timeoutMillis());
+    }
+
+    private @Nullable Object receive(int waitMillis) {
+        Object reply;
+        try {
+            socket.setSoTimeout(waitMillis);
+            reply = value(0);
+            socket.setSoTimeout(server.timeoutMillis());
+        } catch (IOException problem) {
+            throw lost(server, problem, waitMillis);
+        }
+        if (reply instanceof RuntimeException problem) {
+            throw problem;
+        }
+        return reply;
     }
 
     /** Receives a number; returns {@link #NO_LIST} if the key is not a list. */
@@ -333,7 +342,7 @@ public final class ServerConnection implements AutoCloseable {
     }
 
     private long header(char expected, long most) {
-        return exchange(server.timeoutMillis(), () -> {
+        return exchange(() -> {
             char type = type();
             String line = line();
             if (type == '-' && line.startsWith("WRONGTYPE")) {
@@ -353,7 +362,7 @@ public final class ServerConnection implements AutoCloseable {
 
     /** Receives a byte string, of which only the start is kept if it exceeds the maximum. */
     public Bulk bulk(int maxBytes) {
-        return exchange(server.timeoutMillis(), () -> {
+        return exchange(() -> {
             char type = type();
             String line = line();
             long length = type == '$' ? number(line) : -1;
@@ -372,15 +381,6 @@ public final class ServerConnection implements AutoCloseable {
 
     private ClientException unexpected(String wanted) {
         return ClientException.failed(server + " has not replied with " + wanted + " as Redis does");
-    }
-
-    /** Reads a complete reply, and throws the exception of a rejected request. */
-    private @Nullable Object reply() throws IOException {
-        Object reply = value(0);
-        if (reply instanceof RuntimeException problem) {
-            throw problem;
-        }
-        return reply;
     }
 
     /** Reads a value; returns an exception for an error, or for a collection that contains one. */
@@ -500,26 +500,30 @@ public final class ServerConnection implements AutoCloseable {
         return Long.parseLong(line);
     }
 
-    private <T extends @Nullable Object> T exchange(int waitMillis, Exchange<T> exchange) {
+    private <T> T exchange(Exchange<T> exchange) {
         try {
             return exchange.run();
         } catch (IOException problem) {
-            throw lost(server, problem, waitMillis);
+            throw lost(server, problem, server.timeoutMillis());
         }
     }
 
     /** Disconnects; callable from any thread. A thread that waits for a reply gets an exception. */
     public void cut() {
-        try {
-            raw.close();
-        } catch (IOException alreadyGone) {
-            // The connection is closed, as intended.
-        }
+        close(raw);
     }
 
     @Override
     public void close() {
-        cut();
+        close(socket);
+    }
+
+    private static void close(Socket socket) {
+        try {
+            socket.close();
+        } catch (IOException alreadyGone) {
+            // The connection is closed, as intended.
+        }
     }
 
     /** Converts an exception into one whose message states the remedy. */

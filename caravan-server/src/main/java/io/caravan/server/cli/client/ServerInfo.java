@@ -63,7 +63,7 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
             if (name.startsWith(SLOTS)) {
                 Matcher resp = RESP.matcher(value);
                 if (!resp.find()) {
-                    throw ClientException.failed("no host leads the slots " + name.substring(SLOTS.length())
+                    throw ClientException.failed("no node leads the slots " + name.substring(SLOTS.length())
                             + " at the moment: nothing was changed; try again");
                 }
                 leaders.add(HostPort.parse(resp.group(1)));

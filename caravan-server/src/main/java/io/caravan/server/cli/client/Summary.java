@@ -58,14 +58,14 @@ public record Summary(ServerInfo info) {
         String store = info.text("store_state");
         String durability = info.text("durability");
         return (store.isEmpty() ? "" : store + ", ")
-                + (refusesWrites() ? "IT TAKES NO WRITES: " + info.text("store_problem") + ", " : "")
+                + (rejectsWrites() ? "IT REJECTS WRITES: " + info.text("store_problem") + ", " : "")
                 + "up " + Figures.age(info.seconds("uptime_in_seconds"))
                 + (durability.isEmpty() ? "" : ", durability " + durability)
                 + ", version " + info.text("caravan_version");
     }
 
     /** Whether the store is known to reject writes. */
-    public boolean refusesWrites() {
+    public boolean rejectsWrites() {
         String state = info.text("store_state");
         return !state.isEmpty() && !state.equals("ok");
     }

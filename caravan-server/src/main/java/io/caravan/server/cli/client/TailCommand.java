@@ -1,5 +1,6 @@
 package io.caravan.server.cli.client;
 
+import io.caravan.server.cli.client.GetCommand.ValuePrinter;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.UntilSignal;
 import java.io.IOException;

@@ -98,7 +98,7 @@ final class TimedBody extends InputStream implements BodySubscriber<InputStream>
             if (end != null) {
                 if (end.error() != null) {
                     throw new IOException(
-                            "the answer was cut off: " + end.error().getMessage(), end.error());
+                            "the response was cut off: " + end.error().getMessage(), end.error());
                 }
                 return false;
             }
@@ -114,7 +114,7 @@ final class TimedBody extends InputStream implements BodySubscriber<InputStream>
             throw new IOException("interrupted", stop);
         }
         if (part == null) {
-            throw new IOException("the answer stopped: nothing came for " + timeout.toSeconds() + " s");
+            throw new IOException("the response stopped: no data for " + timeout.toSeconds() + " s");
         }
         if (part.last()) {
             end = part;

@@ -1,27 +1,33 @@
 package io.caravan.server.cli.cluster;
 
+import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
-import io.caravan.server.cli.common.VersionProvider;
+import io.caravan.server.cli.common.CliCommand.VersionProvider;
+import io.caravan.server.cli.common.Output;
+import java.io.IOException;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /** The commands for a cluster. */
 @Command(
         name = "cluster",
         description = {
-            "Several nodes that keep the same documents. The leader orders the writes, and acknowledges a write when a"
-                    + " majority has it on disk. If the leader is lost, another node takes over with every acknowledged"
-                    + " write. 'caravan cluster demo' starts three nodes on this machine.",
+            "Several nodes that keep the same documents. The leader orders the writes, and acknowledges a write when"
+                    + " a majority has it on disk. If the leader is lost, another node takes over with every"
+                    + " acknowledged write. 'caravan cluster demo' starts three nodes on this machine.",
             "A node is started with 'caravan serve --cluster-file FILE --cluster-node ID'."
         },
         subcommands = {
             ClusterDemoCommand.class,
             ClusterStatusCommand.class,
-            ClusterTransferCommand.class,
-            ClusterDrainCommand.class,
-            ClusterAddCommand.class,
-            ClusterRemoveCommand.class,
-            ClusterReplaceCommand.class
+            ClusterCommand.Transfer.class,
+            ClusterCommand.Drain.class,
+            MembershipCommand.Add.class,
+            MembershipCommand.Remove.class,
+            MembershipCommand.Replace.class
         },
         mixinStandardHelpOptions = true,
         versionProvider = VersionProvider.class)
@@ -30,6 +36,64 @@ public final class ClusterCommand {
     static void requireCluster(ServerInfo info) {
         if (!"1".equals(info.text("cluster_enabled"))) {
             throw ClientException.failed("this server is not a node of a cluster");
+        }
+    }
+
+    /** Transfers leadership to another node. */
+    @Command(
+            name = "transfer",
+            description = {
+                "Transfers leadership to another node, for example before maintenance of the leader. Send this"
+                        + " command to the leader. The new leader takes over once it has every entry; requests fail"
+                        + " until then, and must be sent again. Both nodes close all connections.",
+                "If a leader is stopped with SIGTERM, it transfers leadership automatically. Requires the admin"
+                        + " permission."
+            },
+            footer = {"  caravan cluster transfer b --server 127.0.0.1:6381"})
+    static final class Transfer extends ClientCommand {
+        @Parameters(paramLabel = "NODE", description = "Id of the new leader.")
+        private String node;
+
+        @Override
+        protected void run(Output output) throws IOException {
+            try (ServerConnection connection = connect()) {
+                ClusterCommand.requireCluster(connection.info());
+                connection.call("CARAVAN.TRANSFER", node);
+            }
+            print(output, "node " + node + " leads", fields -> fields.writeStringField("leader", node));
+        }
+    }
+
+    /** Prevents a node from being the leader. */
+    @Command(
+            name = "drain",
+            description = {
+                "Prevents the queried node from leading, for example before maintenance. If the node is the leader,"
+                        + " it transfers leadership, and both nodes close all connections. The node continues to"
+                        + " follow and to vote. If no other node can lead, it leads anyway.",
+                "A restart of the node ends the drain. Requires the admin permission."
+            },
+            footer = {
+                "  caravan cluster drain --server 127.0.0.1:6381",
+                "  caravan cluster drain --undo --server 127.0.0.1:6381"
+            })
+    static final class Drain extends ClientCommand {
+        @Option(names = "--undo", description = "End the drain, so that the node may lead again.")
+        private boolean undo;
+
+        @Override
+        protected void run(Output output) throws IOException {
+            String node;
+            try (ServerConnection connection = connect()) {
+                ServerInfo info = connection.info();
+                ClusterCommand.requireCluster(info);
+                node = info.text("cluster_node");
+                connection.call("CARAVAN.DRAIN", undo ? "OFF" : "ON");
+            }
+            print(output, "node " + node + (undo ? " may lead again" : " is drained: it does not lead"), fields -> {
+                fields.writeStringField("node", node);
+                fields.writeBooleanField("drained", !undo);
+            });
         }
     }
 }

@@ -13,6 +13,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /** The base class of commands that change a cluster's members. */
 abstract class MembershipCommand extends ClientCommand {
@@ -89,5 +92,105 @@ abstract class MembershipCommand extends ClientCommand {
         return (int) info.sections().getOrDefault("cluster", Map.of()).keySet().stream()
                 .filter(field -> field.startsWith(NODE))
                 .count();
+    }
+
+    /** Adds a node to a cluster. */
+    @Command(
+            name = "add",
+            description = {
+                "Adds a node that was started with 'caravan serve --cluster-join'. Send this command to the leader."
+                        + " Prints the plan, waits until the node has all data and is a member, and prints the"
+                        + " members. This takes as long as copying the store. If you stop the command, the change"
+                        + " continues.",
+                "If the addition fails, nothing has changed: add the node again. If another node becomes the leader,"
+                        + " 'caravan cluster status' shows whether the node was added. Requires the admin permission."
+            },
+            footer = {"  caravan cluster add d --cluster-file cluster.properties --server 127.0.0.1:6381"})
+    static final class Add extends MembershipCommand {
+        @Parameters(paramLabel = "NODE", description = "Id of the new node.")
+        private String node;
+
+        @Option(
+                names = "--cluster-file",
+                required = true,
+                paramLabel = "FILE",
+                description =
+                        "Cluster file with which the new node was started. It contains the addresses of the node.")
+        private Path file;
+
+        @Override
+        protected void run(Output output) throws IOException {
+            Joining joining = Joining.read(file, node);
+            change(
+                    output,
+                    "adds " + joining + ", which receives all data first",
+                    1,
+                    joining,
+                    List.of("ADD", joining.words()));
+        }
+    }
+
+    /** Removes a node from a cluster. */
+    @Command(
+            name = "remove",
+            description = {
+                "Removes a node that is lost, or that was stopped some seconds ago. Send this command to the leader."
+                        + " A node that still responds cannot be removed. If too few of the remaining nodes can be"
+                        + " reached to form a quorum, the command is rejected.",
+                "The removed node cannot return with its files: if it is started again, it reports its removal and"
+                        + " stops. Requires the admin permission."
+            },
+            footer = {"  caravan cluster remove c --server 127.0.0.1:6381"})
+    static final class Remove extends MembershipCommand {
+        @Parameters(paramLabel = "NODE", description = "Id of the node to remove.")
+        private String node;
+
+        @Override
+        protected void run(Output output) throws IOException {
+            change(
+                    output,
+                    "removes node " + node + "; it cannot come back with its files",
+                    -1,
+                    null,
+                    List.of("REMOVE", node));
+        }
+    }
+
+    /** Replaces a node of a cluster with a new one. */
+    @Command(
+            name = "replace",
+            description = "Replaces a node that is lost, or that was stopped some seconds ago, with a new node in"
+                    + " one step, so that the cluster never has fewer nodes than before. The rules and the output are"
+                    + " those of 'cluster add' and 'cluster remove'. Requires the admin permission.",
+            footer = {"  caravan cluster replace c d --cluster-file cluster.properties --server 127.0.0.1:6381"})
+    static final class Replace extends MembershipCommand {
+        @Parameters(index = "0", paramLabel = "OLD", description = "Id of the node to remove.")
+        private String old;
+
+        @Parameters(
+                index = "1",
+                paramLabel = "NEW",
+                description = "Id of the new node, which no node may have had before.")
+        private String node;
+
+        @Option(
+                names = "--cluster-file",
+                required = true,
+                paramLabel = "FILE",
+                description =
+                        "Cluster file with which the new node was started. It contains the addresses of the node.")
+        private Path file;
+
+        @Override
+        protected void run(Output output) throws IOException {
+            Joining joining = Joining.read(file, node);
+            change(
+                    output,
+                    "replaces node " + old + ", which cannot come back with its files, with " + joining
+                            + ", which receives all data first",
+                    0,
+                    joining,
+                    List.of("REPLACE", old, joining.words()));
+        }
     }
 }

@@ -1,6 +1,7 @@
 package io.caravan.server.cli.common;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.config.Version;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -21,7 +22,7 @@ import picocli.CommandLine.Spec;
  */
 @Command(
         mixinStandardHelpOptions = true,
-        versionProvider = VersionProvider.class,
+        versionProvider = CliCommand.VersionProvider.class,
         showDefaultValues = true,
         sortOptions = false,
         exitCodeListHeading = "%nExit codes:%n",
@@ -165,5 +166,13 @@ public abstract class CliCommand implements Callable<Integer> {
     protected final long atLeast(long least, @Nullable Long given, String option, long otherwise) {
         check(given == null || given >= least, option + " must be at least " + least);
         return given == null ? otherwise : given;
+    }
+
+    /** Provides the output of {@code --version}. */
+    public static final class VersionProvider implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            return new String[] {"caravan " + Version.current()};
+        }
     }
 }

@@ -69,7 +69,7 @@ public final class DiskChecks {
             findings.add(kind(disk.type(), directory + " is on " + disk.type() + " (" + name + ")"));
             findings.add(space(disk.getUsableSpace(), disk.getTotalSpace()));
         } catch (IOException problem) {
-            findings.add(Finding.unknown("disk", "it does not tell its kind and space: " + problem));
+            findings.add(Finding.unknown("disk", "its type and space cannot be read: " + problem));
         }
         return findings;
     }
@@ -82,15 +82,17 @@ public final class DiskChecks {
         if (FOREIGN.contains(type) || type.startsWith("fuse")) {
             return Finding.warning(
                     subject,
-                    found + "; whether a force reaches a disk, and a lock keeps others out, is another system's affair",
+                    found
+                            + "; another system decides whether an fsync reaches a disk, and whether a lock excludes"
+                            + " others",
                     "--data on a local file system, such as ext4 or xfs");
         }
         if (COPYING.contains(type)) {
             return Finding.warning(
                     subject,
                     found
-                            + "; it takes new space for each write, so that a full disk fails the store, and no longer only"
-                            + " rejects appends",
+                            + "; it takes new space for each write, so that a full disk fails the store, and no longer"
+                            + " only rejects appends",
                     "--data on ext4 or xfs, or be alarmed well before the disk is full");
         }
         return Finding.ok(subject, found);
@@ -125,7 +127,7 @@ public final class DiskChecks {
         if (nanos < TOO_SOON_NANOS) {
             return Finding.bad(
                     "fsyncs",
-                    found + "; no disk is that quick: something acknowledges what a power loss would take back",
+                    found + "; no disk is that quick: something acknowledges data that a power loss would undo",
                     "look for a mount option such as nobarrier, a virtual disk with an unsafe cache, libeatmydata");
         }
         return nanos > SLOW_NANOS

@@ -18,7 +18,7 @@ public final class FileChecks {
         if (Files.exists(directory)) {
             findings.add(permissions("store", directory, "chmod 700 " + directory));
         } else {
-            findings.add(Finding.ok("store", directory + " is not there yet; the server makes it"));
+            findings.add(Finding.ok("store", directory + " does not exist yet; the server creates it"));
         }
         secrets.forEach(file -> findings.add(permissions("secret", file, "chmod 600 " + file)));
         return findings;
@@ -29,8 +29,8 @@ public final class FileChecks {
             if (!Files.isReadable(file)) {
                 return Finding.bad(
                         subject,
-                        file + " is not there, or this user may not read it",
-                        "give it to the" + " user who runs the server");
+                        file + " does not exist, or this user may not read it",
+                        "give it to the user who runs the server");
             }
             Set<PosixFilePermission> allowed = Files.getPosixFilePermissions(file);
             String found = file + " belongs to " + Files.getOwner(file);
@@ -38,7 +38,7 @@ public final class FileChecks {
                     ? Finding.warning(subject, found + "; every user of this machine can read it", change)
                     : Finding.ok(subject, found + ", and no other user can read it");
         } catch (IOException | UnsupportedOperationException untold) {
-            return Finding.unknown(subject, file + " does not tell its permissions: " + untold);
+            return Finding.unknown(subject, file + ": its permissions cannot be read: " + untold);
         }
     }
 }

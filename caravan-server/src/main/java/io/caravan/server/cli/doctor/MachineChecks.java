@@ -58,7 +58,7 @@ public final class MachineChecks {
         try {
             return judge.apply(SystemFiles.read(root.resolve(file)));
         } catch (IOException notThere) {
-            return Finding.unknown(subject, "this system does not tell it in /" + file);
+            return Finding.unknown(subject, "this system does not report it in /" + file);
         }
     }
 
@@ -122,7 +122,7 @@ public final class MachineChecks {
                 : new Finding(
                         Grade.OK,
                         "locked memory",
-                        found + ", which matters to --transport io_uring with a kernel before 5.12 only",
+                        found + ", which matters only to --transport io_uring with a kernel before 5.12",
                         "for that: LimitMEMLOCK=8M in the systemd unit, or ulimit -l 8192");
     }
 
@@ -136,8 +136,10 @@ public final class MachineChecks {
                 : new Finding(
                         Grade.UNKNOWN,
                         "clock",
-                        "no file tells whether it is right; documents expire by it, and S3 refuses requests by a wrong one",
-                        "look whether timedatectl says 'System clock synchronized: yes'; if not, timedatectl set-ntp true");
+                        "no file reports whether it is correct; documents expire by it, and S3 rejects requests if it"
+                                + " is wrong",
+                        "check that timedatectl prints 'System clock synchronized: yes'; if not, timedatectl set-ntp"
+                                + " true");
     }
 
     private static Finding maps(String text) {

@@ -18,10 +18,10 @@ public final class MountChecks {
     /** Mount options that may be shown. Other options may contain user names, passwords, and addresses. */
     private static final Pattern SHOWN =
             Pattern.compile("rw|ro|sync|dirsync|(no|rel|strict|lazy)a?time|nodiratime|no(suid|dev|exec)"
-                    + "|(no)?barrier|barrier=[01]|data=(journal|ordered|writeback)|commit=[0-9]+|(no)?discard(=async)?|(no)?auto_da_alloc"
-                    + "|errors=(remount-ro|continue|panic)|(no)?delalloc|inode(32|64)|(no)?quota|noquota|attr2|logbufs=[0-9]+"
-                    + "|logbsize=[0-9]+k?|journal_checksum|journal_async_commit|compress(=[a-z]+(:[0-9]+)?)?|ssd|(no)?datacow|flushoncommit"
-                    + "|soft|hard|vers=[0-9.]+|[rw]size=[0-9]+|local_lock=[a-z]+|cache=[a-z]+|volatile");
+                + "|(no)?barrier|barrier=[01]|data=(journal|ordered|writeback)|commit=[0-9]+|(no)?discard(=async)?|(no)?auto_da_alloc"
+                + "|errors=(remount-ro|continue|panic)|(no)?delalloc|inode(32|64)|(no)?quota|noquota|attr2|logbufs=[0-9]+"
+                + "|logbsize=[0-9]+k?|journal_checksum|journal_async_commit|compress(=[a-z]+(:[0-9]+)?)?|ssd|(no)?datacow|flushoncommit"
+                + "|soft|hard|vers=[0-9.]+|[rw]size=[0-9]+|local_lock=[a-z]+|cache=[a-z]+|volatile");
 
     private final Path root;
     private final Path directory;
@@ -74,7 +74,7 @@ public final class MountChecks {
         }
         return List.of(
                 mount.map(each -> options(each.options()))
-                        .orElseGet(() -> Finding.unknown(OPTIONS, "this system does not tell them in /" + MOUNTS)),
+                        .orElseGet(() -> Finding.unknown(OPTIONS, "this system does not report them in /" + MOUNTS)),
                 mount.map(this::cache).orElseGet(() -> Finding.unknown(CACHE, "the disk is not known")));
     }
 
@@ -101,7 +101,7 @@ public final class MountChecks {
                 return Finding.bad(
                         OPTIONS,
                         found + "; with " + unsafe
-                                + " a force does not reach the disk, and a power loss takes back what"
+                                + " an fsync does not reach the disk, and a power loss undoes what"
                                 + " was acknowledged",
                         "mount it without " + unsafe);
             }
@@ -110,7 +110,7 @@ public final class MountChecks {
             return Finding.bad(
                     OPTIONS,
                     found + "; nothing can be written",
-                    "look in dmesg whether errors of the disk made it so, and mount it with rw");
+                    "check dmesg for disk errors that caused this, and mount it with rw");
         }
         if (options.contains("soft")) {
             return Finding.warning(
@@ -118,9 +118,7 @@ public final class MountChecks {
         }
         return options.contains("sync")
                 ? Finding.warning(
-                        OPTIONS,
-                        found + "; each write waits for the disk, not the forces only",
-                        "mount it without sync")
+                        OPTIONS, found + "; every write waits for the disk, not only an fsync", "mount it without sync")
                 : Finding.ok(OPTIONS, found);
     }
 
@@ -137,22 +135,22 @@ public final class MountChecks {
                     .orElseThrow(() -> new IOException("no queue"));
             return cache(SystemFiles.read(file).strip());
         } catch (IOException notTold) {
-            return Finding.unknown(CACHE, "this system does not tell it of the disk below, or there is none");
+            return Finding.unknown(CACHE, "this system does not report it for the disk, or there is no disk");
         }
     }
 
     private static Finding cache(String cache) {
         return switch (cache) {
-            case "write back" -> Finding.ok(CACHE, cache + "; the disk has one, and each force empties it");
+            case "write back" -> Finding.ok(CACHE, cache + "; the disk has a write cache, and each fsync flushes it");
             case "write through" ->
                 new Finding(
                         Finding.Grade.UNKNOWN,
                         CACHE,
                         cache
-                                + "; the kernel does not ask the disk to empty any cache, which is right if it has none, or"
-                                + " one with a battery",
+                                + "; the kernel does not ask the disk to empty any cache, which is right if it has"
+                                + " none, or one with a battery",
                         "if the disk has one all the same: echo 'write back' into queue/write_cache below /sys/block");
-            default -> Finding.unknown(CACHE, "the kernel tells neither write back nor write through");
+            default -> Finding.unknown(CACHE, "the kernel reports neither write back nor write through");
         };
     }
 }

@@ -6,9 +6,11 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.operate.Verdict.Status;
 import java.io.IOException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 
 /** Reports the health of a server in one line and an exit code. */
 @Command(
@@ -36,7 +38,7 @@ import picocli.CommandLine.Mixin;
         })
 public final class CheckCommand extends ClientCommand {
     @Mixin
-    private CheckOptions options;
+    private Limits options;
 
     private Status status = Status.UNKNOWN;
 
@@ -62,5 +64,54 @@ public final class CheckCommand extends ClientCommand {
     @Override
     protected int exitCode() {
         return status.exitCode();
+    }
+
+    /** The thresholds for a server's metrics. */
+    static final class Limits {
+        private static final String LABEL = "WARNING,CRITICAL";
+
+        @Option(
+                names = "--space",
+                paramLabel = LABEL,
+                defaultValue = "15%,5%",
+                converter = Thresholds.Percents.class,
+                description = "Minimum free space of the store's file system.")
+        Thresholds space;
+
+        @Option(
+                names = "--replay",
+                paramLabel = LABEL,
+                defaultValue = "1GiB,8GiB",
+                converter = Thresholds.Sizes.class,
+                description = "Maximum length of the log that recovery after a crash would replay. It grows if"
+                        + " checkpoints fail. The age of the last checkpoint is not checked, because a store without"
+                        + " writes needs no checkpoint.")
+        Thresholds replay;
+
+        @Option(
+                names = "--overdue",
+                paramLabel = LABEL,
+                defaultValue = "2h,12h",
+                converter = Thresholds.Times.class,
+                description = "Maximum time by which the archive exceeds the delay that archive-after allows. off"
+                        + " also disables the check of the owner.")
+        Thresholds overdue;
+
+        @Option(
+                names = "--answer",
+                paramLabel = LABEL,
+                defaultValue = "500ms,5s",
+                converter = Thresholds.Times.class,
+                description = "Maximum time to connect and to receive a reply.")
+        Thresholds answer;
+
+        @Option(
+                names = "--ack",
+                paramLabel = LABEL,
+                defaultValue = "500ms,5s",
+                converter = Thresholds.Times.class,
+                description = "Maximum 99th percentile of the time from a write to its acknowledgement, since the"
+                        + " server started.")
+        Thresholds ack;
     }
 }

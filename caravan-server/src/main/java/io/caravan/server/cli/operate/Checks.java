@@ -6,7 +6,10 @@ import static io.caravan.server.cli.common.Figures.size;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.operate.CheckCommand.Limits;
+import io.caravan.server.cli.operate.Verdict.Figure;
 import io.caravan.server.cli.operate.Verdict.Problem;
+import io.caravan.server.cli.operate.Verdict.Status;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,11 +28,11 @@ final class Checks {
             .map(ArchiveState::label)
             .collect(Collectors.toUnmodifiableSet());
 
-    private final CheckOptions limits;
+    private final Limits limits;
     private final List<Problem> problems = new ArrayList<>();
     private final List<Figure> figures = new ArrayList<>();
 
-    Checks(CheckOptions limits) {
+    Checks(Limits limits) {
         this.limits = limits;
     }
 
@@ -40,10 +43,11 @@ final class Checks {
      */
     Verdict judge(ServerInfo info, long answerNanos) {
         double seconds = answerNanos / 1e9;
-        figure("answer", limits.answer, seconds, "s", "it took " + time(seconds) + " to be answered");
+        figure("answer", limits.answer, seconds, "s", "it took " + time(seconds) + " to receive a reply");
         if (info.text("store_state").isEmpty()) {
             problems.add(new Problem(
-                    Status.UNKNOWN, "the server answers, but tells its state only to users with the permission admin"));
+                    Status.UNKNOWN,
+                    "the server replies, but reports its state only to users with the admin permission"));
             return Verdict.of(problems, figures, "");
         }
         store(info);
@@ -55,7 +59,7 @@ final class Checks {
         String state = info.text("store_state");
         if (!state.equals("ok")) {
             String what = state.equals("full") ? "the store has no space" : "the store has failed";
-            problems.add(new Problem(Status.CRITICAL, what + " and takes no writes: " + info.text("store_problem")));
+            problems.add(new Problem(Status.CRITICAL, what + " and rejects writes: " + info.text("store_problem")));
         }
         space(info);
         long replay = info.numberOrZero("log_bytes_since_checkpoint");

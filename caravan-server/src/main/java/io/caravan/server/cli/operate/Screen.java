@@ -59,10 +59,10 @@ final class Screen {
                 count(info.numberOrZero("documents"), "document"),
                 count(info.numberOrZero("connected_clients"), "connection"),
                 info.text("durability"));
-        if (summary.refusesWrites()) {
+        if (summary.rejectsWrites()) {
             add(
                     ALARM,
-                    "%s, IT TAKES NO WRITES: %s",
+                    "%s, IT REJECTS WRITES: %s",
                     "THE STORE IS " + info.text("store_state").toUpperCase(Locale.ROOT),
                     info.text("store_problem"));
         }

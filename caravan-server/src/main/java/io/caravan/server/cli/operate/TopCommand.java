@@ -6,6 +6,7 @@ import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.operate.Rates.Busy;
 import io.caravan.server.cli.operate.Rates.Order;
+import io.caravan.server.cli.operate.Rates.Sample;
 import io.caravan.server.config.Quantities;
 import java.io.IOException;
 import java.time.Duration;

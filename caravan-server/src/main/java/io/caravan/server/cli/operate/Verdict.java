@@ -2,9 +2,12 @@ package io.caravan.server.cli.operate;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -66,5 +69,58 @@ record Verdict(List<Problem> problems, List<Figure> figures, String summary) {
             json.writeEndObject();
         }
         json.writeEndObject();
+    }
+
+    /** The statuses of monitoring systems, with the exit codes of Nagios plugins. Ordered by severity. */
+    enum Status {
+        OK(0),
+        /** The status could not be determined. */
+        UNKNOWN(3),
+        /** An operator should check the server, but not necessarily today. */
+        WARNING(1),
+        /** An operator must check the server now. */
+        CRITICAL(2);
+
+        private final int exitCode;
+
+        Status(int exitCode) {
+            this.exitCode = exitCode;
+        }
+
+        int exitCode() {
+            return exitCode;
+        }
+
+        String label() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+
+        static Status worst(Stream<Status> all) {
+            return all.max(Comparator.naturalOrder()).orElse(OK);
+        }
+    }
+
+    /**
+     * One metric that was checked.
+     *
+     * @param name the name for programs
+     * @param text a short text for people
+     * @param value in {@code unit}
+     * @param unit the unit as in Nagios plugins: {@code s}, {@code B}, {@code %}, or empty for a number
+     */
+    record Figure(String name, Status status, String text, double value, String unit, Thresholds limits) {
+        private static final int DECIMALS = 6;
+
+        /** Returns the performance data, which follows the bar in the output line of a Nagios plugin. */
+        String performance() {
+            return name + "=" + number(value) + unit + ";" + limits.range(limits.warning()) + ";"
+                    + limits.range(limits.critical());
+        }
+
+        /** Formats a number without an exponent, because some parsers of performance data do not support exponents. */
+        static String number(double value) {
+            BigDecimal rounded = new BigDecimal(value).setScale(DECIMALS, RoundingMode.HALF_UP);
+            return rounded.signum() == 0 ? "0" : rounded.stripTrailingZeros().toPlainString();
+        }
     }
 }

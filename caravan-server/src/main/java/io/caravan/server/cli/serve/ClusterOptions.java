@@ -110,12 +110,10 @@ final class ClusterOptions {
 
     /** Whether the server is a single server, not a node of a cluster. */
     boolean alone() {
-        check(
-                (file == null) == (host == null),
-                "--cluster-file and --cluster-node need each other: which hosts there are, and which this is");
+        check((file == null) == (host == null), "--cluster-file and --cluster-node require each other");
         check(
                 file != null || reads == Reads.LEADER,
-                "--cluster-reads linearizable needs --cluster-file: the reads of a server alone are linearizable");
+                "--cluster-reads linearizable requires --cluster-file: the reads of a single server are linearizable");
         return file == null;
     }
 
@@ -130,11 +128,11 @@ final class ClusterOptions {
         check(
                 Stream.of(cert, key, ca).allMatch(Objects::isNull)
                         || Stream.of(cert, key, ca).allMatch(Objects::nonNull),
-                "--cluster-cert, --cluster-key and --cluster-ca need each other");
+                "--cluster-cert, --cluster-key and --cluster-ca require each other");
         check(
                 !tls || ca != null,
-                "--tls-cert in a cluster needs --cluster-cert, --cluster-key and --cluster-ca, as hosts pass requests"
-                        + " on to each other");
+                "--tls-cert in a cluster requires --cluster-cert, --cluster-key and --cluster-ca, because nodes forward"
+                        + " requests to each other");
         if (cert != null && key != null) {
             PemPair.read(cert, key);
         }
@@ -179,12 +177,12 @@ final class ClusterOptions {
     }
 
     private GroupConfig.Start firstStart(Cluster cluster) {
-        check(!create || !join, "--cluster-create is for a new cluster, --cluster-join for one that is there already");
+        check(!create || !join, "--cluster-create is for a new cluster, --cluster-join for an existing one");
         int hosts = cluster.hosts().size();
         check(
                 !create || hosts == 3 || hosts == 5,
-                "a new cluster has three or five hosts, and so has each of its groups, so that a majority is left when"
-                        + " one or two are lost; there are "
+                "a new cluster and each of its Raft groups have three or five nodes, so that a majority survives the"
+                        + " loss of one or two nodes; there are "
                         + hosts);
         if (join) {
             return GroupConfig.Start.JOIN;
@@ -202,8 +200,8 @@ final class ClusterOptions {
         try (Stream<Path> found = Files.list(data)) {
             if (!found.allMatch(ours::contains)) {
                 throw new StoreDirectoryException(
-                        data + " holds something else than the files of a cluster's host, such as"
-                                + " a store that was served alone: choose another directory with --data");
+                        data + " contains other files than those of a cluster node, such as a store of a single server:"
+                                + " choose another directory with --data");
             }
         }
     }

@@ -24,10 +24,11 @@ import picocli.CommandLine.Mixin;
         name = "doctor",
         description = {
             "Checks whether this machine is suitable for a server with the given settings, which are those of"
-                    + " 'caravan serve': limits, memory, clock, disk, file system, mount options, the duration of an"
-                    + " fsync, and which users can read the store and the secrets. Prints what to change.",
-            "Run the command as the operating-system user that runs the server. It starts no server. To measure fsyncs,"
-                    + " it writes a small file next to the store, and then deletes the file."
+                    + " 'caravan serve', and prints what to change. The checks concern limits, memory, clock, disk,"
+                    + " file system, mount options, the duration of an fsync, and which users can read the store and"
+                    + " the secrets.",
+            "Run the command as the operating-system user that runs the server. It starts no server. To measure"
+                    + " fsyncs, it writes a small file next to the store, and then deletes the file."
         },
         exitCodeList = {"0:nothing needs to change", "1:something needs to change", "2:usage error, or wrong settings"},
         footer = {

@@ -97,7 +97,7 @@ final class ListenOptions {
         check(
                 insecure || proved || address.getAddress().isLoopbackAddress(),
                 "the peer address " + HostPort.format(address)
-                        + " can be reached from other machines, and hosts need not prove who they are; use"
+                        + " can be reached from other machines, and nodes do not authenticate each other; use"
                         + " --cluster-cert, --cluster-key and --cluster-ca, or --insecure if the network is trusted");
     }
 

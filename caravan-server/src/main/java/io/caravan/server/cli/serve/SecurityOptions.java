@@ -143,8 +143,8 @@ final class SecurityOptions {
      */
     @Nullable
     Tls tls(Consumer<FileWatch.Reloadable> watched) throws IOException {
-        check((tlsCert == null) == (tlsKey == null), "--tls-cert and --tls-key need each other");
-        check(tlsCa == null || tlsCert != null, "--tls-ca needs --tls-cert and --tls-key");
+        check((tlsCert == null) == (tlsKey == null), "--tls-cert and --tls-key require each other");
+        check(tlsCa == null || tlsCert != null, "--tls-ca requires --tls-cert and --tls-key");
         if (tlsCert == null || tlsKey == null) {
             return null;
         }

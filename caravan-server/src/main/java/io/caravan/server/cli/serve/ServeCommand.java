@@ -128,7 +128,7 @@ public final class ServeCommand extends SettingsCommand {
         steps.end();
         Shutdown shutdown = new Shutdown(host::stop, processOptions.stopTimeout());
         stopWith(shutdown);
-        say("caravan is host " + cluster.self().id() + " of "
+        say("caravan is node " + cluster.self().id() + " of "
                 + (cluster.groups().size() == 1
                         ? ""
                         : "the slots " + cluster.group().slots() + ", ") + "cluster "
@@ -137,8 +137,8 @@ public final class ServeCommand extends SettingsCommand {
                 + storeOptions.data().toAbsolutePath().normalize()
                 + ": "
                 + (group.start() == GroupConfig.Start.JOIN
-                        ? "waits until 'caravan cluster add' or 'replace' names it"
-                        : "an answered change is on the disks of the majority"));
+                        ? "waits for 'caravan cluster add' or 'replace'"
+                        : "an acknowledged write is on the disks of a majority"));
         logSettings(config);
         try {
             host.awaitFailure();
@@ -150,9 +150,10 @@ public final class ServeCommand extends SettingsCommand {
 
     private static void tellWhyItEnds(ClusterServer host) {
         if (host.removed()) {
-            log().error("the host ends, because it was removed from its cluster: do not start it again with its files");
+            log().error("the node stops, because it was removed from its cluster: do not start it again with its"
+                    + " files");
         } else {
-            log().error("the host ends, because it cannot go on: start it again");
+            log().error("the node stops, because it cannot continue: start it again");
         }
     }
 
@@ -243,7 +244,7 @@ public final class ServeCommand extends SettingsCommand {
 
     private static void logStep(String step) {
         Logger log = log();
-        log.info("the start takes a while: the server {}", step);
+        log.info("the start takes long: the server {}", step);
     }
 
     /** The steps of a server's start, which are logged only if the start takes long. Thread-safe. */
@@ -356,9 +357,9 @@ public final class ServeCommand extends SettingsCommand {
 
     private static String meaning(Durability level) {
         return switch (level) {
-            case SYNC -> "an answered change is on the disk";
-            case PROCESS -> "WARNING: an answered change is LOST when the machine stops, by a crash or a power loss";
-            case MEMORY -> "WARNING: an answered change is LOST when this process is killed";
+            case SYNC -> "an acknowledged write is on the disk";
+            case PROCESS -> "WARNING: an acknowledged write is LOST if the machine crashes or loses power";
+            case MEMORY -> "WARNING: an acknowledged write is LOST if this process is killed";
         };
     }
 

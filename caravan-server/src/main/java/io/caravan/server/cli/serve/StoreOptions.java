@@ -113,7 +113,7 @@ final class StoreOptions {
     StoreConfig replica() {
         check(
                 durability == Durability.SYNC,
-                "--durability must be sync in a cluster: an answered change is on the disks of the majority");
+                "--durability must be sync in a cluster: an acknowledged write is on the disks of a majority");
         check(groups() == 1, "--shards must be 1 in a cluster: only a standalone server has several shards");
         return config(data.resolve("store"), Durability.PROCESS);
     }

@@ -9,6 +9,7 @@ import io.caravan.inspect.ContentsReader;
 import io.caravan.inspect.LogReader;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.store.StorePrinter.CatalogVisitor;
 import io.caravan.server.cluster.Slots;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -24,8 +25,8 @@ import picocli.CommandLine.Parameters;
         name = "dump",
         description = {
             "Prints the content of the files of a store, one JSON object on each line: the records of the log and the"
-                + " entries of the newest checkpoint; or, with NAME, one document, its values, and their places in the"
-                + " files.",
+                    + " entries of the newest checkpoint. With NAME, prints one document, its values, and their places"
+                    + " in the files.",
             "The store may be open or damaged: the command takes no lock and writes nothing. If a file is damaged, a"
                     + " line with \"error\" states the file and the position, and the rest of the content follows."
         },

@@ -6,6 +6,7 @@ import io.caravan.inspect.LogReader;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.common.UntilSignal;
+import io.caravan.server.cli.store.StorePrinter.CatalogVisitor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;

@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.HttpLink.StatusClient;
+import io.caravan.server.cli.client.HttpLink.StatusClient.Page;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
-import io.caravan.server.cli.client.StatusClient;
-import io.caravan.server.cli.client.StatusClient.Page;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

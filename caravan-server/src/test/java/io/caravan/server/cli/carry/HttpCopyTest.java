@@ -172,8 +172,8 @@ class HttpCopyTest {
         try (Jedis client = from.jedis()) {
             client.rpush("a", "1");
         }
-        copy("--to-user", "mover").exits(2, "over HTTP a token says who the user is");
-        assertThat(copy("--to-tls-ca", "none").err()).contains("--to-tls-ca is for https://");
+        copy("--to-user", "mover").exits(2, "over HTTP, the token identifies the user");
+        assertThat(copy("--to-tls-ca", "none").err()).contains("--to-tls-ca requires https://");
         CommandRun secret = CommandRun.of(from, "copy", "--to", "http://u:s3cret@127.0.0.1:1")
                 .exits(2);
         assertThat(secret.err()).doesNotContain("s3cret");
@@ -184,7 +184,7 @@ class HttpCopyTest {
             CommandRun.of(from, "copy", "--to", address).exits(1, "requires another token");
             CommandRun with = CommandRun.with(Map.of("CARAVAN_TO_PASSWORD", "t0ken"), new byte[0])
                     .run(from.address(), "copy", "--to", address);
-            assertThat(with.err()).contains("with the status 404 is no Caravan server");
+            assertThat(with.err()).contains("responds with status 404: it is not a Caravan server");
         }
     }
 }

@@ -164,13 +164,13 @@ class StreamSourceTest {
     @Test
     void aServerThatStaysBusyOrAsksForTooMuchEndsTheCommand() {
         assertThatThrownBy(() -> read(TEXT, request -> Answer.of(503, "Retry-After: nonsense\r\n", "")))
-                .hasMessageContaining("it answers 503 (tried 5 times); to go on, run the command again")
+                .hasMessageContaining("it responds with status 503 (tried 5 times); to continue, run the command again")
                 .isInstanceOfSatisfying(
                         ClientException.class,
                         failure -> assertThat(failure.isOtherState()).isFalse());
         assertThat(pauses).containsExactly(250L, 500L, 1_000L, 2_000L);
         assertThatThrownBy(() -> read(TEXT, request -> Answer.of(429, "Retry-After: 3600\r\n", "")))
-                .hasMessageContaining("asks to be left alone for 3600 s");
+                .hasMessageContaining("requests a pause of 3600 s");
     }
 
     @ParameterizedTest

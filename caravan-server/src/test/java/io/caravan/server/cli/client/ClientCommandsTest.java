@@ -354,7 +354,7 @@ class ClientCommandsTest {
         ServerInfo full =
                 ServerInfo.parse("# S\r\ncaravan_version:1\r\nstore_state:full\r\nstore_problem:no space\r\n");
         assertThat(new Summary(full).lines(full, 1))
-                .containsExactly("state        full, IT TAKES NO WRITES: no space, up 0s, version 1");
+                .containsExactly("state        full, IT REJECTS WRITES: no space, up 0s, version 1");
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
+import io.caravan.server.cli.client.HttpLink.StatusClient;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -61,7 +62,7 @@ class StatusClientTest {
     @Test
     void anotherProgramGetsNoToken() {
         page("/", 200, "hello".getBytes(UTF_8));
-        assertThatThrownBy(() -> pages("secret").get("/metrics")).hasMessageContaining("is no caravan server");
+        assertThatThrownBy(() -> pages("secret").get("/metrics")).hasMessageContaining("is not a Caravan server");
         assertThat(tokens).containsExactly("/ null");
     }
 

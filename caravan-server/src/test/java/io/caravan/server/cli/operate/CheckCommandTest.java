@@ -11,6 +11,8 @@ import io.caravan.WriteCallback;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.cli.operate.CheckCommand.Limits;
+import io.caravan.server.cli.operate.Verdict.Status;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.FileAuthenticator;
 import io.caravan.testing.ForwardingListStore;
@@ -101,10 +103,10 @@ class CheckCommandTest {
             says(
                     check(served),
                     2,
-                    "CARAVAN CRITICAL - the store has no space and takes no writes: no space / at all \\| answer=");
+                    "CARAVAN CRITICAL - the store has no space and rejects writes: no space / at all \\| answer=");
             store.refusal = new StoreFailedException("disk gone", new IOException("EIO"));
             CommandRun.of(served, "append", "a", "x");
-            says(check(served), 2, "CARAVAN CRITICAL - the store has failed and takes no writes: disk gone");
+            says(check(served), 2, "CARAVAN CRITICAL - the store has failed and rejects writes: disk gone");
             store.refusal = null;
         }
     }
@@ -121,7 +123,7 @@ class CheckCommandTest {
             says(wrong, 3, "CARAVAN UNKNOWN - the server does not know this user and password");
             CommandRun reader = CommandRun.with(Map.of("CARAVAN_PASSWORD", SECRET), new byte[0])
                     .run(served.address(), "check");
-            says(reader, 3, "CARAVAN UNKNOWN - the server answers, but tells its state only to users with");
+            says(reader, 3, "CARAVAN UNKNOWN - the server replies, but reports its state only to users with");
         }
     }
 
@@ -135,7 +137,7 @@ class CheckCommandTest {
     }
 
     private static Verdict judge(String figures, String... options) {
-        CheckOptions limits = CommandLine.populateCommand(new CheckOptions(), options);
+        Limits limits = CommandLine.populateCommand(new Limits(), options);
         String usual = "# P\r\nstore_state:ok\r\ndisk_free_bytes:50\r\ndisk_total_bytes:100\r\narchive_state:none\r\n";
         return new Checks(limits).judge(ServerInfo.parse(usual + figures), 1_000_000);
     }

@@ -6,7 +6,8 @@ import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.operate.Rates.Order;
-import io.caravan.server.cli.operate.Sample.Client;
+import io.caravan.server.cli.operate.Rates.Sample;
+import io.caravan.server.cli.operate.Rates.Sample.Client;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -48,7 +49,7 @@ class TopCommandTest {
     void aStoreThatTakesNoWritesIsSaidInTheSecondLine() {
         Sample failed = sample(1, "store_state:failed\r\nstore_problem:disk gone\r\n");
         assertThat(Screen.lines(new Rates(failed, failed), 5, Order.RATE).get(1).toString())
-                .isEqualTo("THE STORE IS FAILED, IT TAKES NO WRITES: disk gone");
+                .isEqualTo("THE STORE IS FAILED, IT REJECTS WRITES: disk gone");
     }
 
     @Test
