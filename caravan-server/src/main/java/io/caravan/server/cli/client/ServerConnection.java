@@ -510,16 +510,20 @@ public final class ServerConnection implements AutoCloseable {
 
     /** Disconnects; callable from any thread. A thread that waits for a reply gets an exception. */
     public void cut() {
-        try {
-            raw.close();
-        } catch (IOException alreadyGone) {
-            // The connection is closed, as intended.
-        }
+        close(raw);
     }
 
     @Override
     public void close() {
-        cut();
+        close(socket);
+    }
+
+    private static void close(Socket socket) {
+        try {
+            socket.close();
+        } catch (IOException alreadyGone) {
+            // The connection is closed, as intended.
+        }
     }
 
     /** Converts an exception into one whose message states the remedy. */

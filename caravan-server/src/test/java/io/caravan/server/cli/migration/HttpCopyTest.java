@@ -172,8 +172,8 @@ class HttpCopyTest {
         try (Jedis client = from.jedis()) {
             client.rpush("a", "1");
         }
-        copy("--to-user", "mover").exits(2, "over HTTP a token says who the user is");
-        assertThat(copy("--to-tls-ca", "none").err()).contains("--to-tls-ca is for https://");
+        copy("--to-user", "mover").exits(2, "over HTTP, the token identifies the user");
+        assertThat(copy("--to-tls-ca", "none").err()).contains("--to-tls-ca requires https://");
         CommandRun secret = CommandRun.of(from, "copy", "--to", "http://u:s3cret@127.0.0.1:1")
                 .exits(2);
         assertThat(secret.err()).doesNotContain("s3cret");
