@@ -154,14 +154,14 @@ public final class Space {
 
     /** Records a write to a document that the store has accepted. */
     public void wrote(long appendedBytes, long retentionTrimmedValues) {
-        counters.add(Counter.WRITES, 1);
-        counters.add(Counter.BYTES, appendedBytes);
-        counters.add(Counter.TRIMMED_VALUES, retentionTrimmedValues);
+        counters.count(Counter.WRITES).add(1);
+        counters.count(Counter.BYTES).add(appendedBytes);
+        counters.count(Counter.TRIMMED_VALUES).add(retentionTrimmedValues);
     }
 
     /** Records a rejected write. */
     public void rejected(Counter reason) {
-        counters.add(reason, 1);
+        counters.count(reason).add(1);
     }
 
     /**
@@ -169,29 +169,29 @@ public final class Space {
      * counts once for each.
      */
     public long writes() {
-        return counters.sum(Counter.WRITES);
+        return counters.count(Counter.WRITES).sum();
     }
 
     /** Returns the bytes that these writes appended. */
     public long writtenBytes() {
-        return counters.sum(Counter.BYTES);
+        return counters.count(Counter.BYTES).sum();
     }
 
     /** Returns the number of values that retention trimmed during these writes. */
     public long retentionTrimmedValues() {
-        return counters.sum(Counter.TRIMMED_VALUES);
+        return counters.count(Counter.TRIMMED_VALUES).sum();
     }
 
     public long sizeRefusals() {
-        return counters.sum(Counter.REJECTED_SIZES);
+        return counters.count(Counter.REJECTED_SIZES).sum();
     }
 
     public long quotaRefusals() {
-        return counters.sum(Counter.REJECTED_QUOTAS);
+        return counters.count(Counter.REJECTED_QUOTAS).sum();
     }
 
     public long rateRefusals() {
-        return counters.sum(Counter.REJECTED_RATES);
+        return counters.count(Counter.REJECTED_RATES).sum();
     }
 
     /**

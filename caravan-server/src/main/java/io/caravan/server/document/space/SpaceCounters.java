@@ -2,6 +2,7 @@ package io.caravan.server.document.space;
 
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -17,11 +18,7 @@ record SpaceCounters(RateLimit writeRate, RateLimit byteRate, Map<Space.Counter,
         }
     }
 
-    void add(Space.Counter counter, long amount) {
-        counts.get(counter).add(amount);
-    }
-
-    long sum(Space.Counter counter) {
-        return counts.get(counter).sum();
+    LongAdder count(Space.Counter counter) {
+        return Objects.requireNonNull(counts.get(counter));
     }
 }
