@@ -65,7 +65,9 @@ record BatchBody(@Nullable List<Fields> operations) {
      */
     static List<Operation> parse(byte[] body, JsonBody json, long maxBatchBytes) {
         List<Fields> given = json.parse(body, BatchBody.class, INVALID).operations();
-        require(given != null && !given.isEmpty(), "operations must have at least one element");
+        if (given == null || given.isEmpty()) {
+            throw Problem.badRequest(INVALID, "operations must have at least one element");
+        }
         if (given.size() > MAX_OPERATIONS) {
             throw new Problem(
                     413,

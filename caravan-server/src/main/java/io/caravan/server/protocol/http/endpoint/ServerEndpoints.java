@@ -27,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -53,7 +54,7 @@ public final class ServerEndpoints {
     public void describe(List<Route> routes) {
         ObjectMapper json = new ObjectMapper();
         try (InputStream in = ServerEndpoints.class.getResourceAsStream(OPEN_API)) {
-            JsonNode description = json.readTree(in);
+            JsonNode description = json.readTree(Objects.requireNonNull(in));
             for (Route route : routes) {
                 String method = route.method().name().toLowerCase(Locale.ROOT);
                 ObjectNode responses = (ObjectNode)
