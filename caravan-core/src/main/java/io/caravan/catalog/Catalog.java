@@ -170,7 +170,7 @@ public final class Catalog {
         try {
             table.forEach(document -> {
                 if (wanted.test(document.attributes)) {
-                    found.add(new NamedDocument(DocumentName.of(document.name), document.state()));
+                    found.add(named(document));
                 }
             });
         } finally {
@@ -190,7 +190,7 @@ public final class Catalog {
         table.lock.lock();
         try {
             List<NamedDocument> all = new ArrayList<>();
-            table.forEach(document -> all.add(new NamedDocument(DocumentName.of(document.name), document.state())));
+            table.forEach(document -> all.add(named(document)));
             action.accept(all);
         } finally {
             table.lock.unlock();
@@ -252,9 +252,7 @@ public final class Catalog {
         try {
             int room = limit - page.size();
             List<Document> documents = table.from(place, tie, room + 1);
-            for (Document document : documents.subList(0, Math.min(room, documents.size()))) {
-                page.add(new NamedDocument(DocumentName.of(document.name), document.state()));
-            }
+            documents.subList(0, Math.min(room, documents.size())).forEach(document -> page.add(named(document)));
             if (documents.size() <= room) {
                 return 0;
             }
@@ -265,6 +263,10 @@ public final class Catalog {
         } finally {
             table.lock.unlock();
         }
+    }
+
+    private static NamedDocument named(Document document) {
+        return new NamedDocument(DocumentName.of(document.name), document.state());
     }
 
     private static long cursor(int stripe, int place, int tie) {

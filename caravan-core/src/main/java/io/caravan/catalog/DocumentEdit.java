@@ -173,7 +173,7 @@ public final class DocumentEdit {
      *
      * @param entrySequence sequence of {@link #entry}, if the change has one
      */
-    void publishToCatalog(EntryOrder order, long entrySequence) {
+    void publishToCatalog(CatalogLog.EntryOrder order, long entrySequence) {
         if (original != null) {
             order.remove(original);
         }
