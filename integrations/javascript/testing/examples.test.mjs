@@ -34,7 +34,8 @@ test("the document server", async (t) => {
     const write = async (by) => {
       for (let n = 0; n < 50; n++) {
         const body = JSON.stringify({ line: by, text: `${by}: ${n}` })
-        assert.equal((await fetch(`${server.url}/shared`, { method: "POST", body })).status, 204)
+        const response = await fetch(`${server.url}/shared`, { method: "POST", body })
+        assert.equal(response.status, 204, await response.text())
       }
     }
     const writing = Promise.all([0, 1].map(write))
