@@ -23,7 +23,7 @@ abstract class ArchiveSubcommand extends CliCommand {
             order = LAST - 2,
             paramLabel = "N",
             defaultValue = "16",
-            description = "How many documents at a time.")
+            description = "Number of documents to process at a time.")
     private int jobs;
 
     @Option(
@@ -31,7 +31,7 @@ abstract class ArchiveSubcommand extends CliCommand {
             order = LAST - 2,
             paramLabel = "FORMAT",
             defaultValue = "text",
-            description = "How to print results: ${COMPLETION-CANDIDATES}; json is one object a line.")
+            description = "Format of the results: ${COMPLETION-CANDIDATES}; json prints one object per line.")
     private Output.Format format;
 
     @Option(
