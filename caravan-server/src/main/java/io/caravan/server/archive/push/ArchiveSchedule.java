@@ -28,7 +28,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be archived, by document name and due time. There is at most one job for each name. A requested job takes
+ * The documents to archive, by name and due time. There is at most one job for each name. A requested job takes
  * precedence and does not wait for the {@link BackOff}. While the schedule is closed, no job is taken, and requests
  * fail at once.
  *
