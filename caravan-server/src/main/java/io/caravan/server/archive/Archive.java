@@ -15,6 +15,7 @@ import io.caravan.server.archive.object.ObjectStoreException;
 import java.io.IOException;
 import java.time.InstantSource;
 import java.util.UUID;
+import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,9 @@ import org.jspecify.annotations.Nullable;
  * the object store. A failed call leaves no partial change and may be retried.
  */
 public final class Archive {
+    /** The number of bytes of a snapshot after which its verification reports progress. */
+    private static final long REPORTED_BYTES = 1 << 20;
+
     private final ObjectStore objects;
     private final ArchiveRoot root;
     private final @Nullable Lease lease;
@@ -118,8 +122,8 @@ public final class Archive {
      *
      * @throws ArchiveException {@code NOT_FOUND} when it is gone, {@code CORRUPT} when only its root is gone
      */
-    public void requireThere() {
-        roots.requireThere(root.store());
+    public void requireExists() {
+        roots.requireExists(root.store());
     }
 
     /**
@@ -135,7 +139,7 @@ public final class Archive {
 
     private Lease requireLease() {
         if (lease == null) {
-            throw new IllegalStateException("the archive was opened to be read; claim it to write to it");
+            throw new IllegalStateException("the archive is open for reading only; claim it before a write");
         }
         return lease;
     }
@@ -256,6 +260,26 @@ public final class Archive {
      */
     public SnapshotReader read(DocumentName name, Generation generation) {
         return snapshots.open(name, generation);
+    }
+
+    /**
+     * Reads a snapshot to the end, which verifies every byte.
+     *
+     * @param read receives the number of bytes read since the last call, about once for each MiB
+     * @throws ArchiveException as {@link #read}, and {@code CORRUPT} when the content is damaged
+     */
+    public void verify(DocumentName name, Generation generation, LongConsumer read) {
+        try (SnapshotReader snapshot = read(name, generation)) {
+            long bytes = 0;
+            while (snapshot.next()) {
+                bytes += snapshot.value().remaining();
+                if (bytes >= REPORTED_BYTES) {
+                    read.accept(bytes);
+                    bytes = 0;
+                }
+            }
+            read.accept(bytes);
+        }
     }
 
     /**

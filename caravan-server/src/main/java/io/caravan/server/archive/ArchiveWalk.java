@@ -50,18 +50,18 @@ final class ArchiveWalk {
     }
 
     private long join(Consumer<NamedObjects> action) {
-        nextManifest = seen(manifests.next());
-        nextSnapshot = seen(snapshots.next());
+        nextManifest = track(manifests.next());
+        nextSnapshot = track(snapshots.next());
         Listed manifest = manifest();
         while (manifest != null || nextSnapshot != null) {
             String named = manifest == null ? null : name(manifest, ArchiveKeys.MANIFESTS);
-            String foldered = nextSnapshot == null ? null : name(nextSnapshot, ArchiveKeys.SNAPSHOTS);
-            if (foldered == null || named != null && folder(named).compareTo(folder(foldered)) < 0) {
+            String snapshotName = nextSnapshot == null ? null : name(nextSnapshot, ArchiveKeys.SNAPSHOTS);
+            if (snapshotName == null || named != null && directory(named).compareTo(directory(snapshotName)) < 0) {
                 action.accept(new NamedObjects(String.valueOf(named), true, List.of()));
                 manifest = manifest();
             } else {
-                boolean both = foldered.equals(named);
-                action.accept(new NamedObjects(foldered, both, snapshotsOf(foldered)));
+                boolean both = snapshotName.equals(named);
+                action.accept(new NamedObjects(snapshotName, both, snapshotsOf(snapshotName)));
                 manifest = both ? manifest() : manifest;
             }
         }
@@ -71,9 +71,10 @@ final class ArchiveWalk {
     /** Returns the next manifest, in the order of directories. */
     private @Nullable Listed manifest() {
         while (nextManifest != null
-                && (waiting.isEmpty() || folder(waiting.getFirst().key()).compareTo(folder(nextManifest.key())) > 0)) {
+                && (waiting.isEmpty()
+                        || directory(waiting.getFirst().key()).compareTo(directory(nextManifest.key())) > 0)) {
             waiting.push(nextManifest);
-            nextManifest = seen(manifests.next());
+            nextManifest = track(manifests.next());
         }
         return waiting.poll();
     }
@@ -82,24 +83,24 @@ final class ArchiveWalk {
         List<Listed> objects = new ArrayList<>();
         while (nextSnapshot != null && name(nextSnapshot, ArchiveKeys.SNAPSHOTS).equals(form)) {
             objects.add(nextSnapshot);
-            nextSnapshot = seen(snapshots.next());
+            nextSnapshot = track(snapshots.next());
         }
         return objects;
     }
 
-    private @Nullable Listed seen(@Nullable Listed listed) {
+    private @Nullable Listed track(@Nullable Listed listed) {
         if (listed != null) {
             newestMillis = Math.max(newestMillis, listed.modifiedMillis());
         }
         return listed;
     }
 
-    private static String folder(String name) {
+    private static String directory(String name) {
         return name + "/";
     }
 
-    private static String name(Listed listed, String folder) {
-        String name = listed.key().substring(folder.length());
+    private static String name(Listed listed, String directory) {
+        String name = listed.key().substring(directory.length());
         int end = name.indexOf('/');
         return end < 0 ? name : name.substring(0, end);
     }
@@ -151,23 +152,23 @@ final class ArchiveWalk {
         private @Nullable Throwable failure;
         private boolean ended;
 
-        Listing(ObjectStore objects, String folder) {
-            thread = new Thread(() -> list(objects, folder), "caravan-archive-list");
+        Listing(ObjectStore objects, String directory) {
+            thread = new Thread(() -> list(objects, directory), "caravan-archive-list");
             thread.setDaemon(true);
             thread.start();
         }
 
-        private void list(ObjectStore objects, String folder) {
+        private void list(ObjectStore objects, String directory) {
             try {
-                objects.list(folder, "", next -> hand(Optional.of(next)));
+                objects.list(directory, "", next -> enqueue(Optional.of(next)));
             } catch (RuntimeException | Error failed) {
                 failure = failed;
             }
-            hand(Optional.empty());
+            enqueue(Optional.empty());
         }
 
         /** Returns false when the listing is closed. */
-        private boolean hand(Optional<Listed> next) {
+        private boolean enqueue(Optional<Listed> next) {
             try {
                 if (!closed) {
                     listed.put(next);

@@ -87,7 +87,7 @@ final class DocumentPruner {
                     prune(settledMillis, kept);
                 } else if (left == ATTEMPTS) {
                     // The state of its snapshots is unknown: they may be the only copy of the document.
-                    problem = listed.manifestKey() + " was listed and is not there: prune again later";
+                    problem = listed.manifestKey() + " was listed but does not exist: prune again later";
                 }
                 return this;
             } catch (ObjectStoreException conflict) {
@@ -131,7 +131,7 @@ final class DocumentPruner {
         Manifest manifest = kept.manifest();
         PrunePolicy policy = run.policies.of(manifest.name());
         boolean expired = policy.expired(manifest, run.nowMillis);
-        KeptManifest rest = giveUp(kept, expired ? List.of() : policy.kept(manifest, run.nowMillis));
+        KeptManifest rest = removeGenerations(kept, expired ? List.of() : policy.kept(manifest, run.nowMillis));
         removeLeftovers(manifest, settledMillis);
         if (expired && waiting == 0 && (run.dryRun || run.manifests.delete(rest))) {
             add(new Removal(Removal.Kind.DOCUMENT, manifest.name().text(), listed.manifestKey(), 0));
@@ -139,7 +139,7 @@ final class DocumentPruner {
     }
 
     /** Removes the generations that are not kept from the manifest, then deletes their snapshots. */
-    private KeptManifest giveUp(KeptManifest kept, List<Generation> stay) {
+    private KeptManifest removeGenerations(KeptManifest kept, List<Generation> stay) {
         Manifest manifest = kept.manifest();
         if (stay.size() == manifest.generations().size()) {
             return kept;

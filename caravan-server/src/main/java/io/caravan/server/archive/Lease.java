@@ -35,24 +35,24 @@ public final class Lease {
     public static final Duration HAND_OVER = Duration.ofSeconds(5);
 
     private final Clock clock;
-    private final Runnable look;
-    private final boolean succeeds;
+    private final Runnable check;
+    private final boolean hasPredecessor;
     private final long claimedNanos;
-    private volatile long lookedNanos;
+    private volatile long checkedNanos;
 
     /**
      * Creates a lease that begins with a claim.
      *
      * @param claimingNanos when the claim began, by this clock
-     * @param succeeds whether the archive had an owner before
-     * @param look reads the root, and throws if another owner has claimed it
+     * @param hasPredecessor whether the archive had an owner before
+     * @param check reads the root, and throws if another owner has claimed it
      */
-    Lease(Clock clock, long claimingNanos, boolean succeeds, Runnable look) {
+    Lease(Clock clock, long claimingNanos, boolean hasPredecessor, Runnable check) {
         this.clock = clock;
-        this.look = look;
-        this.succeeds = succeeds;
+        this.check = check;
+        this.hasPredecessor = hasPredecessor;
         this.claimedNanos = clock.nanoTime();
-        this.lookedNanos = claimingNanos;
+        this.checkedNanos = claimingNanos;
     }
 
     /** A monotonic clock of this machine. */
@@ -82,7 +82,7 @@ public final class Lease {
      */
     void ensure() {
         try {
-            for (long left = left(); left > 0; left = left()) {
+            for (long left = handOverNanos(); left > 0; left = handOverNanos()) {
                 clock.sleep(left);
             }
         } catch (InterruptedException stopped) {
@@ -90,28 +90,28 @@ public final class Lease {
             throw new ObjectStoreException(
                     Kind.UNAVAILABLE, "interrupted while the archive was being handed over by its last owner", stopped);
         }
-        if (!counts()) {
+        if (!isValid()) {
             // One thread checks the root; threads that arrive in the meantime use its result.
             synchronized (this) {
-                if (!counts()) {
+                if (!isValid()) {
                     renew();
                 }
             }
         }
     }
 
-    private boolean counts() {
-        return clock.nanoTime() - lookedNanos <= LENGTH.toNanos();
+    private boolean isValid() {
+        return clock.nanoTime() - checkedNanos <= LENGTH.toNanos();
     }
 
     /** Checks the root now. Throws the exception of the check. */
     synchronized void renew() {
         long began = clock.nanoTime();
-        look.run();
-        lookedNanos = began;
+        check.run();
+        checkedNanos = began;
     }
 
-    private long left() {
-        return succeeds ? claimedNanos + HAND_OVER.toNanos() - clock.nanoTime() : 0;
+    private long handOverNanos() {
+        return hasPredecessor ? claimedNanos + HAND_OVER.toNanos() - clock.nanoTime() : 0;
     }
 }

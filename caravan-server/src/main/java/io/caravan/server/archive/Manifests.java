@@ -54,14 +54,14 @@ final class Manifests {
             throw new ArchiveException(
                     Reason.CORRUPT,
                     "the manifest " + where(key) + " is that of another document, '" + manifest.name()
-                            + "': put the right one back from a copy or an earlier version of the bucket");
+                            + "': restore the right object from a backup or from an earlier version in the bucket");
         }
         if (!manifest.store().equals(store)) {
             throw new ArchiveException(
                     Reason.FOREIGN,
-                    "the manifest " + where(key) + " of document '" + manifest.name() + "' is of the store "
-                            + manifest.store() + ", and the archive belongs to the store " + store
-                            + ": somebody has copied it here; put the right one back, or delete it");
+                    "the manifest " + where(key) + " of document '" + manifest.name() + "' belongs to the store "
+                            + manifest.store() + ", but the archive belongs to the store " + store
+                            + ": the object was copied here; restore the right object, or delete this one");
         }
         return new KeptManifest(manifest, stored.tag());
     }
@@ -75,8 +75,8 @@ final class Manifests {
         byte[] content = ManifestCodec.encode(after);
         if (content.length > LARGE_BYTES && (before == null || !isLarge(before.manifest()))) {
             LOG.warn(
-                    "the manifest of document '{}' has {} generations, in {} bytes: at {} bytes it takes no more, and the"
-                            + " document is archived no more; run caravan archive prune to remove old ones",
+                    "the manifest of document '{}' has {} generations in {} bytes: at {} bytes, the document can no"
+                            + " longer be archived; run caravan archive prune to remove old generations",
                     after.name(),
                     after.generations().size(),
                     content.length,
@@ -158,12 +158,12 @@ final class Manifests {
             if (added.nextSequence() < last.nextSequence()) {
                 throw new ArchiveException(
                         Reason.DIVERGED,
-                        "document '" + after.name() + "' is at sequence " + added.nextSequence()
-                                + " here, and its generation " + last.number() + " in the archive at "
+                        "document '" + after.name() + "' ends at sequence " + added.nextSequence()
+                                + " in this store, but its generation " + last.number() + " in the archive ends at "
                                 + last.nextSequence()
-                                + ": the store here is an older copy, and the archive keeps what it has."
+                                + ": this store is an older copy, so the archive was not changed."
                                 + " Restore the document from the archive, or restore it under another name and delete"
-                                + " it here");
+                                + " it in this store");
             }
         }
 

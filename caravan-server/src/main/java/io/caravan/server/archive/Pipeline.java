@@ -1,20 +1,20 @@
 package io.caravan.server.archive;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs tasks on several threads and passes their results on in the order of submission, on the submitting thread. At
- * most eight tasks per thread are running or waiting. Not thread-safe.
+ * Runs tasks on several threads, and passes their results to a consumer on the submitting thread. A task may end before
+ * another thread completes its result. The number of tasks without a consumed result is limited. Not thread-safe.
  *
  * @param <R> a result
  */
@@ -24,42 +24,88 @@ public final class Pipeline<R> implements AutoCloseable {
 
     private final ExecutorService executor;
     private final Consumer<R> results;
-    private final int most;
-    private final Deque<Future<R>> underWay = new ArrayDeque<>();
+    private final int limit;
+    private final boolean inOrder;
+    /** The results in the order of consumption: of submission, or of completion. */
+    private final BlockingQueue<CompletableFuture<R>> next = new LinkedBlockingQueue<>();
 
+    private int inProgress;
+
+    /** Creates a pipeline that passes on results in the order of submission, with up to eight tasks per thread. */
     public Pipeline(int threads, Consumer<R> results) {
-        this.executor = Executors.newFixedThreadPool(threads, new DefaultThreadFactory("caravan-archive", true));
-        this.results = results;
-        this.most = threads * AHEAD;
+        this(threads, threads * AHEAD, true, results);
     }
 
     /**
-     * Submits a task; waits while too many are running or waiting. Throws the exception of an earlier task or of the
-     * consumer of its result.
+     * Creates a pipeline.
+     *
+     * @param limit maximum number of tasks whose results have not been consumed
+     * @param inOrder whether results are passed on in the order of submission; otherwise, in the order of completion,
+     *     so that no result waits for a task that takes long
      */
-    public void submit(Callable<R> work) {
-        if (underWay.size() == most) {
-            handOn();
-        }
-        underWay.add(executor.submit(work));
+    public Pipeline(int threads, int limit, boolean inOrder, Consumer<R> results) {
+        this.executor = Executors.newFixedThreadPool(threads, new DefaultThreadFactory("caravan-archive", true));
+        this.results = results;
+        this.limit = limit;
+        this.inOrder = inOrder;
     }
 
-    /** Waits for all tasks. Throws the exception of a task or of the consumer of its result. */
+    /** Submits a task that returns its result, like {@link #submit(Consumer)}. */
+    public void submit(Callable<R> task) {
+        submit(result -> {
+            try {
+                result.complete(task.call());
+            } catch (Exception failed) {
+                result.completeExceptionally(failed);
+            }
+        });
+    }
+
+    /**
+     * Submits a task that completes its result itself, on any thread. First passes on results that are complete, and
+     * waits while there are too many tasks. Throws the exception of an earlier task or of the consumer of its result.
+     */
+    public void submit(Consumer<CompletableFuture<R>> task) {
+        while (inProgress == limit || isComplete(next.peek())) {
+            passOn();
+        }
+        CompletableFuture<R> result = new CompletableFuture<>();
+        inProgress++;
+        if (inOrder) {
+            next.add(result);
+        } else {
+            result.whenComplete((value, problem) -> next.add(result));
+        }
+        executor.execute(() -> {
+            try {
+                task.accept(result);
+            } catch (RuntimeException | Error failed) {
+                result.completeExceptionally(failed);
+            }
+        });
+    }
+
+    private static boolean isComplete(@Nullable CompletableFuture<?> result) {
+        return result != null && result.isDone();
+    }
+
+    /** Waits for all results. Throws the exception of a task or of the consumer of its result. */
     public void finish() {
-        while (!underWay.isEmpty()) {
-            handOn();
+        while (inProgress > 0) {
+            passOn();
         }
     }
 
-    private void handOn() {
+    private void passOn() {
         R result;
         try {
-            result = underWay.remove().get();
+            inProgress--;
+            result = next.take().get();
         } catch (ExecutionException failed) {
             throw unchecked(failed.getCause());
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while work on an archive was under way", interrupted);
+            throw new IllegalStateException("interrupted while work on an archive was in progress", interrupted);
         }
         results.accept(result);
     }

@@ -40,10 +40,10 @@ public record PrunePolicy(int generations, Duration age, int days, Duration reta
      * @throws IllegalArgumentException naming the value that is out of range
      */
     public PrunePolicy {
-        check(generations >= 1, "of each document at least one generation must be kept, not " + generations);
+        check(generations >= 1, "at least one generation of each document must be kept, not " + generations);
         check(!age.isNegative(), "generations cannot be kept for " + age);
         check(days >= 0, "one generation a day cannot be kept for " + days + " days");
-        check(retain.compareTo(LEAST_RETAIN) >= 0, "deleted documents must be kept for a day at least, not " + retain);
+        check(retain.compareTo(LEAST_RETAIN) >= 0, "deleted documents must be kept for at least a day, not " + retain);
     }
 
     private static void check(boolean holds, String otherwise) {

@@ -37,14 +37,14 @@ public final class Pruning {
      * Prunes.
      *
      * @param jobs number of names to prune at a time
-     * @param thinly whether to prune only names with more snapshots than their policy keeps by number
+     * @param onlyExcess whether to prune only names with more snapshots than their policy keeps by number
      */
-    PruneReport run(int jobs, boolean thinly) {
+    PruneReport run(int jobs, boolean onlyExcess) {
         long newestMillis = rootMillis();
         try (Pipeline<DocumentPruner> pipeline = new Pipeline<>(jobs, this::first)) {
             newestMillis = Math.max(newestMillis, ArchiveWalk.forEach(run.objects(), listed -> {
                 documents++;
-                if (!thinly || listed.snapshots().size() > most(listed.form())) {
+                if (!onlyExcess || listed.snapshots().size() > most(listed.form())) {
                     pipeline.submit(() -> new DocumentPruner(run, listed).prune(Long.MIN_VALUE));
                 }
             }));
@@ -75,7 +75,7 @@ public final class Pruning {
     }
 
     private void first(DocumentPruner pruned) {
-        tell(pruned);
+        report(pruned);
         if (pruned.waiting() > 0 && pruned.problem() == null) {
             if (again.size() < MAX_AGAIN) {
                 again.add(pruned);
@@ -87,11 +87,11 @@ public final class Pruning {
     }
 
     private void second(DocumentPruner pruned) {
-        tell(pruned);
+        report(pruned);
         waiting += pruned.waiting();
     }
 
-    private void tell(DocumentPruner pruned) {
+    private void report(DocumentPruner pruned) {
         for (Removal removal : pruned.takeRemovals()) {
             switch (removal.kind()) {
                 case GENERATION -> generations++;

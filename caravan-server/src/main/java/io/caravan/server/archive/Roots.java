@@ -37,11 +37,11 @@ final class Roots {
     ArchiveRoot read() {
         Stored stored = stored();
         if (stored == null) {
-            checkNothingIsThere();
+            checkNoManifests();
             throw new ArchiveException(
                     Reason.NOT_FOUND,
                     "there is no archive at " + objects.location() + ": it has no object " + ArchiveKeys.ROOT
-                            + "; check the bucket and the prefix, or the folder");
+                            + "; check the bucket and the prefix, or the directory");
         }
         return decode(stored);
     }
@@ -51,7 +51,7 @@ final class Roots {
      *
      * @throws ArchiveException as {@link #read}; {@code FOREIGN} when it belongs to another store
      */
-    void requireThere(UUID store) {
+    void requireExists(UUID store) {
         checkStore(read(), store);
     }
 
@@ -66,7 +66,7 @@ final class Roots {
             Stored stored = stored();
             ArchiveRoot before = stored == null ? null : decode(stored);
             if (before == null) {
-                checkNothingIsThere();
+                checkNoManifests();
             } else {
                 checkStore(before, store);
             }
@@ -105,15 +105,15 @@ final class Roots {
             throw new ArchiveException(
                     Reason.NOT_FOUND,
                     "the archive at " + objects.location()
-                            + ", to which this store has archived, is not there: mount the"
-                            + " disk, or put it back from a copy; to begin a new one, restart with --archive-takeover");
+                            + ", to which this store has archived, does not exist: mount the disk, or restore the"
+                            + " archive from a backup; to begin a new archive, restart with --archive-takeover");
         }
         throw new ArchiveException(
                 Reason.FENCED,
                 "the archive at " + objects.location() + " has another owner: " + before.owner()
                         + " has taken it over as its owner number " + before.epoch()
-                        + " since this store last archived to it. If this store is an old copy, as that of a lost host is,"
-                        + " retire it; if it shall go on, stop the other server and restart this one with"
+                        + " since this store last archived to it. If this store is an old copy, for example that of a"
+                        + " lost node, retire it. Otherwise, stop the other server and restart this one with"
                         + " --archive-takeover");
     }
 
@@ -121,13 +121,13 @@ final class Roots {
      * Rejects a location that has manifests. A root is written first and never deleted, so either the root is lost or
      * the location is wrong.
      */
-    private void checkNothingIsThere() {
+    private void checkNoManifests() {
         objects.list(ArchiveKeys.MANIFESTS, "", listed -> {
             throw new ArchiveException(
                     Reason.CORRUPT,
                     "the archive at " + objects.location() + " has manifests but no object " + ArchiveKeys.ROOT
-                            + ", which says whose it is: put it back from a copy or an earlier version of the bucket, or"
-                            + " use another prefix or folder for a new archive");
+                            + ", which identifies its store: restore this object from a backup or from an earlier"
+                            + " version in the bucket, or use another prefix or directory for a new archive");
         });
     }
 
@@ -138,8 +138,8 @@ final class Roots {
                     "the archive at " + objects.location() + " belongs to the store " + root.store()
                             + ", last served by "
                             + root.owner() + ", and this is the store " + store
-                            + ": give this store another prefix or folder, or, if it shall go on from that archive,"
-                            + " restore from it into an empty folder first and serve that");
+                            + ": use another prefix or directory for this store. To continue from that archive, restore"
+                            + " it to an empty directory, and serve that directory");
         }
     }
 
@@ -182,6 +182,7 @@ final class Roots {
                 "the archive at " + objects.location() + " has another owner: " + what + ", and this server, "
                         + mine.owner()
                         + ", was number " + mine.epoch()
-                        + "; it archives no more. Two servers must not archive the same store: stop one of them");
+                        + "; this server has stopped archiving. Two servers must not archive the same store: stop one"
+                        + " of them");
     }
 }

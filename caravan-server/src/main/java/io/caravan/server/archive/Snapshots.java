@@ -43,7 +43,7 @@ final class Snapshots {
         });
         Generation generation = put.get();
         if (generation == null) {
-            throw new IllegalStateException("the object store has put " + key + " without its content");
+            throw new IllegalStateException("the object store has put " + key + " without content");
         }
         return generation;
     }
@@ -79,8 +79,8 @@ final class Snapshots {
 
         Generation finish(String key) throws IOException {
             if (header == null || writer == null) {
-                throw new IllegalStateException(
-                        "the source of a snapshot of '" + expected.name() + "' has not begun it, and not said why");
+                throw new IllegalStateException("the source of a snapshot of '" + expected.name()
+                        + "' has neither begun it nor thrown an exception");
             }
             SnapshotWriter.Written written = writer.finish();
             return new Generation(
@@ -114,8 +114,8 @@ final class Snapshots {
                     Reason.NOT_FOUND,
                     "generation " + generation.number() + " of document '" + name + "' has no object "
                             + objects.location() + "/" + generation.key()
-                            + ", which its manifest names, unless it has just been pruned: take another generation, or"
-                            + " put the object back from a copy",
+                            + ", which its manifest names, unless it has just been pruned: use another generation, or"
+                            + " restore the object from a backup",
                     problem);
         }
         SnapshotReader reader = SnapshotReader.open(in, objects.location() + "/" + generation.key());

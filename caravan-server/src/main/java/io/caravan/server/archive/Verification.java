@@ -1,5 +1,6 @@
 package io.caravan.server.archive;
 
+import io.caravan.CaravanException;
 import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.ArchiveWalk.NamedObjects;
 import io.caravan.server.archive.Verification.VerificationReport;
@@ -8,23 +9,23 @@ import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
-import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.object.ObjectStore.Listed;
 import io.caravan.server.archive.object.ObjectStoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
 
 /**
- * Reads an entire archive, while its owner may be writing: every manifest, and every byte of every snapshot that a
- * manifest names. Changes nothing. Not thread-safe; starts other threads.
+ * Checks an archive, while its owner may be writing: an entire archive, with every manifest and every byte of every
+ * snapshot that a manifest names, or the latest generations of a sample of the documents. Changes nothing. Not
+ * thread-safe.
  */
 public final class Verification {
-    /** The number of bytes of a snapshot after which progress is reported. */
-    private static final long TELL_BYTES = 1 << 20;
-
     private final Archive archive;
-    private final VerificationListener listener;
+    private final GenerationCheck check;
+    private final Consumer<String> faultListener;
     private final LongAdder documents = new LongAdder();
     private final LongAdder deleted = new LongAdder();
     private final LongAdder generations = new LongAdder();
@@ -34,23 +35,91 @@ public final class Verification {
     private final LongAdder leftoverBytes = new LongAdder();
     private final LongAdder unknown = new LongAdder();
 
-    private Verification(Archive archive, VerificationListener listener) {
+    private Verification(Archive archive, GenerationCheck check, Consumer<String> faultListener) {
         this.archive = archive;
-        this.listener = listener;
+        this.check = check;
+        this.faultListener = faultListener;
+    }
+
+    /** Checks a generation. */
+    @FunctionalInterface
+    public interface GenerationCheck {
+        /** @throws CaravanException the fault of the generation */
+        void check(Manifest manifest, Generation generation);
     }
 
     /**
-     * Verifies an archive.
+     * Verifies an archive. Starts other threads.
      *
      * @param jobs number of documents to verify at a time
      * @throws ObjectStoreException when the objects cannot be listed; objects that cannot be read are faults
      */
     public static VerificationReport verify(Archive archive, int jobs, VerificationListener listener) {
-        return new Verification(archive, listener).run(jobs);
+        GenerationCheck read = (manifest, generation) -> {
+            archive.verify(manifest.name(), generation, bytes -> listener.read(0, bytes));
+            listener.read(1, 0);
+        };
+        return new Verification(archive, read, listener::fault).run(jobs);
+    }
+
+    /**
+     * Checks the latest generations of a random sample of documents, or of all if there are fewer, one after the other
+     * on the calling thread. Deleted documents in the sample are not checked. Ends soon after the thread is
+     * interrupted.
+     *
+     * @param faultListener receives the faults, but none that an interrupt may have caused
+     * @throws CaravanException when the archive cannot be listed
+     */
+    public static void sample(
+            Archive archive,
+            int sample,
+            RandomGenerator random,
+            GenerationCheck check,
+            Consumer<String> faultListener) {
+        new Verification(archive, check, faultListener).run(sample, random);
+    }
+
+    private void run(int sample, RandomGenerator random) {
+        for (String key : choose(sample, random)) {
+            List<String> found = new ArrayList<>();
+            try {
+                KeptManifest kept = archive.manifestAt(key);
+                Manifest manifest = kept == null ? null : kept.manifest();
+                Generation latest = manifest == null ? null : manifest.latest();
+                if (manifest != null && latest != null && manifest.tombstone() == null) {
+                    verify(manifest, List.of(latest), found);
+                }
+            } catch (CaravanException problem) {
+                found.add(String.valueOf(problem.getMessage()));
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                return;
+            }
+            found.forEach(faultListener);
+        }
+    }
+
+    /** Chooses a uniform random sample of the keys of all manifests, by reservoir sampling. */
+    private List<String> choose(int sample, RandomGenerator random) {
+        List<String> chosen = new ArrayList<>();
+        long[] seen = {0};
+        archive.manifests("", key -> {
+            if (chosen.size() < sample) {
+                chosen.add(key);
+            } else {
+                long at = random.nextLong(seen[0] + 1);
+                if (at < sample) {
+                    chosen.set((int) at, key);
+                }
+            }
+            seen[0]++;
+            return !Thread.currentThread().isInterrupted();
+        });
+        return chosen;
     }
 
     private VerificationReport run(int jobs) {
-        try (Pipeline<List<String>> pipeline = new Pipeline<>(jobs, messages -> messages.forEach(listener::fault))) {
+        try (Pipeline<List<String>> pipeline = new Pipeline<>(jobs, messages -> messages.forEach(faultListener))) {
             ArchiveWalk.forEach(archive.objects(), listed -> pipeline.submit(() -> verify(listed)));
             pipeline.finish();
         }
@@ -71,7 +140,9 @@ public final class Verification {
         try {
             KeptManifest kept = archive.manifestAt(listed.manifestKey());
             if (kept != null) {
-                verify(kept.manifest(), found);
+                documents.increment();
+                deleted.add(kept.manifest().tombstone() == null ? 0 : 1);
+                verify(kept.manifest(), kept.manifest().generations(), found);
             }
             for (Listed snapshot : listed.unnamed(kept == null ? null : kept.manifest())) {
                 if (ArchiveKeys.parseSnapshot(snapshot.key()) == null) {
@@ -88,16 +159,14 @@ public final class Verification {
         return found;
     }
 
-    private void verify(Manifest manifest, List<String> found) {
-        documents.increment();
-        deleted.add(manifest.tombstone() == null ? 0 : 1);
+    private void verify(Manifest manifest, List<Generation> checked, List<String> found) {
         checkEpoch(manifest, found);
-        for (Generation generation : manifest.generations()) {
+        for (Generation generation : checked) {
             try {
-                read(manifest, generation);
+                check.check(manifest, generation);
                 generations.increment();
                 bytes.add(generation.objectBytes());
-            } catch (ArchiveException | ObjectStoreException problem) {
+            } catch (CaravanException problem) {
                 if (!isPruned(manifest, generation, problem)) {
                     found.add(String.valueOf(problem.getMessage()));
                 }
@@ -111,21 +180,8 @@ public final class Verification {
                 && manifest.epoch() > Archive.open(archive.objects()).root().epoch()) {
             found.add("the manifest " + archive.objects().location() + "/" + ArchiveKeys.manifest(manifest.name())
                     + " of document '" + manifest.name() + "' was written by owner number " + manifest.epoch()
-                    + ", and " + ArchiveKeys.ROOT + " knows of less: it is an old copy; put the newest back");
-        }
-    }
-
-    private void read(Manifest manifest, Generation generation) {
-        try (SnapshotReader snapshot = archive.read(manifest.name(), generation)) {
-            long bytes = 0;
-            while (snapshot.next()) {
-                bytes += snapshot.value().remaining();
-                if (bytes >= TELL_BYTES) {
-                    listener.read(0, bytes);
-                    bytes = 0;
-                }
-            }
-            listener.read(1, bytes);
+                    + ", which is above the number in " + ArchiveKeys.ROOT
+                    + ": that object is an old copy; restore its newest version");
         }
     }
 
@@ -140,7 +196,7 @@ public final class Verification {
 
     public interface VerificationListener {
         /**
-         * Called for each fault, on the thread that called {@link #verify}. The message names the object, the document
+         * Called for each fault, on the thread that verifies. The message names the object, the document
          * and what to do.
          */
         void fault(String message);

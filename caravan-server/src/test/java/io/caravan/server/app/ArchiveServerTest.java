@@ -127,7 +127,7 @@ class ArchiveServerTest {
         }
     }
 
-    /** Appends to a document and archives it by command. Repeats both if the walker archived the document first. */
+    /** Appends to a document and archives it by command. Repeats both if the scanner archived the document first. */
     private static String archivedByCommand(RespClient resp, String document) {
         AtomicReference<String> answer = new AtomicReference<>();
         Eventually.await("the command itself has archived what was appended", () -> {

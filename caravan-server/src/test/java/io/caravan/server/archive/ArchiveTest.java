@@ -164,8 +164,8 @@ class ArchiveTest {
     void anArchiveThatHasLostItsRootIsNotMadeAnew() {
         Archiving.archive(claim(), state(1, 3));
         objects.delete(ArchiveKeys.ROOT);
-        assertRefused(Reason.CORRUPT, this::claim, "archive.json", "put it back");
-        assertRefused(Reason.CORRUPT, () -> Archive.open(client), "archive.json", "put it back");
+        assertRefused(Reason.CORRUPT, this::claim, "archive.json", "restore this object");
+        assertRefused(Reason.CORRUPT, () -> Archive.open(client), "archive.json", "restore this object");
         assertThat(objects.content(ArchiveKeys.ROOT)).isNull();
     }
 

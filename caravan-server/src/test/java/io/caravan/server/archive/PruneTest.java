@@ -200,7 +200,7 @@ class PruneTest {
                         ? ObjectFault.NOT_THERE
                         : ObjectFault.NONE));
         assertThat(report.problems()).isOne();
-        assertThat(record.problems).singleElement().asString().contains("was listed and is not there");
+        assertThat(record.problems).singleElement().asString().contains("was listed but does not exist");
         assertThat(record.removals).isEmpty();
         assertThat(objects.content(first.key())).isNotNull();
     }

@@ -77,7 +77,7 @@ public final class ArchiveKeys {
 
     private static String number(long number) {
         if (number < 0) {
-            throw new IllegalArgumentException("no number of a snapshot is below 0: " + number);
+            throw new IllegalArgumentException("the number of a snapshot must not be negative: " + number);
         }
         return HEX.toHexDigits(number);
     }

@@ -42,7 +42,7 @@ public record Manifest(
     public String describeGenerations() {
         int all = generations.size();
         if (all == 0) {
-            return "the archive keeps none of its generations any more";
+            return "the archive no longer has any of its generations";
         }
         int oldest = Math.max(0, all - DESCRIBED);
         StringJoiner described = new StringJoiner(", ", "the archive keeps ", "");

@@ -86,7 +86,7 @@ public final class ManifestCodec {
             throw new ArchiveException(
                     Reason.FULL,
                     ArchiveKeys.manifest(manifest.name()) + ", document '" + manifest.name()
-                            + "': there is no room for another generation behind "
+                            + "': there is no space for another generation after "
                             + manifest.generations().size()
                             + "; run caravan archive prune to remove old ones");
         }
@@ -119,7 +119,7 @@ public final class ManifestCodec {
         for (Generation generation : manifest.generations()) {
             check(
                     generation.number() > before && generation.number() <= manifest.lastGeneration(),
-                    "generation " + generation.number() + " behind " + before + ", with last generation "
+                    "generation " + generation.number() + " follows " + before + ", with last generation "
                             + manifest.lastGeneration());
             check(generation, folder);
             before = generation.number();

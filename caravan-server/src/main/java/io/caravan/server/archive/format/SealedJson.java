@@ -98,7 +98,7 @@ final class SealedJson<T> {
      */
     T decode(byte[] bytes, String object) {
         int end = bytes.length - SEAL_BYTES;
-        check(bytes.length <= maxBytes, object, "it has " + bytes.length + " bytes, and may have " + maxBytes);
+        check(bytes.length <= maxBytes, object, "it has " + bytes.length + " bytes, and the maximum is " + maxBytes);
         check(end > 0 && bytes[end - 1] == '\n', object, "it does not end with a checksum: it may be cut off");
         check(
                 Arrays.equals(bytes, end, bytes.length, seal(bytes, end), 0, SEAL_BYTES),
@@ -143,7 +143,7 @@ final class SealedJson<T> {
     static UUID store(String text) {
         UUID store = UUID.fromString(text);
         if (!store.toString().equals(text)) {
-            throw new IllegalArgumentException("'" + text + "' is no identity of a store");
+            throw new IllegalArgumentException("'" + text + "' is not the identity of a store");
         }
         return store;
     }
@@ -168,7 +168,7 @@ final class SealedJson<T> {
         @Override
         public Long convert(String text) {
             if (!HEX_NUMBER.matcher(text).matches()) {
-                throw new IllegalArgumentException("'" + text + "' is not of 16 hexadecimal digits");
+                throw new IllegalArgumentException("'" + text + "' does not have 16 hexadecimal digits");
             }
             return HexFormat.fromHexDigitsToLong(text);
         }

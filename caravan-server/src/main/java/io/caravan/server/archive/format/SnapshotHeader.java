@@ -57,7 +57,7 @@ public record SnapshotHeader(
     byte[] encode() {
         String problem = problem();
         if (problem != null) {
-            throw new IllegalArgumentException("no snapshot can be of " + problem);
+            throw new IllegalArgumentException("a snapshot cannot have " + problem);
         }
         byte[] nameBytes = name.toBytes();
         byte[] attributeBytes = attributes.encoded();
@@ -120,7 +120,7 @@ public record SnapshotHeader(
 
     private static void checkVersion(SnapshotInput in, ByteBuffer fixed) {
         if (fixed.getLong(MAGIC) != MAGIC_VALUE) {
-            throw in.corrupt("it does not start as a snapshot does");
+            throw in.corrupt("it does not start with the magic number of a snapshot");
         }
         check(in, fixed.getInt(VERSION_CRC) == crc(fixed, MAGIC, VERSION_CRC), "its version's checksum is wrong");
         int version = fixed.getInt(VERSION);

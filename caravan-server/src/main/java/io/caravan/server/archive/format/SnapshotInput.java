@@ -68,7 +68,7 @@ final class SnapshotInput implements AutoCloseable {
     void end() {
         try {
             if (in.read() >= 0) {
-                throw corrupt("something follows its footer");
+                throw corrupt("it has bytes after its footer");
             }
         } catch (IOException problem) {
             throw failed(problem);
@@ -98,7 +98,7 @@ final class SnapshotInput implements AutoCloseable {
                 ? cause
                 : new ObjectStoreException(
                         Kind.UNAVAILABLE,
-                        object + " cannot be read behind byte " + bytes + ": " + problem.getMessage(),
+                        object + " cannot be read after byte " + bytes + ": " + problem.getMessage(),
                         problem);
     }
 

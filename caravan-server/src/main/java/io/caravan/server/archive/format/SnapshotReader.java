@@ -107,7 +107,7 @@ public final class SnapshotReader implements AutoCloseable {
         sequence++;
         in.sequence(sequence);
         if (!blocks.hasMore()) {
-            throw in.corrupt("its values end here, and it is to have those before " + header.nextSequence());
+            throw in.corrupt("its values end here, but it must have those before " + header.nextSequence());
         }
         readEntry();
         return true;
@@ -151,7 +151,7 @@ public final class SnapshotReader implements AutoCloseable {
 
     private void finish() {
         if (blocks.hasMore()) {
-            throw in.corrupt("more values than those before " + header.nextSequence());
+            throw in.corrupt("it has more values than those before " + header.nextSequence());
         }
         ByteBuffer footer = ByteBuffer.allocate(FOOTER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         in.read(footer.array(), FOOTER_COUNT, FOOTER_SHA256 - FOOTER_COUNT);
@@ -305,7 +305,7 @@ public final class SnapshotReader implements AutoCloseable {
         private void decompress(int storedBytes, int rawBytes) {
             try {
                 long length = Zstd.decompressByteArray(raw, 0, rawBytes, stored, 0, storedBytes);
-                check(length == rawBytes, "it decompresses to " + length + " bytes in place of " + rawBytes);
+                check(length == rawBytes, "it decompresses to " + length + " bytes instead of " + rawBytes);
             } catch (ZstdException invalid) {
                 throw wrong("it does not decompress: " + invalid.getMessage());
             }

@@ -63,11 +63,11 @@ public final class SnapshotWriter {
     public void add(long sequence, ByteBuffer value) throws IOException {
         if (sequence != nextSequence || sequence >= header.nextSequence()) {
             throw new IllegalArgumentException("a snapshot from " + header.firstSequence() + " to before "
-                    + header.nextSequence() + " was given " + sequence + " in place of " + nextSequence);
+                    + header.nextSequence() + " was given " + sequence + " instead of " + nextSequence);
         }
         if (value.remaining() > MAX_VALUE_BYTES) {
             throw new IllegalArgumentException("a value of " + value.remaining() + " bytes at " + sequence
-                    + " is longer than the " + MAX_VALUE_BYTES + " that a snapshot takes");
+                    + " is longer than the " + MAX_VALUE_BYTES + " that a snapshot accepts");
         }
         entryHeader.clear().putInt(ENTRY_LENGTH, value.remaining()).putInt(ENTRY_CRC, checksum.of(sequence, value));
         addRaw(entryHeader);

@@ -31,7 +31,7 @@ public final class Digests {
         try {
             return ((MessageDigest) digest.clone()).digest();
         } catch (CloneNotSupportedException unsupported) {
-            throw new IllegalStateException("the SHA-256 of this Java cannot be read in between", unsupported);
+            throw new IllegalStateException("the SHA-256 implementation of this JVM cannot be cloned", unsupported);
         }
     }
 

@@ -69,7 +69,7 @@ public final class FileObjectStore implements ObjectStore {
     private void checkFolder() {
         if (Files.exists(folder) && !Files.isDirectory(folder)) {
             throw new ObjectStoreException(
-                    Kind.NOT_FOUND, location + " is a file; an archive needs a folder of its own", null);
+                    Kind.NOT_FOUND, location + " is a file; an archive needs its own directory", null);
         }
         run("open", "", () -> Staging.refuseIfCaseIsIgnored(folder));
     }
@@ -84,12 +84,12 @@ public final class FileObjectStore implements ObjectStore {
         try (SeekableByteChannel channel = Files.newByteChannel(path(key))) {
             long bytes = channel.size();
             if (bytes > maxBytes) {
-                String why = "it has " + bytes + " bytes, and cannot have more than " + maxBytes;
+                String why = "it has " + bytes + " bytes, and the maximum is " + maxBytes;
                 throw problem(Kind.CORRUPT, "read", key, why, null);
             }
             byte[] content = Channels.newInputStream(channel).readNBytes((int) bytes);
             if (content.length < bytes) {
-                throw problem(Kind.CORRUPT, "read", key, "it became shorter while it was read", null);
+                throw problem(Kind.CORRUPT, "read", key, "it was truncated while it was read", null);
             }
             return new Stored(content, tag(content));
         } catch (NoSuchFileException none) {
@@ -142,10 +142,10 @@ public final class FileObjectStore implements ObjectStore {
     private void checkUnchanged(String call, String key, @Nullable String tag) throws IOException {
         String now = currentTag(key);
         if (tag == null && now != null) {
-            throw problem(Kind.CONFLICT, call, key, "there is one already", null);
+            throw problem(Kind.CONFLICT, call, key, "the object exists already", null);
         }
         if (tag != null && !tag.equals(now)) {
-            String why = now == null ? "it has been deleted meanwhile" : "it has changed meanwhile";
+            String why = now == null ? "it was deleted concurrently" : "it was changed concurrently";
             throw problem(Kind.CONFLICT, call, key, why, null);
         }
     }
@@ -174,7 +174,7 @@ public final class FileObjectStore implements ObjectStore {
     public boolean deleteIf(String key, String tag) {
         path(key);
         if (!Files.isDirectory(folder)) {
-            throw problem(Kind.CONFLICT, "delete", key, "it has been deleted meanwhile", null);
+            throw problem(Kind.CONFLICT, "delete", key, "it was deleted concurrently", null);
         }
         run(
                 "delete",
@@ -238,7 +238,7 @@ public final class FileObjectStore implements ObjectStore {
 
     private synchronized Staging staging() throws IOException {
         if (closed) {
-            throw new IOException("the archive's folder has been closed");
+            throw new IOException("the archive's directory is closed");
         }
         if (staging == null) {
             staging = Staging.begin(folder);
@@ -266,14 +266,15 @@ public final class FileObjectStore implements ObjectStore {
             return problem(Kind.CORRUPT, call, key, reason, cause);
         }
         if (cause instanceof NoSuchFileException) {
-            return problem(Kind.NOT_FOUND, call, key, "there is none", cause);
+            return problem(Kind.NOT_FOUND, call, key, "the object does not exist", cause);
         }
         String lower = reason.toLowerCase(Locale.ROOT);
         if (lower.contains("no space left") || lower.contains("quota exceeded")) {
-            return problem(Kind.FULL, call, key, "its file system is full: make space (" + reason + ")", cause);
+            return problem(Kind.FULL, call, key, "its file system is full: free space (" + reason + ")", cause);
         }
         if (cause instanceof AccessDeniedException || lower.contains("read-only file system")) {
-            String advice = "this process may not: give its user read and write permission (" + reason + ")";
+            String advice =
+                    "permission denied: give the user of this process read and write permission (" + reason + ")";
             return problem(Kind.DENIED, call, key, advice, cause);
         }
         return problem(Kind.UNAVAILABLE, call, key, reason, cause);

@@ -29,7 +29,7 @@ final class ObjectKeys {
      */
     static String checkedFolder(String prefix) {
         if (!FOLDER.matcher(prefix).matches()) {
-            throw new IllegalArgumentException("'" + prefix + "' is not a valid folder of objects");
+            throw new IllegalArgumentException("'" + prefix + "' is not a valid directory of objects");
         }
         return prefix;
     }

@@ -81,7 +81,7 @@ public final class ObjectStores {
     private static Place folder(String url) {
         String directory = directory(url);
         if (directory.isBlank() || directory.startsWith("//")) {
-            throw wrong(url, "it is file: and a directory on this host", null);
+            throw wrong(url, "expected file: and a directory on this node", null);
         }
         try {
             Path path = Path.of(directory);
@@ -124,6 +124,6 @@ public final class ObjectStores {
     }
 
     private static IllegalArgumentException wrong(String url, String why, @Nullable Throwable cause) {
-        return new IllegalArgumentException("'" + url + "' is no place for an archive: " + why, cause);
+        return new IllegalArgumentException("'" + url + "' is not a valid archive location: " + why, cause);
     }
 }

@@ -72,8 +72,8 @@ final class S3Input extends InputStream {
 
     private void checkSize(long bytes, int maxBytes) {
         if (bytes > maxBytes) {
-            String why = "it has " + bytes + " bytes" + (length == UNKNOWN ? " or more" : "")
-                    + ", and cannot have more than " + maxBytes;
+            String why = "it has " + bytes + " bytes" + (length == UNKNOWN ? " or more" : "") + ", and the maximum is "
+                    + maxBytes;
             throw calls.problems().of(Kind.CORRUPT, "GetObject", key, why, null);
         }
     }
@@ -105,7 +105,7 @@ final class S3Input extends InputStream {
             return -1;
         }
         if (read < 0) {
-            throw new EOFException("the answer ended after " + position + " of " + length + " bytes");
+            throw new EOFException("the response ended after " + position + " of " + length + " bytes");
         }
         if (read > 0) {
             position += read;

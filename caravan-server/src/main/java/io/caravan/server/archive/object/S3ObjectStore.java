@@ -180,7 +180,7 @@ public final class S3ObjectStore implements ObjectStore {
                     OTHER_SCRATCH_CONTENT,
                     tag,
                     "If-Match",
-                    "although the object had the ETag " + tag + ", which the server itself had named");
+                    "although the object had the ETag " + tag + ", which the server had returned");
             return new Conditions(keepsConditionOfDeletion(key, next));
         } finally {
             removeIfPermitted(key);
@@ -217,7 +217,7 @@ public final class S3ObjectStore implements ObjectStore {
         boolean keeps = refuses && deletes(key, tag);
         if (!keeps) {
             LOG.warn(
-                    "{} does not keep conditions of deletions (If-Match of DeleteObject), or does not permit deletions:"
+                    "{} ignores conditions of deletions (If-Match of DeleteObject), or does not permit deletions:"
                             + " the manifests of documents that were deleted long ago stay in the archive",
                     location);
         }
@@ -252,7 +252,7 @@ public final class S3ObjectStore implements ObjectStore {
             throw refused;
         }
         String why = "this server ignores " + condition
-                + ", so two servers on one archive would not notice each other: use another one";
+                + ", so two servers could write to the same archive: use another one";
         throw calls.problems().of(Kind.CORRUPT, "PutObject", key, why, null);
     }
 
@@ -269,7 +269,7 @@ public final class S3ObjectStore implements ObjectStore {
         try {
             calls.delete(key, null);
         } catch (ObjectStoreException stays) {
-            LOG.debug("an object of the check for conditions stays", stays);
+            LOG.debug("cannot delete an object of the check for conditions", stays);
         }
     }
 
@@ -278,7 +278,7 @@ public final class S3ObjectStore implements ObjectStore {
             return send(key, content, tag == null ? "*" : null, tag);
         } catch (ObjectStoreException failed) {
             if (tag != null && S3Problems.isNoSuchObject(failed)) {
-                throw conflict("PutObject", key, "it has been deleted meanwhile", failed);
+                throw conflict("PutObject", key, "it was deleted concurrently", failed);
             }
             throw failed;
         }
@@ -315,8 +315,8 @@ public final class S3ObjectStore implements ObjectStore {
             }
             String continuation = page.nextContinuationToken();
             if (continuation == null) {
-                String why = "the server has more objects and does not say how to go on: it does not know version 2 of"
-                        + " this call";
+                String why = "the server has more objects but returns no continuation token: it does not support"
+                        + " version 2 of this call";
                 throw calls.problems().of(Kind.CORRUPT, "ListObjectsV2", prefix, why, null);
             }
             request = request.toBuilder()
@@ -342,7 +342,7 @@ public final class S3ObjectStore implements ObjectStore {
             return true;
         } catch (ObjectStoreException failed) {
             if (S3Problems.isNoSuchObject(failed)) {
-                throw conflict("DeleteObject", key, "it has been deleted meanwhile", failed);
+                throw conflict("DeleteObject", key, "it was deleted concurrently", failed);
             }
             throw failed;
         }
@@ -355,7 +355,7 @@ public final class S3ObjectStore implements ObjectStore {
     /** Returns the tag of a response, which must have one. */
     private String tag(String call, String key, @Nullable String tag) {
         if (tag == null || tag.isEmpty()) {
-            String why = "the server names no ETag, without which an archive does not know what has changed";
+            String why = "the server returns no ETag, which an archive needs to detect changes";
             throw calls.problems().of(Kind.CORRUPT, call, key, why, null);
         }
         return tag;

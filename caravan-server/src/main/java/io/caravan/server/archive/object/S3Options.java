@@ -22,12 +22,12 @@ public record S3Options(@Nullable URI endpoint, @Nullable String region, boolean
         String authority = endpoint == null ? null : endpoint.getRawAuthority();
         if (authority != null && authority.indexOf('@') >= 0) {
             throw new IllegalArgumentException(
-                    "an S3 endpoint has no user and no password: the credentials are found where"
-                            + " the AWS SDK looks for them, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+                    "an S3 endpoint must not contain a user or a password: use the credential sources"
+                            + " of the AWS SDK, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
         }
         if (endpoint != null && !isServer(endpoint)) {
             throw new IllegalArgumentException(
-                    "an S3 endpoint is like https://host:port, without a path, not '" + endpoint + "'");
+                    "an S3 endpoint has the form https://host:port, without a path, not '" + endpoint + "'");
         }
     }
 

@@ -29,14 +29,14 @@ final class S3Problems {
 
     private static final Map<String, Meaning> MEANINGS = Map.ofEntries(
             Map.entry("AccessDenied", DENIED),
-            Map.entry("InvalidAccessKeyId", denied("the server does not know the access key: check the credentials")),
+            Map.entry("InvalidAccessKeyId", denied("the access key does not exist: check the credentials")),
             Map.entry(
                     "SignatureDoesNotMatch",
-                    denied("the secret key is not that of the access key: check the credentials")),
+                    denied("the secret key does not match the access key: check the credentials")),
             Map.entry("ExpiredToken", denied("the credentials have expired: renew them")),
             Map.entry(
                     "RequestTimeTooSkewed",
-                    denied("this host's time and the server's are too far apart: check the clock")),
+                    denied("the clocks of this node and of the server differ too much: check the clock")),
             Map.entry(
                     "NoSuchBucket",
                     new Meaning(
@@ -45,7 +45,7 @@ final class S3Problems {
             Map.entry("AuthorizationHeaderMalformed", RELOCATED),
             Map.entry(
                     "NotImplemented",
-                    new Meaning(Kind.CORRUPT, "this server does not know what an archive needs: use another one")),
+                    new Meaning(Kind.CORRUPT, "this server lacks a feature that an archive needs: use another one")),
             Map.entry("RequestTimeout", LATER),
             Map.entry("SlowDown", LATER),
             Map.entry("NoSuchUpload", LATER),
@@ -156,13 +156,13 @@ final class S3Problems {
         if (has(cause, ApiCallTimeoutException.class)
                 || has(cause, ApiCallAttemptTimeoutException.class)
                 || has(cause, ReadTimeoutException.class)) {
-            return "no answer in time: " + message;
+            return "no response in time: " + message;
         }
         if (has(cause, UnknownHostException.class)) {
-            return "its host is not known: check the endpoint, the region, and whether it wants the bucket in the path";
+            return "its host name is unknown: check the endpoint, the region, and whether the bucket belongs in the path";
         }
         if (has(cause, ConnectException.class)) {
-            return "nobody listens there: check the server and the endpoint (" + message + ")";
+            return "no server listens at this address: check the server and the endpoint (" + message + ")";
         }
         if (has(cause, SSLException.class)) {
             return "no encrypted connection: check http or https, and the certificate (" + message + ")";

@@ -86,7 +86,7 @@ final class S3Upload extends OutputStream {
     private void send() {
         int number = sent.size() + 1;
         if (number > parts.maxParts()) {
-            String why = "it has more than " + parts.maxParts() + " parts, which is the most that S3 takes";
+            String why = "it has more than " + parts.maxParts() + " parts, the maximum of S3";
             throw calls.problems().of(Kind.CORRUPT, "UploadPart", key, why, null);
         }
         String id = upload == null ? begin() : upload;

@@ -143,8 +143,8 @@ final class Staging implements AutoCloseable {
         private static final long serialVersionUID = 1L;
 
         CaseIgnoredException(String folder) {
-            super("the file system of " + folder + " does not tell capital letters from small ones, so documents would"
-                    + " overwrite each other: choose a folder on one that does");
+            super("the file system of " + folder + " does not distinguish capital letters from small ones, so documents"
+                    + " would overwrite each other: choose a directory on another file system");
         }
     }
 }

@@ -176,8 +176,8 @@ final class ArchiveBinding implements ClaimMemory {
     private void remember(ArchiveRoot root, boolean complete) {
         try {
             write(new Record(complete, root.epoch(), location, List.of(root.owner())));
-        } catch (CaravanException | CompletionException refused) {
-            LOG.warn("the store does not remember which archive it has: {}", refused.getMessage());
+        } catch (CaravanException | CompletionException rejected) {
+            LOG.warn("cannot record in the store which archive it uses: {}", rejected.getMessage());
         }
     }
 
@@ -189,7 +189,7 @@ final class ArchiveBinding implements ClaimMemory {
 
             @Override
             public void failure(CaravanException problem) {
-                LOG.debug("old entries stay until the next time", problem);
+                LOG.debug("old entries of the archive record are trimmed at the next write", problem);
             }
         });
     }

@@ -8,8 +8,8 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.push.ArchiveSchedule.Job;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
-import io.caravan.server.archive.push.JobQueue.Job;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.Deletion;
 import io.caravan.server.document.DocumentException;
@@ -19,9 +19,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -42,13 +40,13 @@ import org.slf4j.LoggerFactory;
 public final class Archiver implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Archiver.class);
 
-    private static final int QUEUE_CAPACITY = 4096;
+    private static final int MAX_WAITING_JOBS = 4096;
     private static final Duration LONGEST_PUT_OFF = Duration.ofSeconds(5);
     /** The number of failures, while others succeed, after which a document is put off or left for the next round. */
     private static final int PATIENCE = 4;
 
-    private static final long DONE = -1;
-    private static final long AGAIN = 0;
+    private static final long DROP = -1;
+    private static final long NO_DELAY = 0;
 
     private static final Duration CLOSE_GRACE = Duration.ofMillis(500);
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(2);
@@ -58,29 +56,22 @@ public final class Archiver implements AutoCloseable {
     private final InstantSource clock = InstantSource.system();
     private final LongSupplier incarnations = new SecureRandom()::nextLong;
     private final Outcomes outcomes = new Outcomes(clock);
-    private final BacklogTracker survey = new BacklogTracker(DirtyScanner.SLOTS, clock.millis());
     private final BackOff backOff = newBackOff();
-    private final JobQueue queue = new JobQueue(QUEUE_CAPACITY, backOff, System::nanoTime, this::notOwner);
+    private final ArchiveSchedule schedule =
+            new ArchiveSchedule(MAX_WAITING_JOBS, backOff, System::nanoTime, clock.millis(), this::notOwner);
     private final long putOffNanos;
     private final Ownership ownership;
-    private final DirtyScanner walker;
+    private final DirtyScanner scanner;
     private final @Nullable Pruner pruner;
     private final List<Thread> threads = new ArrayList<>();
-    private volatile @Nullable DocumentUploader push;
+    private volatile @Nullable DocumentUploader uploader;
 
     private Archiver(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestPutOff) {
         this.config = config;
         this.putOffNanos = Collections.min(List.of(config.after().dividedBy(10), longestPutOff))
                 .toNanos();
         this.documents = documents;
-        this.ownership = new Ownership(
-                config,
-                store,
-                clock,
-                newBackOff(),
-                outcomes,
-                () -> survey.distrust(DocumentService.STRIPES),
-                this::owned);
+        this.ownership = new Ownership(config, store, clock, newBackOff(), outcomes, schedule::distrust, this::owned);
         ArchiveConfig.Pruning pruning = config.pruning();
         this.pruner = pruning == null
                 ? null
@@ -90,8 +81,7 @@ public final class Archiver implements AutoCloseable {
                         pruning.every(),
                         clock,
                         outcomes);
-        ArchiveDeadlines intervals = new ArchiveDeadlines(documents.spaces(), config.after());
-        this.walker = new DirtyScanner(documents, queue, survey, clock, intervals, ownership::verified);
+        this.scanner = new DirtyScanner(documents, schedule, clock, config.after(), ownership::verified);
     }
 
     private static BackOff newBackOff() {
@@ -125,7 +115,7 @@ public final class Archiver implements AutoCloseable {
 
     private void startThreads() {
         thread("owner", ownership);
-        thread("walker", walker);
+        thread("scanner", scanner);
         if (pruner != null) {
             pruner.start();
         }
@@ -143,21 +133,21 @@ public final class Archiver implements AutoCloseable {
 
     /** Called with the archive when this server becomes its owner, and with null when the ownership ends. */
     private void owned(@Nullable Archive archive) {
-        push = archive == null ? null : new DocumentUploader(documents, archive, survey, clock, incarnations);
-        if (ownership.state().ended()) {
-            queue.close(true);
-        } else if (archive == null) {
-            queue.close(false);
+        uploader = archive == null
+                ? null
+                : new DocumentUploader(documents, archive, schedule::verified, clock, incarnations);
+        if (archive == null) {
+            schedule.close(ownership.state().ended());
         } else {
-            queue.open();
+            schedule.open();
         }
     }
 
-    /** Runs a worker: one job after the other until the queue ends. */
+    /** Runs a worker: one job after the other until the schedule ends. */
     private void work() {
         while (true) {
             try {
-                Job job = queue.take();
+                Job job = schedule.take();
                 if (job == null) {
                     return;
                 }
@@ -174,66 +164,62 @@ public final class Archiver implements AutoCloseable {
 
     private void work(Job job) {
         long start = System.nanoTime();
-        long againNanos = AGAIN;
+        long delayNanos = NO_DELAY;
+        boolean done = false;
         try {
-            DocumentUploader to = push;
+            DocumentUploader to = uploader;
             if (to == null) {
-                // The archive has just been lost: the job's requests fail now, and the job waits for the archive.
+                // The archive has just been lost: the job's request fails now, and the job waits for the archive.
                 job.fail(notOwner());
             } else {
-                push(job, to);
-                againNanos = DONE;
+                upload(job, to);
+                done = true;
                 backOff.succeeded(start);
                 outcomes.succeeded(job.name);
             }
         } catch (RuntimeException | Error problem) {
-            againNanos = failed(job, problem, start);
+            delayNanos = failed(job, problem, start);
             // The failure is counted before the requesters receive it.
             job.fail(problem);
         } finally {
-            if (againNanos == DONE) {
-                queue.done(job);
+            if (done) {
+                schedule.done(job);
+            } else if (delayNanos == DROP) {
+                schedule.drop(job);
             } else {
-                queue.putBack(job, againNanos);
+                schedule.retry(job, delayNanos);
             }
         }
     }
 
-    private void push(Job job, DocumentUploader to) {
+    private void upload(Job job, DocumentUploader to) {
         to.ensureOwner();
-        Iterator<Map.Entry<Deletion, BacklogTracker.Place>> deletions =
-                job.deletions.entrySet().iterator();
-        while (deletions.hasNext()) {
-            Map.Entry<Deletion, BacklogTracker.Place> next = deletions.next();
-            if (to.push(next.getKey())) {
+        for (Deletion deletion : schedule.deletions(job)) {
+            if (to.upload(deletion)) {
                 outcomes.deletionArchived();
             }
-            survey.done(next.getValue());
-            deletions.remove();
+            schedule.done(job, deletion);
         }
-        Archived archived = to.push(job.name);
-        if (archived != null && archived.uploaded()) {
+        Archived archived = to.upload(job.name);
+        if (archived == null) {
+            job.fail(new DocumentException(DocumentException.Reason.NOT_FOUND, job.name, "does not exist"));
+            return;
+        }
+        if (archived.uploaded()) {
             outcomes.documentArchived();
         }
-        if (job.place != null) {
-            survey.done(job.place);
-        }
-        if (archived != null) {
-            job.answer(archived);
-        } else {
-            job.fail(new DocumentException(DocumentException.Reason.NOT_FOUND, job.name, "does not exist"));
-        }
+        job.complete(archived);
     }
 
-    /** Returns the time until the retry, in nanoseconds, or {@link #DONE} when the job is left for the next round. */
+    /** Returns the time until the retry, in nanoseconds, or {@link #DROP} when the job is left for the next round. */
     private long failed(Job job, Throwable problem, long startNanos) {
         if (ownership.state() == ArchiveState.STOPPED) {
-            return DONE;
+            return DROP;
         }
         Failure failure = Failure.of(problem);
         if (failure.reach() == Failure.Reach.OWNER) {
             ownership.lost(failure, ArchiveState.FENCED);
-            return DONE;
+            return DROP;
         }
         ownership.suspect();
         if (failure.reach() == Failure.Reach.DOCUMENT) {
@@ -242,26 +228,26 @@ public final class Archiver implements AutoCloseable {
             outcomes.interrupted(failure);
             backOff.failed(startNanos);
             if (!job.failedAlone(outcomes.successes(), PATIENCE)) {
-                return AGAIN;
+                return NO_DELAY;
             }
         }
         // The cause may be temporary, and the next round is far away.
-        return job.mayPutOff() ? putOffNanos : DONE;
+        return job.mayPutOff() ? putOffNanos : DROP;
     }
 
     private CaravanException notOwner() {
         return switch (ownership.state()) {
             case OWNER, CLAIMING ->
                 new ArchiveException(
-                        Reason.NOT_FOUND, "the archive cannot be reached yet, and the server keeps trying: " + why());
-            case STOPPED -> new ArchiveException(Reason.FENCED, "the server is stopping, and archives nothing more");
+                        Reason.NOT_FOUND, "the archive cannot be reached yet, and the server retries: " + why());
+            case STOPPED -> new ArchiveException(Reason.FENCED, "the server is stopping and has stopped archiving");
             case FENCED, REJECTED -> new ArchiveException(Reason.FENCED, "this server has stopped archiving: " + why());
         };
     }
 
     private String why() {
         ArchiveStatus.LastError last = outcomes.lastError();
-        return last == null ? "it is just being taken over" : last.message();
+        return last == null ? "the server is taking ownership of it" : last.message();
     }
 
     /**
@@ -271,11 +257,11 @@ public final class Archiver implements AutoCloseable {
      * @return fails with a {@link CaravanException} that gives the reason; the document is then archived when possible
      */
     public CompletableFuture<Archived> archiveNow(DocumentName name) {
-        return queue.request(name);
+        return schedule.request(name);
     }
 
     public ArchiveStatus status() {
-        return outcomes.status(ownership, survey, backOff);
+        return outcomes.status(ownership, schedule.backlog(), backOff);
     }
 
     /** The archive while this server owns it, otherwise null. */
@@ -313,23 +299,23 @@ public final class Archiver implements AutoCloseable {
         if (ownership.state() == ArchiveState.STOPPED) {
             return false;
         }
-        boolean done = ownership.state() == ArchiveState.OWNER && handedOut(timeout);
+        boolean done = ownership.state() == ArchiveState.OWNER && archiveAll(timeout);
         if (done) {
             LOG.info("everything is archived");
         } else {
             LOG.warn(
                     "the archive lacks {} changes, which are archived after the next start: {}",
-                    survey.backlog(),
-                    ownership.state() == ArchiveState.OWNER ? "the time was not enough" : why());
+                    schedule.backlog().count,
+                    ownership.state() == ArchiveState.OWNER ? "the timeout was too short" : why());
         }
         return done;
     }
 
-    private boolean handedOut(Duration timeout) {
+    private boolean archiveAll(Duration timeout) {
         long deadline = System.nanoTime() + timeout.toNanos();
         try {
-            walker.hurry().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-            return queue.awaitIdle(deadline - System.nanoTime()) && survey.backlog() == 0;
+            scanner.hurry().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            return schedule.awaitIdle(deadline - System.nanoTime()) && schedule.backlog().count == 0;
         } catch (TimeoutException late) {
             return false;
         } catch (InterruptedException hurried) {
@@ -344,7 +330,7 @@ public final class Archiver implements AutoCloseable {
     @Override
     public void close() {
         ownership.stop();
-        walker.stop();
+        scanner.stop();
         if (pruner != null) {
             pruner.close();
         }

@@ -1,86 +1,74 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.push.BacklogTracker.Change;
-import io.caravan.server.archive.push.BacklogTracker.Place;
+import io.caravan.server.archive.push.ArchiveSlot.Change;
 import io.caravan.server.document.ArchiveMark;
-import io.caravan.server.document.Deletion;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ScanPage.Found;
+import io.caravan.server.document.space.Space;
+import io.caravan.server.document.space.SpaceSetting;
+import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Scans all documents in rounds, one stripe at a time at even intervals. It hands out the changes that the archive does
- * not have, unless a change can wait for the next round without getting too old. Documents that the queue has no space
- * for are found again when it has space. Scans therefore continue, and the backlog stays current, while nothing can be
- * archived. The walker does not pause in the first or a late round.
+ * Scans all documents in rounds, one stripe at a time at even intervals. It schedules the changes that the archive does
+ * not have, unless a change can wait for the next round without getting too old. A slot that lacked space is scanned
+ * again when there is space. Scans therefore continue, and the backlog stays current, while nothing can be archived.
+ * The scanner does not pause in the first or a late round.
  *
  * <p>One thread runs it; other threads may call {@link #hurry} and {@link #stop}.
  */
 final class DirtyScanner implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(DirtyScanner.class);
-    private static final int DELETIONS = DocumentService.STRIPES;
     /**
      * The number of slots between two scans of the deletions: a document that changed before it was deleted has already
-     * waited for its own slot. {@link #DELETIONS} is a multiple.
+     * waited for its own slot. {@link ArchiveSchedule#DELETIONS} is a multiple.
      */
     private static final int DELETIONS_EVERY = DocumentService.STRIPES / 8;
 
     /** The maximum delay until a new duration of rounds takes effect. */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The number of slots of the survey: the stripes of the documents, and the deletions. */
-    static final int SLOTS = DocumentService.STRIPES + 1;
-
     private final DocumentService documents;
-    private final JobQueue queue;
-    private final BacklogTracker survey;
+    private final ArchiveSchedule schedule;
     private final InstantSource clock;
-    private final ArchiveDeadlines intervals;
+    private final Duration after;
     private final Runnable verified;
-    private boolean distrusting;
+    private boolean verifying;
 
     private long roundNanos;
     private long roundStartNanos;
     private int slot;
-    private int fedSlot;
-    /** The rest of an unverified slot that the queue had no space for, or null. */
-    private @Nullable Feed feed;
 
     private volatile @Nullable CompletableFuture<Void> hurry;
     private volatile boolean stopped;
     private @Nullable CompletableFuture<Void> hurrying;
 
     /**
-     * Creates a walker that has not started.
+     * Creates a scanner that has not started.
      *
-     * @param intervals the maximum ages of changes
+     * @param after maximum age of a change, unless the document's space sets another
      * @param verified runs when all unverified marks have been confirmed or corrected
      */
     DirtyScanner(
             DocumentService documents,
-            JobQueue queue,
-            BacklogTracker survey,
+            ArchiveSchedule schedule,
             InstantSource clock,
-            ArchiveDeadlines intervals,
+            Duration after,
             Runnable verified) {
         this.documents = documents;
-        this.queue = queue;
-        this.survey = survey;
+        this.schedule = schedule;
         this.clock = clock;
-        this.intervals = intervals;
+        this.after = after;
         this.verified = verified;
-        this.roundNanos = intervals.round().toNanos();
+        this.roundNanos = maxRoundNanos();
         startRound();
     }
 
@@ -90,20 +78,20 @@ final class DirtyScanner implements Runnable {
         slot = 0;
     }
 
-    /** Scans all documents now, without pauses. The future completes when all changes found are handed out. */
+    /** Scans all documents now, without pauses. The future completes when all changes found are scheduled. */
     CompletableFuture<Void> hurry() {
         CompletableFuture<Void> done = new CompletableFuture<>();
         hurry = done;
-        queue.wake();
+        schedule.wake();
         return done;
     }
 
     void stop() {
         stopped = true;
-        queue.wake();
+        schedule.wake();
     }
 
-    /** Scans until the walker is stopped. */
+    /** Scans until the scanner is stopped. */
     @Override
     public void run() {
         while (!stopped && !Thread.currentThread().isInterrupted()) {
@@ -112,68 +100,71 @@ final class DirtyScanner implements Runnable {
             } catch (InterruptedException ended) {
                 Thread.currentThread().interrupt();
             } catch (RuntimeException | Error problem) {
-                // An uncaught exception would end the only walker.
-                LOG.error("documents of a stripe wait for the next round to be archived", problem);
+                // An uncaught exception would end the only scanner.
+                LOG.error("a scan has failed: the changes of its documents wait for the next round", problem);
             }
         }
     }
 
     private void step() throws InterruptedException {
+        startRoundIfNeeded();
+        long waitNanos = roundStartNanos + slot * (roundNanos / ArchiveSchedule.SLOTS) - System.nanoTime();
+        int withSpace = waitNanos <= 0 ? -1 : schedule.nextWithSpace();
+        if (waitNanos <= 0) {
+            scan(nextSlot());
+        } else if (withSpace >= 0) {
+            scan(withSpace);
+        } else {
+            if (hurrying != null && schedule.isComplete()) {
+                hurrying.complete(null);
+                hurrying = null;
+            }
+            schedule.awaitSpace(Math.min(waitNanos, LONGEST_WAIT_NANOS));
+        }
+    }
+
+    private void startRoundIfNeeded() {
         CompletableFuture<Void> wanted = hurry;
         if (wanted != null) {
             hurry = null;
             hurrying = wanted;
             startRound();
         }
-        tellVerified();
-        followIntervals();
-        long waitNanos = roundStartNanos + slot * (roundNanos / SLOTS) - System.nanoTime();
-        Feed begun = feed;
-        int unfed = begun == null ? survey.nextUnfed(fedSlot) : begun.place().slot();
-        if (waitNanos <= 0) {
-            look(nextSlot());
-        } else if (unfed >= 0 && queue.roomy()) {
-            fedSlot = unfed;
-            if (begun == null) {
-                survey.fed(unfed);
-                look(unfed);
-            } else {
-                goOn(begun);
-            }
-        } else {
-            if (hurrying != null && unfed < 0) {
-                hurrying.complete(null);
-                hurrying = null;
-            }
-            queue.awaitRoom(Math.min(waitNanos, LONGEST_WAIT_NANOS), unfed >= 0);
-        }
-    }
-
-    private void tellVerified() {
-        boolean distrusted = distrusting;
-        distrusting = !survey.verified();
-        if (distrusted && !distrusting) {
-            verified.run();
-        } else if (!distrusted && distrusting) {
+        boolean verifiedBefore = !verifying;
+        verifying = !schedule.verified();
+        if (verifying && verifiedBefore) {
             startRound();
+        } else if (!verifying && !verifiedBefore) {
+            verified.run();
         }
-    }
-
-    /**
-     * Starts a new round if the duration of rounds has changed: if it is longer, changes left to the next round would
-     * wait too long.
-     */
-    private void followIntervals() {
-        long nanos = intervals.round().toNanos();
+        long nanos = maxRoundNanos();
         if (nanos != roundNanos) {
+            // If rounds get longer, changes left to the next round would wait too long.
             roundNanos = nanos;
             startRound();
         }
     }
 
+    /** Returns the maximum duration of a round through all documents, so that no change gets too old. */
+    private long maxRoundNanos() {
+        Duration shortest = documents.spaces().all().stream()
+                .map(space -> Duration.ofSeconds(space.settings().get(SpaceSetting.ARCHIVE_AFTER)))
+                .filter(maximum -> !maximum.isZero() && maximum.compareTo(after) < 0)
+                .min(Duration::compareTo)
+                .orElse(after);
+        return shortest.multipliedBy(4).dividedBy(5).toNanos();
+    }
+
+    /** Returns the maximum age of a change of this document: the limit of its space, otherwise the server's. */
+    private long afterMillis(DocumentName name) {
+        Space space = documents.spaces().find(name);
+        long seconds = space == null ? 0 : space.settings().get(SpaceSetting.ARCHIVE_AFTER);
+        return seconds == 0 ? after.toMillis() : TimeUnit.SECONDS.toMillis(seconds);
+    }
+
     private int nextSlot() {
         int due = slot;
-        slot = (slot + 1) % SLOTS;
+        slot = (slot + 1) % ArchiveSchedule.SLOTS;
         if (slot == 0) {
             long late = System.nanoTime() - roundNanos;
             roundStartNanos += roundNanos;
@@ -184,59 +175,34 @@ final class DirtyScanner implements Runnable {
         return due;
     }
 
-    private void look(int at) {
-        if (at != DELETIONS) {
-            lookAtDocuments(at);
+    private void scan(int number) {
+        if (number != ArchiveSchedule.DELETIONS) {
+            scanDocuments(number);
         }
-        if (at % DELETIONS_EVERY == 0) {
-            lookAtDeletions();
+        if (number % DELETIONS_EVERY == 0) {
+            scanDeletions();
         }
     }
 
-    /**
-     * The documents of an unverified slot that have not been handed out since it was counted. A scan does not find a
-     * changed document again once it is archived, but it finds these documents every time, so repeated scans would
-     * never end.
-     *
-     * @param changed the documents that have changed, which are handed out first
-     * @param others the documents to compare, which may use half of the queue
-     */
-    private record Feed(Place place, Queue<DocumentName> changed, Queue<DocumentName> others) {}
-
-    private void lookAtDocuments(int stripe) {
+    private void scanDocuments(int stripe) {
         long now = clock.millis();
         long next = nextMillis(now);
-        Feed begun = feed;
-        boolean all = survey.unverified(stripe);
-        List<Found> found = documents.stripe(stripe);
-        List<Found> changed = found.stream()
-                .filter(document -> !document.info().archived())
-                .filter(document -> all || hurrying != null || !change(document).mayWait(now, next))
-                .toList();
-        if (begun != null && begun.place().slot() == stripe) {
-            // Documents that changed since the slot was counted do not wait for the rest of the slot.
-            for (Found document : changed) {
-                if (!queue.offer(document.name(), job -> {})) {
-                    break;
+        boolean all = schedule.mustVerify(stripe);
+        List<Change> changed = new ArrayList<>();
+        List<Change> unchanged = new ArrayList<>();
+        for (Found document : documents.stripe(stripe)) {
+            ArchiveMark mark = document.info().attributes().archived();
+            Change change = new Change(
+                    document.name(), null, mark == null ? 0 : mark.takenAtMillis(), afterMillis(document.name()));
+            if (!document.info().archived()) {
+                if (all || hurrying != null || !change.mayWait(now, next)) {
+                    changed.add(change);
                 }
+            } else if (all) {
+                unchanged.add(change);
             }
-            goOn(begun);
-            return;
         }
-        Stream<Found> counted = all ? found.stream() : changed.stream();
-        Place place =
-                survey.visited(stripe, now, next, all, counted.map(this::change).toList());
-        Feed looked = new Feed(place, new ArrayDeque<>(), new ArrayDeque<>());
-        changed.forEach(document -> looked.changed().add(document.name()));
-        if (all) {
-            found.stream()
-                    .filter(document -> document.info().archived())
-                    .forEach(document -> looked.others().add(document.name()));
-        }
-        if (!handOut(looked)) {
-            survey.unfed(place);
-            feed = all && begun == null ? looked : begun;
-        }
+        schedule.scanned(stripe, now, next, changed, all ? unchanged : null);
     }
 
     /** Returns the latest time of the next scan of a slot that is scanned now. */
@@ -244,45 +210,12 @@ final class DirtyScanner implements Runnable {
         return nowMillis + TimeUnit.NANOSECONDS.toMillis(roundNanos);
     }
 
-    private void goOn(Feed begun) {
-        if (handOut(begun)) {
-            feed = null;
-            survey.fed(begun.place().slot());
-        }
-    }
-
-    /** Hands out as many documents as the queue has space for. Returns whether these are all. */
-    private boolean handOut(Feed found) {
-        return handOut(found.place(), found.changed(), () -> true)
-                && handOut(found.place(), found.others(), queue::roomy);
-    }
-
-    private boolean handOut(Place place, Queue<DocumentName> names, BooleanSupplier may) {
-        DocumentName next = names.peek();
-        while (next != null && may.getAsBoolean() && queue.offer(next, job -> job.place = place)) {
-            names.remove();
-            next = names.peek();
-        }
-        return next == null;
-    }
-
-    private Change change(Found found) {
-        ArchiveMark mark = found.info().attributes().archived();
-        return new Change(mark == null ? 0 : mark.takenAtMillis(), intervals.afterMillis(found.name()));
-    }
-
-    private void lookAtDeletions() {
+    private void scanDeletions() {
         long now = clock.millis();
-        List<Deletion> deletions = documents.pendingDeletions();
-        List<Change> found = deletions.stream()
-                .map(deletion -> new Change(deletion.deletedAtMillis(), intervals.afterMillis(deletion.name())))
+        List<Change> found = documents.pendingDeletions().stream()
+                .map(deletion ->
+                        new Change(deletion.name(), deletion, deletion.deletedAtMillis(), afterMillis(deletion.name())))
                 .toList();
-        Place place = survey.visited(DELETIONS, now, nextMillis(now), false, found);
-        for (Deletion deletion : deletions) {
-            if (!queue.offer(deletion.name(), job -> job.deletions.put(deletion, place))) {
-                survey.unfed(place);
-                return;
-            }
-        }
+        schedule.scanned(ArchiveSchedule.DELETIONS, now, nextMillis(now), found, null);
     }
 }

@@ -27,6 +27,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -43,26 +44,26 @@ final class DocumentUploader {
 
     private final DocumentService documents;
     private final Archive archive;
-    private final BacklogTracker survey;
+    private final BooleanSupplier verified;
     private final InstantSource clock;
     private final LongSupplier random;
 
     /**
-     * Creates a push into an archive.
+     * Creates an uploader to an archive.
      *
      * @param archive a claimed archive
-     * @param survey shows whether marks are reliable
+     * @param verified whether the documents' marks are reliable
      * @param random provides incarnations
      */
     DocumentUploader(
             DocumentService documents,
             Archive archive,
-            BacklogTracker survey,
+            BooleanSupplier verified,
             InstantSource clock,
             LongSupplier random) {
         this.documents = documents;
         this.archive = archive;
-        this.survey = survey;
+        this.verified = verified;
         this.clock = clock;
         this.random = random;
     }
@@ -77,7 +78,7 @@ final class DocumentUploader {
      * @return null when the document does not exist or no longer exists
      */
     @Nullable
-    Archived push(DocumentName name) {
+    Archived upload(DocumentName name) {
         boolean guess = true;
         for (int left = ATTEMPTS; ; left--) {
             DocumentInfo info = documents.peek(name);
@@ -85,14 +86,14 @@ final class DocumentUploader {
             if (info == null || mark == null) {
                 return null;
             }
-            if (info.archived() && (survey.verified() || holds(name, mark))) {
+            if (info.archived() && (verified.getAsBoolean() || holds(name, mark))) {
                 return new Archived(mark, false);
             }
             try {
-                return push(name, info, mark, guess);
-            } catch (ObjectStoreException | DocumentException meanwhile) {
-                if (left == 1 || !changedMeanwhile(meanwhile)) {
-                    throw meanwhile;
+                return upload(name, info, mark, guess);
+            } catch (ObjectStoreException | DocumentException conflict) {
+                if (left == 1 || !isConflict(conflict)) {
+                    throw conflict;
                 }
                 guess = false;
             }
@@ -112,7 +113,7 @@ final class DocumentUploader {
                 && latest.nextSequence() == mark.nextSequence();
     }
 
-    private static boolean changedMeanwhile(CaravanException problem) {
+    private static boolean isConflict(CaravanException problem) {
         return problem instanceof ObjectStoreException objects && objects.kind() == ObjectStoreException.Kind.CONFLICT
                 || problem instanceof DocumentException document
                         && document.reason() == DocumentException.Reason.CHANGED;
@@ -128,7 +129,7 @@ final class DocumentUploader {
         return mark(name, info.id(), first) ? first : null;
     }
 
-    private @Nullable Archived push(DocumentName name, DocumentInfo info, ArchiveMark mark, boolean guess) {
+    private @Nullable Archived upload(DocumentName name, DocumentInfo info, ArchiveMark mark, boolean guess) {
         boolean unknown = mark.generation() == 0 && guess && documents.bytes(name, info) <= GUESS_BYTES;
         KeptManifest before = unknown ? null : archive.manifest(name);
         Generation lost = before == null ? null : unmarked(before.manifest(), mark);
@@ -223,14 +224,14 @@ final class DocumentUploader {
      *
      * @return whether a tombstone was put
      */
-    boolean push(Deletion deletion) {
+    boolean upload(Deletion deletion) {
         for (int left = ATTEMPTS; ; left--) {
             try {
                 boolean put = putTombstone(deletion);
                 documents.deletionArchived(deletion);
                 return put;
             } catch (ObjectStoreException conflict) {
-                if (left == 1 || !changedMeanwhile(conflict)) {
+                if (left == 1 || !isConflict(conflict)) {
                     throw conflict;
                 }
             }
@@ -269,7 +270,7 @@ final class DocumentUploader {
         return mark != null && latest != null && latest.incarnation() == mark.incarnation();
     }
 
-    /** Thrown when the document was deleted during the push. */
+    /** Thrown when the document was deleted during the upload. */
     private static final class GoneException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

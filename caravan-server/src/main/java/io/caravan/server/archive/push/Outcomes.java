@@ -1,6 +1,7 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.push.ArchiveSlot.Backlog;
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
 import java.time.InstantSource;
 import java.util.HashMap;
@@ -79,7 +80,7 @@ final class Outcomes {
     void interrupted(Failure failure) {
         failed(failure);
         if (interrupted.compareAndSet(false, true)) {
-            LOG.warn("archiving is interrupted, and will be retried: {}", failure.message());
+            LOG.warn("archiving is interrupted, retrying: {}", failure.message());
         }
     }
 
@@ -106,7 +107,7 @@ final class Outcomes {
         }
         if (last == null && loggedNanos.size() >= MOST_NAMES) {
             if (!loggedMore) {
-                LOG.warn("more than {} documents cannot be archived; the others are not named for now", MOST_NAMES);
+                LOG.warn("more than {} documents cannot be archived; the log names no others for now", MOST_NAMES);
             }
             loggedMore = true;
             return false;
@@ -126,7 +127,7 @@ final class Outcomes {
     }
 
     /** Returns the counts together with the state of other components. */
-    ArchiveStatus status(Ownership ownership, BacklogTracker survey, BackOff backOff) {
+    ArchiveStatus status(Ownership ownership, Backlog backlog, BackOff backOff) {
         SortedMap<String, Long> sums = new TreeMap<>();
         long now = clock.millis();
         failures.forEach((kind, count) -> sums.put(kind, count.sum()));
@@ -134,9 +135,9 @@ final class Outcomes {
                 ownership.location(),
                 ownership.state(),
                 ownership.epoch(),
-                survey.backlog(),
-                Math.max(0, now - survey.oldestMillis()) / 1e3,
-                Math.max(0, now - survey.dueMillis()) / 1e3,
+                backlog.count,
+                Math.max(0, now - backlog.oldestMillis) / 1e3,
+                Math.max(0, now - backlog.dueMillis) / 1e3,
                 documents.sum(),
                 tombstones.sum(),
                 bytes.sum(),

@@ -32,7 +32,7 @@ final class Ownership implements Runnable, AutoCloseable {
 
     private final ArchiveConfig config;
     private final ListStore store;
-    private final ArchiveBinding marked;
+    private final ArchiveBinding binding;
     private final InstantSource clock;
     private final BackOff backOff;
     private final Outcomes outcomes;
@@ -65,7 +65,7 @@ final class Ownership implements Runnable, AutoCloseable {
             Consumer<@Nullable Archive> changed) {
         this.config = config;
         this.store = store;
-        this.marked = new ArchiveBinding(store, config.location(), config.takeover());
+        this.binding = new ArchiveBinding(store, config.location(), config.takeover());
         this.clock = clock;
         this.backOff = backOff;
         this.outcomes = outcomes;
@@ -103,10 +103,10 @@ final class Ownership implements Runnable, AutoCloseable {
         try {
             claim();
         } catch (RuntimeException problem) {
-            if (problem instanceof ArchiveException refused
-                    && refused.reason() != Reason.FENCED
-                    && refused.reason() != Reason.NOT_FOUND) {
-                throw refused;
+            if (problem instanceof ArchiveException rejected
+                    && rejected.reason() != Reason.FENCED
+                    && rejected.reason() != Reason.NOT_FOUND) {
+                throw rejected;
             }
             failed(problem, System.nanoTime());
         }
@@ -121,7 +121,7 @@ final class Ownership implements Runnable, AutoCloseable {
     void verified() {
         Archive owned = archive;
         if (owned != null) {
-            marked.complete(owned.root());
+            binding.complete(owned.root());
         }
     }
 
@@ -171,8 +171,8 @@ final class Ownership implements Runnable, AutoCloseable {
         // The process and the host.
         String owner = ManagementFactory.getRuntimeMXBean().getName();
         try {
-            Archive taken = Archive.claim(objects(), identity(), owner, clock, marked, config.leaseClock());
-            if (!marked.claimed(taken.root())) {
+            Archive taken = Archive.claim(objects(), identity(), owner, clock, binding, config.leaseClock());
+            if (!binding.claimed(taken.root())) {
                 distrust.run();
             }
             LOG.info(
@@ -181,9 +181,9 @@ final class Ownership implements Runnable, AutoCloseable {
                     taken.root().epoch());
             logged = false;
             become(ArchiveState.OWNER, taken);
-        } catch (CompletionException refused) {
+        } catch (CompletionException rejected) {
             // The store rejects its identity, or the record of the archive.
-            throw refused.getCause() instanceof CaravanException problem ? problem : refused;
+            throw rejected.getCause() instanceof CaravanException problem ? problem : rejected;
         }
     }
 
@@ -223,10 +223,10 @@ final class Ownership implements Runnable, AutoCloseable {
         backOff.failed(startNanos);
         if (failure.internal() && !logged) {
             logged = true;
-            LOG.error("cannot find out who owns the archive, because of an error in the server", problem);
+            LOG.error("cannot determine the owner of the archive, because of an error in the server", problem);
         } else if (archive == null && !logged) {
             logged = true;
-            LOG.warn("the archive cannot be taken over yet, which is tried again: {}", failure.message());
+            LOG.warn("cannot take ownership of the archive yet, retrying: {}", failure.message());
         }
         if (reason != null && state == ArchiveState.OWNER) {
             // The archive is no longer the one that was claimed.

@@ -73,7 +73,7 @@ final class PacedObjectStore implements ObjectStore {
             pay(content.length);
         } catch (InterruptedIOException stopped) {
             // The put took place. The thread stays interrupted, so its next wait ends at once.
-            LOG.debug("{} was put, and not waited for: {}", key, stopped.getMessage());
+            LOG.debug("{} was put, but the wait for its bandwidth was interrupted: {}", key, stopped.getMessage());
         }
         return put;
     }

@@ -87,7 +87,7 @@ final class Pruner implements AutoCloseable {
         } catch (CaravanException problem) {
             if (!thread.isShutdown()) {
                 outcomes.failed(Failure.of(problem));
-                LOG.warn("the archive was not pruned, and the next round tries again: {}", problem.getMessage());
+                LOG.warn("the archive was not pruned; the next round retries: {}", problem.getMessage());
             }
         } catch (RuntimeException bug) {
             if (!thread.isShutdown()) {

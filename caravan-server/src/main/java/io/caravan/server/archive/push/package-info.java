@@ -3,10 +3,10 @@
  * parts. A document goes through these steps:
  *
  * <ol>
- *   <li>{@link io.caravan.server.archive.push.DirtyScanner} scans all documents within four fifths of the maximum age of a
- *   change and hands those that have changed to the {@link io.caravan.server.archive.push.JobQueue};
- *   <li>a worker takes the document, and {@link io.caravan.server.archive.push.DocumentUploader} puts it into the archive,
- *   or its tombstone if it was deleted;
+ *   <li>{@link io.caravan.server.archive.push.DirtyScanner} scans all documents within four fifths of the maximum age
+ *   of a change and adds those that have changed to the {@link io.caravan.server.archive.push.ArchiveSchedule};
+ *   <li>a worker takes the document, and {@link io.caravan.server.archive.push.DocumentUploader} puts it into the
+ *   archive, or its tombstone if it was deleted;
  *   <li>{@link io.caravan.server.archive.push.Failure} classifies a failure: if the archive cannot be reached, all jobs
  *   wait for one {@link io.caravan.server.archive.push.BackOff}. A document that cannot be archived is retried once,
  *   then waits for the next round;
@@ -14,8 +14,8 @@
  *   other server has claimed it.
  * </ol>
  *
- * <p>{@link io.caravan.server.archive.push.BacklogTracker} tracks the backlog, {@link io.caravan.server.archive.push.Outcomes}
- * counts successes and failures.
+ * <p>The {@code ArchiveSchedule} also tracks the backlog, with an {@link io.caravan.server.archive.push.ArchiveSlot}
+ * for each stripe. {@link io.caravan.server.archive.push.Outcomes} counts successes and failures.
  */
 @NullMarked
 package io.caravan.server.archive.push;

@@ -66,7 +66,7 @@ final class DocumentRestorer {
         }
 
         /** Returns the same source without an expiry, for a document that a user requested. */
-        Source forEver() {
+        Source withoutExpiry() {
             return new Source(manifest, generation, as, mark, true);
         }
 

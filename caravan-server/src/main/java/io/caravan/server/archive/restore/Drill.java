@@ -5,6 +5,9 @@ import io.caravan.ListStore;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.Verification;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
@@ -15,20 +18,17 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.ScanPage;
-import io.caravan.server.document.SnapshotReceiver;
 import io.caravan.server.document.Waiting;
-import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores a sample of an archive's documents to a scratch store, one at a time, to prove that a restore works. Each
- * document is read back and compared with its manifest, and with the live document where their sequences overlap. The
- * drill also checks that the archive has an equally large sample of live documents.
+ * A {@link Verification} of a sample of an archive's documents that restores each of them to a scratch store, to prove
+ * that a restore works. Each document is read back and compared with its manifest, and with the live document where
+ * their sequences overlap. The drill also checks that the archive has an equally large sample of live documents.
  *
  * <p>Runs on the calling thread, and costs the server no more than one reader. It ends soon after the thread is
  * interrupted.
@@ -55,14 +55,9 @@ final class Drill {
      * @throws CaravanException when the archive cannot be listed
      */
     DrillReport run(ListStore scratch, int sample, InstantSource clock) {
-        List<String> keys = choose(sample);
         try (DocumentService restored = StoreRestore.documents(scratch)) {
-            for (String key : keys) {
-                if (Thread.currentThread().isInterrupted()) {
-                    break;
-                }
-                check(key, restored);
-            }
+            Verification.sample(
+                    archive, sample, random, (manifest, latest) -> check(manifest, latest, restored), failures::add);
         }
         requireArchived(sample);
         return new DrillReport(documents, values, failures, clock.millis());
@@ -97,138 +92,65 @@ final class Drill {
                 failures.add("document '" + found.name() + "' was archived, and the archive does not have it");
             }
         } catch (CaravanException problem) {
-            failed(problem);
-        }
-    }
-
-    /** Records a failure, unless an interrupt may have caused it. */
-    private void failed(CaravanException problem) {
-        if (!Thread.currentThread().isInterrupted()) {
-            failures.add(String.valueOf(problem.getMessage()));
-        }
-    }
-
-    /** Chooses a uniform random sample of all keys, by reservoir sampling. */
-    private List<String> choose(int sample) {
-        List<String> chosen = new ArrayList<>();
-        long[] seen = {0};
-        archive.manifests("", key -> {
-            if (chosen.size() < sample) {
-                chosen.add(key);
-            } else {
-                long at = random.nextLong(seen[0] + 1);
-                if (at < sample) {
-                    chosen.set((int) at, key);
-                }
+            if (!Thread.currentThread().isInterrupted()) {
+                failures.add(String.valueOf(problem.getMessage()));
             }
-            seen[0]++;
-            return !Thread.currentThread().isInterrupted();
-        });
-        return chosen;
-    }
-
-    private void check(String key, DocumentService restored) {
-        try {
-            KeptManifest kept = archive.manifestAt(key);
-            Manifest manifest = kept == null ? null : kept.manifest();
-            Generation latest = manifest == null ? null : manifest.latest();
-            if (manifest != null && latest != null && manifest.tombstone() == null) {
-                documents++;
-                check(manifest, latest, restored);
-            }
-        } catch (CaravanException problem) {
-            failed(problem);
         }
     }
 
+    /** Restores a generation to the scratch store, and reads it back. */
     private void check(Manifest manifest, Generation latest, DocumentService restored) {
         DocumentName name = manifest.name();
+        documents++;
         Waiting.<Restored>to(outcome -> new DocumentRestorer(() -> archive, restored, bytes -> {})
                 .create(Source.of(manifest, latest), outcome));
         values += latest.count();
         String difference = difference(name, latest, restored);
-        if (difference != null) {
-            failures.add("document '" + name + "', restored from " + latest.key() + ", " + difference);
-        }
         Waiting.<Boolean>to(outcome -> restored.write(name, EditedDocument::delete, outcome));
+        if (difference != null) {
+            throw new ArchiveException(
+                    Reason.DIVERGED, "document '" + name + "', restored from " + latest.key() + ", " + difference);
+        }
     }
 
     /** Returns the difference between the restored document and its generation or the live document, or null. */
     private @Nullable String difference(DocumentName name, Generation generation, DocumentService restored) {
-        LiveValues shared = new LiveValues(generation);
-        try {
-            live.snapshot(name, shared);
-        } catch (DocumentException changing) {
-            // The live values are being removed, so there is nothing to compare.
-            shared.hash = null;
+        DocumentInfo now = live.peek(name);
+        long from = Math.max(now == null ? 0 : now.firstSequence(), generation.firstSequence());
+        long to = Math.min(now == null ? 0 : now.nextSequence(), generation.nextSequence());
+        String shared = from < to ? liveHash(name, generation, from, to) : null;
+        SequenceHash found = new SequenceHash(from, to, info -> true);
+        DocumentInfo info = restored.peek(name);
+        if (info == null || !restored.snapshot(name, found)) {
+            return "does not exist";
         }
-        RestoredDocument found = new RestoredDocument(new SequenceHash(shared.from, shared.to));
-        if (!restored.snapshot(name, found)) {
-            return "is not there";
-        }
-        if (found.first != generation.firstSequence()
-                || found.next != generation.nextSequence()
-                || found.count != generation.count()
-                || found.bytes != generation.valueBytes()) {
-            return "has the sequences " + found.first + " to " + found.next + " and " + found.bytes
+        if (info.firstSequence() != generation.firstSequence()
+                || info.nextSequence() != generation.nextSequence()
+                || found.count() != generation.count()
+                || found.bytes() != generation.valueBytes()) {
+            return "has the sequences " + info.firstSequence() + " to " + info.nextSequence() + " and " + found.bytes()
                     + " bytes; its manifest says " + generation.firstSequence() + " to " + generation.nextSequence()
                     + " and " + generation.valueBytes();
         }
-        return shared.hash == null || shared.hash.finish().equals(found.hash.finish())
+        return shared == null || shared.equals(found.finish())
                 ? null
-                : "has other values than the live document between the sequences " + shared.from + " and " + shared.to;
+                : "has other values than the live document between the sequences " + from + " and " + to;
     }
 
-    /** Hashes the values that the live document shares with a generation of the same incarnation. */
-    private static final class LiveValues implements SnapshotReceiver {
-        private final Generation generation;
-        private @Nullable SequenceHash hash;
-        private long from;
-        private long to;
-
-        LiveValues(Generation generation) {
-            this.generation = generation;
-        }
-
-        @Override
-        public boolean begin(DocumentInfo info) {
+    /**
+     * Hashes values of the live document, if it is of the generation's incarnation and has all of these values. Returns
+     * null otherwise.
+     */
+    private @Nullable String liveHash(DocumentName name, Generation generation, long from, long to) {
+        SequenceHash hash = new SequenceHash(from, to, info -> {
             ArchiveMark mark = info.attributes().archived();
-            from = Math.max(info.firstSequence(), generation.firstSequence());
-            to = Math.min(info.nextSequence(), generation.nextSequence());
-            boolean same = mark != null && mark.incarnation() == generation.incarnation() && from < to;
-            hash = same ? new SequenceHash(from, to) : null;
-            return same;
-        }
-
-        @Override
-        public void next(long sequence, ByteBuffer value) {
-            Objects.requireNonNull(hash).add(sequence, value);
-        }
-    }
-
-    private static final class RestoredDocument implements SnapshotReceiver {
-        private final SequenceHash hash;
-        private long first;
-        private long next;
-        private long count;
-        private long bytes;
-
-        RestoredDocument(SequenceHash hash) {
-            this.hash = hash;
-        }
-
-        @Override
-        public boolean begin(DocumentInfo info) {
-            first = info.firstSequence();
-            next = info.nextSequence();
-            return true;
-        }
-
-        @Override
-        public void next(long sequence, ByteBuffer value) {
-            count++;
-            bytes += value.remaining();
-            hash.add(sequence, value);
+            return mark != null && mark.incarnation() == generation.incarnation() && info.firstSequence() <= from;
+        });
+        try {
+            return live.snapshot(name, hash) && hash.count() > 0 ? hash.finish() : null;
+        } catch (DocumentException changing) {
+            // The live values are being removed, so there is nothing to compare.
+            return null;
         }
     }
 }

@@ -136,7 +136,7 @@ public final class Drills implements AutoCloseable {
                 Files.delete(path);
             }
         } catch (IOException problem) {
-            throw new UncheckedIOException("the scratch folder of drills cannot be removed: " + problem, problem);
+            throw new UncheckedIOException("cannot remove the scratch directory of drills: " + problem, problem);
         }
     }
 

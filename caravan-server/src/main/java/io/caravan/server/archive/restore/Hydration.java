@@ -125,7 +125,8 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     public void await(DocumentName name) {
         if (!waitingReads.tryAcquire()) {
             throw unavailable(
-                    "document '" + name + "' is in the archive, for which too many reads wait; try again later", null);
+                    "document '" + name + "' may be in the archive, but too many reads wait for it; try again later",
+                    null);
         }
         try {
             ColdDocuments.super.await(name);
@@ -136,15 +137,16 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
     @Override
     public void fetch(DocumentName name, Outcome<DocumentName> known) {
-        CaravanException refused = null;
+        CaravanException rejected = null;
         if (!fetches.containsKey(name)) {
-            refused = refusal();
-            refused = refused == null ? damaged.find(name) : refused;
+            rejected = rejection();
+            rejected = rejected == null ? damaged.find(name) : rejected;
         }
-        if (refused == null && fetches.mappingCount() >= MAX_FETCHES) {
-            refused = unavailable(MAX_FETCHES + " documents are being fetched from the archive; try again later", null);
+        if (rejected == null && fetches.mappingCount() >= MAX_FETCHES) {
+            rejected =
+                    unavailable(MAX_FETCHES + " documents are being fetched from the archive; try again later", null);
         }
-        if (refused == null) {
+        if (rejected == null) {
             try {
                 fetches.compute(name, (same, current) -> {
                     Fetch fetch = current == null ? new Fetch(name) : current;
@@ -155,20 +157,20 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                     return fetch;
                 });
             } catch (RejectedExecutionException closed) {
-                refused = stopping();
+                rejected = stopping();
             }
         }
-        if (refused != null) {
-            known.failure(refused);
+        if (rejected != null) {
+            known.failure(rejected);
         }
     }
 
     private static ObjectStoreException stopping() {
-        return unavailable("the server is stopping and fetches no more documents from the archive", null);
+        return unavailable("the server is stopping and does not fetch documents from the archive", null);
     }
 
     /** Returns the reason why no documents are fetched at the moment, or null. */
-    private @Nullable CaravanException refusal() {
+    private @Nullable CaravanException rejection() {
         if (threads.isShutdown()) {
             return stopping();
         }
@@ -199,12 +201,12 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
         /** Fetches the document. Returns the failure, or null. */
         private @Nullable CaravanException tryFetch() {
-            CaravanException refused = refusal();
-            if (refused != null) {
-                return refused;
+            CaravanException rejected = rejection();
+            if (rejected != null) {
+                return rejected;
             }
             try {
-                locks.with(name, () -> bring(name));
+                locks.with(name, () -> restore(name));
                 outage = null;
                 return null;
             } catch (DocumentException here) {
@@ -215,7 +217,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                 return problem;
             } catch (RuntimeException | Error bug) {
                 LOG.error(
-                        "document '{}' was not fetched from the archive for a reason that is the server's", name, bug);
+                        "document '{}' was not fetched from the archive because of an error in the server", name, bug);
                 return unavailable("document '" + name + "' cannot be fetched, see the server's log: " + bug, bug);
             }
         }
@@ -239,7 +241,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                 }
             } catch (RuntimeException | Error bug) {
                 // If this method rethrew it, the remaining callers would wait forever.
-                LOG.error("what waited for document '{}' has failed", name, bug);
+                LOG.error("a request that waited for document '{}' has failed", name, bug);
             }
         }
     }
@@ -247,8 +249,8 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     private void noteFailure(DocumentName name, CaravanException problem) {
         failures.incrementAndGet();
         LOG.warn("document '{}' cannot be fetched from the archive: {}", name, problem.getMessage());
-        if (problem instanceof ObjectStoreException refused
-                && (refused.kind() == Kind.UNAVAILABLE || refused.kind() == Kind.DENIED)) {
+        if (problem instanceof ObjectStoreException rejected
+                && (rejected.kind() == Kind.UNAVAILABLE || rejected.kind() == Kind.DENIED)) {
             outage = new Problem(problem);
         } else if (problem instanceof ArchiveException || problem instanceof ObjectStoreException) {
             damaged.add(name, problem);
@@ -256,7 +258,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     }
 
     /** Restores the document to the store if only the archive has it; returns whether it did. */
-    private boolean bring(DocumentName name) {
+    private boolean restore(DocumentName name) {
         if (documents.peek(name) != null || !mayHave(name)) {
             return false;
         }
@@ -281,7 +283,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
     private void requireArchive() {
         try {
-            archive.get().requireThere();
+            archive.get().requireExists();
         } catch (ArchiveException gone) {
             throw unavailable(String.valueOf(gone.getMessage()), gone);
         }

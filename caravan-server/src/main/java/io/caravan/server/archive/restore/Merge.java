@@ -14,9 +14,7 @@ import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
-import io.caravan.server.document.SnapshotReceiver;
 import io.caravan.server.document.Waiting;
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -80,37 +78,28 @@ final class Merge {
 
     private void compare() {
         long from = Math.max(before.firstSequence(), generation().firstSequence());
-        SequenceHash here = new SequenceHash(from, before.nextSequence());
-        SequenceHash archived = new SequenceHash(from, before.nextSequence());
-        boolean there = documents.snapshot(source.as(), new SnapshotReceiver() {
-            @Override
-            public boolean begin(DocumentInfo info) {
-                requireUnchanged(info, before.nextSequence());
-                if (info.firstSequence() > from) {
-                    throw changed();
-                }
-                return true;
+        SequenceHash archived = new SequenceHash(from, before.nextSequence(), info -> true);
+        SequenceHash here = new SequenceHash(from, before.nextSequence(), info -> {
+            requireUnchanged(info, before.nextSequence());
+            if (info.firstSequence() > from) {
+                throw changed();
             }
-
-            @Override
-            public void next(long sequence, ByteBuffer value) {
-                here.add(sequence, value);
-            }
+            return true;
         });
-        if (!there) {
+        if (!documents.snapshot(source.as(), here)) {
             throw changed();
         }
         try (SnapshotReader reader = archive.get().read(name(), generation())) {
             while (reader.next()) {
-                archived.add(reader.sequence(), reader.value());
+                archived.next(reader.sequence(), reader.value());
             }
         }
         if (!here.finish().equals(archived.finish())) {
             throw new ArchiveException(
                     Reason.DIVERGED,
-                    "document '" + name() + "' has other values here than generation "
+                    "document '" + name() + "' has other values in this store than generation "
                             + generation().number() + " between the sequences " + from + " and "
-                            + before.nextSequence() + ": it has diverged since; " + MergePlan.AS_ANOTHER);
+                            + before.nextSequence() + ": it has diverged; " + MergePlan.AS_ANOTHER);
         }
     }
 

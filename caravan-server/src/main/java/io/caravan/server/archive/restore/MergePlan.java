@@ -46,7 +46,7 @@ enum MergePlan {
     static MergePlan of(
             Manifest manifest, Generation generation, boolean chosen, boolean deleted, @Nullable DocumentInfo local) {
         if (!chosen) {
-            requireThere(manifest, deleted, local);
+            requireNotDeleted(manifest, deleted, local);
         }
         if (local == null) {
             return CREATE;
@@ -55,26 +55,26 @@ enum MergePlan {
         String archived = "generation " + generation.number();
         String here = "at sequence " + local.nextSequence();
         if (mark == null || mark.incarnation() != generation.incarnation()) {
-            String other = "is here, and is not the one that was archived as " + archived + ", but another one of that"
-                    + " name; ";
+            String other = "exists, but is not the one that was archived as " + archived + ": it is another document"
+                    + " of that name; ";
             throw backInTime(manifest, other);
         }
         if (generation.nextSequence() <= local.nextSequence()) {
             if (chosen) {
-                String back = "is " + here + " here, and " + archived + " ends at " + generation.nextSequence()
-                        + ": that would go back in time; ";
+                String back = "ends " + here + " in this store, and " + archived + " ends at "
+                        + generation.nextSequence() + ": that would go back in time; ";
                 throw backInTime(manifest, back);
             }
             return NOTHING;
         }
         if (local.attributes().closed()) {
-            String closed =
-                    "is closed here " + here + ", and " + archived + " goes on to " + generation.nextSequence() + "; ";
+            String closed = "was closed " + here + " in this store, and " + archived + " ends at "
+                    + generation.nextSequence() + "; ";
             throw backInTime(manifest, closed);
         }
         if (generation.firstSequence() > local.nextSequence()) {
-            String gap = "ends " + here + " here, and " + archived + " begins at " + generation.firstSequence()
-                    + ": nobody has the values in between; ";
+            String gap = "ends " + here + " in this store, and " + archived + " begins at " + generation.firstSequence()
+                    + ": the values in between are lost; ";
             throw backInTime(manifest, gap);
         }
         return APPEND;
@@ -85,12 +85,12 @@ enum MergePlan {
      *
      * @throws ArchiveException {@code DELETED}, with the generations from which the document can be restored
      */
-    static void requireThere(Manifest manifest, boolean deleted, @Nullable DocumentInfo local) {
+    static void requireNotDeleted(Manifest manifest, boolean deleted, @Nullable DocumentInfo local) {
         if (local == null && (deleted || manifest.tombstone() != null)) {
             throw new ArchiveException(
                     Reason.DELETED,
                     "document '" + manifest.name() + "' was deleted; " + manifest.describeGenerations()
-                            + "; to have it back, say which one (AT, --at)");
+                            + "; to restore it, name one of them (AT, --at)");
         }
     }
 

@@ -1,11 +1,15 @@
 package io.caravan.server.archive.restore;
 
-import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
+import io.caravan.catalog.DocumentName;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
-/** The progress of a complete restore. Thread-safe. */
-public final class RestoreProgress {
+/**
+ * The progress of a complete restore. A subclass may report the outcome of each document, on the thread that runs the
+ * restore. Any thread may read the counts.
+ */
+public class RestoreProgress {
     private static final long UNKNOWN = -1;
 
     private final AtomicLong total = new AtomicLong(UNKNOWN);
@@ -45,6 +49,20 @@ public final class RestoreProgress {
         }
     }
 
+    /**
+     * A document of an archive that was not restored, or not from its latest generation.
+     *
+     * @param document its name, or null when the object that contains the name cannot be read
+     * @param object key of the faulty object, or of the document's manifest
+     * @param why the fault, for people
+     * @param instead the older generation that was restored instead, or null when none was
+     */
+    public record RestoreFault(
+            @Nullable DocumentName document,
+            String object,
+            String why,
+            @Nullable Restored instead) {}
+
     void total(long manifests) {
         total.set(manifests);
     }
@@ -53,7 +71,8 @@ public final class RestoreProgress {
         movedBytes.add(bytes);
     }
 
-    void restored(Restored document) {
+    /** Records that a document exists and is durable. An exception ends the restore. */
+    protected void restored(Restored document) {
         (document.changed() ? restored : present).increment();
         count(document);
     }
@@ -62,7 +81,8 @@ public final class RestoreProgress {
         deleted.increment();
     }
 
-    void fault(RestoreFault fault) {
+    /** Records that a document, or its latest generation, could not be restored. An exception ends the restore. */
+    protected void fault(RestoreFault fault) {
         faults.increment();
         if (fault.instead() == null) {
             missing.increment();
@@ -77,11 +97,11 @@ public final class RestoreProgress {
     }
 
     /** The number of documents that could not be restored from any permitted generation. */
-    public long missing() {
+    public final long missing() {
         return missing.sum();
     }
 
-    public Figures figures() {
+    public final Figures figures() {
         return new Figures(
                 total.get(),
                 restored.sum(),

@@ -102,8 +102,8 @@ public final class RestoreService implements AutoCloseable {
                 T result;
                 try {
                     result = work.get();
-                } catch (RuntimeException refused) {
-                    outcome.failure(refused);
+                } catch (RuntimeException rejected) {
+                    outcome.failure(rejected);
                     return;
                 } catch (Error broken) {
                     outcome.failure(new IllegalStateException("restoring has failed: " + broken, broken));
@@ -139,9 +139,9 @@ public final class RestoreService implements AutoCloseable {
         for (int attempts = 1; ; attempts++) {
             try {
                 return attempt.get();
-            } catch (DocumentException refused) {
-                if (refused.reason() != DocumentException.Reason.CHANGED || attempts == MAX_ATTEMPTS) {
-                    throw refused;
+            } catch (DocumentException rejected) {
+                if (rejected.reason() != DocumentException.Reason.CHANGED || attempts == MAX_ATTEMPTS) {
+                    throw rejected;
                 }
             }
         }
@@ -151,17 +151,17 @@ public final class RestoreService implements AutoCloseable {
         Local local = local(name);
         Manifest manifest = manifest(name);
         if (number.isEmpty()) {
-            MergePlan.requireThere(manifest, local.deleted(), local.info());
+            MergePlan.requireNotDeleted(manifest, local.deleted(), local.info());
         }
         Generation generation = choose(manifest, number);
         boolean chosen = number.isPresent();
         Source latest = Source.of(manifest, generation);
-        Source source = chosen ? latest.forEver() : latest;
+        Source source = chosen ? latest.withoutExpiry() : latest;
         Restored restored = Waiting.to(outcome -> restore(source, chosen, local, outcome));
         if (!chosen && restored.changed() && !documents.snapshot(name, NOT_READ)) {
             throw new ArchiveException(
                     ArchiveException.Reason.DELETED,
-                    "document '" + name + "' has expired since it was archived; to have it back for good, say which"
+                    "document '" + name + "' has expired since it was archived; to restore it without an expiry, name a"
                             + " generation (AT, --at); " + manifest.describeGenerations());
         }
         return restored;
@@ -182,12 +182,12 @@ public final class RestoreService implements AutoCloseable {
         boolean deleted = documents.deletionPending(name);
         Manifest manifest = manifest(name);
         if (number.isEmpty()) {
-            MergePlan.requireThere(manifest, deleted, null);
+            MergePlan.requireNotDeleted(manifest, deleted, null);
         }
         KeptManifest other = archive.get().manifest(as);
         if (other != null && other.manifest().tombstone() == null) {
             throw new DocumentException(
-                    DocumentException.Reason.EXISTS, as, "is in the archive; restore to a name that is not taken");
+                    DocumentException.Reason.EXISTS, as, "is in the archive; restore to a name that is not in use");
         }
         Generation generation = choose(manifest, number);
         return Waiting.to(outcome -> restorer.create(Source.renamed(manifest, generation, as), outcome));

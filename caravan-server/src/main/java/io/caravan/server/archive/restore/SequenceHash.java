@@ -1,32 +1,61 @@
 package io.caravan.server.archive.restore;
 
 import io.caravan.server.archive.object.Digests;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.SnapshotReceiver;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.HexFormat;
+import java.util.function.Predicate;
 
 /**
  * A hash of a document's values in a range of sequences, to compare two copies without keeping both in memory. Values
- * outside the range are ignored. Not thread-safe.
+ * outside the range are only counted. Not thread-safe.
  */
-final class SequenceHash {
+final class SequenceHash implements SnapshotReceiver {
     private final long from;
     private final long to;
+    private final Predicate<DocumentInfo> reads;
     private final MessageDigest digest = Digests.sha256();
     private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
+    private long count;
+    private long bytes;
 
-    /** Creates a hash of the values with sequences from {@code from}, inclusive, to {@code to}, exclusive. */
-    SequenceHash(long from, long to) {
+    /**
+     * Creates a hash of the values with sequences from {@code from}, inclusive, to {@code to}, exclusive.
+     *
+     * @param reads whether to read a document, as it is when the read begins
+     */
+    SequenceHash(long from, long to, Predicate<DocumentInfo> reads) {
         this.from = from;
         this.to = to;
+        this.reads = reads;
+    }
+
+    @Override
+    public boolean begin(DocumentInfo info) {
+        return reads.test(info);
     }
 
     /** Adds the next value, without consuming its bytes. */
-    void add(long sequence, ByteBuffer value) {
+    @Override
+    public void next(long sequence, ByteBuffer value) {
+        count++;
+        bytes += value.remaining();
         if (sequence >= from && sequence < to) {
             digest.update(number.clear().putLong(value.remaining()).flip());
             digest.update(value.duplicate());
         }
+    }
+
+    /** The number of all values. */
+    long count() {
+        return count;
+    }
+
+    /** The total length of all values. */
+    long bytes() {
+        return bytes;
     }
 
     /** Returns the hash of all values so far, in hexadecimal digits; no value can be added afterwards. */

@@ -6,7 +6,6 @@ import io.caravan.Shards;
 import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.StoreIdentity;
 import java.time.Duration;
@@ -28,6 +27,7 @@ public final class StoreRestore {
      * @param jobs number of documents to read at a time
      * @param allowOlder whether a document whose latest generation is damaged is restored from an older one
      * @param allowMissing whether the store counts as complete although documents could not be restored
+     * @param progress receives the outcomes
      * @throws CaravanException the error that prevented or ended the restore, such as a {@link StoreDirectoryException}
      *     when the directory contains another store
      */
@@ -38,15 +38,14 @@ public final class StoreRestore {
             int jobs,
             boolean allowOlder,
             boolean allowMissing,
-            RestoreListener listener,
             RestoreProgress progress) {
         try (Shards opened = open(config, groups, archive.root().store());
                 DocumentService documents = documents(opened.store())) {
             ListStore store = opened.store();
-            new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();
+            new WholeRestore(archive, documents, jobs, allowOlder, progress).run();
             // The mark is in one shard, and the documents are in all.
             store.flush();
-            archive.requireThere();
+            archive.requireExists();
             if (allowMissing || progress.missing() == 0) {
                 StoreIdentity.incomplete(store, false);
                 store.flush();
@@ -67,7 +66,7 @@ public final class StoreRestore {
             ListStore store = opened.store();
             if (!StoreIdentity.mayAdopt(store) && !archived.equals(StoreIdentity.find(store))) {
                 throw new StoreDirectoryException(
-                        "the directory " + config.directory() + " holds another store than the"
+                        "the directory " + config.directory() + " contains another store than the"
                                 + " one that was archived; restore to a directory that is empty or does not exist");
             }
             StoreIdentity.adopt(store, archived);

@@ -10,27 +10,26 @@ import io.caravan.ValueTooLargeException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.Pipeline;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
-import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.restore.RestoreProgress.RestoreFault;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.Waiting;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -40,17 +39,17 @@ import org.jspecify.annotations.Nullable;
  * the other documents are restored. A failure of the store, or an archive that no longer responds, ends the restore.
  * Another restore to the same store continues from there.
  *
- * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and passes each to one of the
- * job threads, which reads the document. The store writes many documents at a time, as they arrive. A separate thread
- * reports them. The number of documents in progress and the number of bytes in memory are limited.
+ * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and reports the outcomes. The
+ * threads of a {@link Pipeline} each read a document. The store writes many documents at a time, as they arrive. The
+ * number of documents in progress and the number of bytes in memory are limited.
  */
 public final class WholeRestore {
     /** Maximum number of documents in progress, from listing to reporting. */
-    private static final int MAX_UNDER_WAY = 2048;
+    private static final int MAX_IN_PROGRESS = 2048;
     /** Approximate maximum number of bytes of values that wait in memory. */
     private static final int MAX_WAITING_BYTES = 64 * 1024 * 1024;
     /** Number of documents in a row that fail because the archive is unreachable, after which the restore ends. */
-    private static final int MAX_UNANSWERED = 20;
+    private static final int MAX_UNREACHABLE = 20;
 
     /** Errors after which it is useless to continue with other documents. */
     private static final Set<Class<? extends CaravanException>> FATAL = Set.of(
@@ -63,15 +62,11 @@ public final class WholeRestore {
     private final Archive archive;
     private final RestoreService restores;
     private final DocumentService documents;
+    private final int jobs;
     private final boolean allowOlder;
-    private final RestoreListener listener;
     private final RestoreProgress progress;
-    private final ExecutorService jobs;
-    private final ExecutorService reporter =
-            Executors.newSingleThreadExecutor(new DefaultThreadFactory("caravan-restored", true));
-    private final Semaphore underWay = new Semaphore(MAX_UNDER_WAY);
     private final Semaphore waitingBytes = new Semaphore(MAX_WAITING_BYTES);
-    private final AtomicLong unanswered = new AtomicLong();
+    private final AtomicInteger unreachable = new AtomicInteger();
     private final AtomicReference<@Nullable RuntimeException> end = new AtomicReference<>();
 
     /**
@@ -80,46 +75,17 @@ public final class WholeRestore {
      * @param documents the store's documents
      * @param jobs number of documents to read at a time
      * @param allowOlder whether a document whose latest generation is damaged is restored from an older one
+     * @param progress receives the outcomes
      */
     public WholeRestore(
-            Archive archive,
-            DocumentService documents,
-            int jobs,
-            boolean allowOlder,
-            RestoreListener listener,
-            RestoreProgress progress) {
+            Archive archive, DocumentService documents, int jobs, boolean allowOlder, RestoreProgress progress) {
         this.archive = archive;
         this.restores = new RestoreService(() -> archive, documents, progress::moved);
         this.documents = documents;
+        this.jobs = jobs;
         this.allowOlder = allowOlder;
-        this.listener = listener;
         this.progress = progress;
-        this.jobs = Executors.newFixedThreadPool(jobs, new DefaultThreadFactory("caravan-restore", true));
     }
-
-    /** Receives the outcome of each document of a complete restore, on one thread at a time. */
-    public interface RestoreListener {
-
-        /** Called when the document exists and is durable. */
-        void restored(Restored restored);
-
-        /** Called when the document, or its latest generation, could not be restored. */
-        void fault(RestoreFault fault);
-    }
-
-    /**
-     * A document of an archive that was not restored, or not from its latest generation.
-     *
-     * @param document its name, or null when the object that contains the name cannot be read
-     * @param object key of the faulty object, or of the document's manifest
-     * @param why the fault, for people
-     * @param instead the older generation that was restored instead, or null when none was
-     */
-    public record RestoreFault(
-            @Nullable DocumentName document,
-            String object,
-            String why,
-            @Nullable Restored instead) {}
 
     /**
      * Restores all documents. Reported documents are durable. Call this once.
@@ -127,19 +93,17 @@ public final class WholeRestore {
      * @throws CaravanException the error that ended the restore before all documents were tried
      */
     public void run() {
-        jobs.execute(this::count);
-        try {
-            archive.manifests("", this::begin);
-        } catch (RuntimeException unlisted) {
-            end(unlisted);
-        }
-        underWay.acquireUninterruptibly(MAX_UNDER_WAY);
-        jobs.shutdown();
-        reporter.shutdown();
-        try {
-            jobs.awaitTermination(1, TimeUnit.MINUTES);
-        } catch (InterruptedException hurried) {
-            Thread.currentThread().interrupt();
+        try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs, MAX_IN_PROGRESS, false, this::report)) {
+            pipeline.submit(this::count);
+            try {
+                archive.manifests("", key -> {
+                    pipeline.submit(result -> restore(key, result));
+                    return end.get() == null;
+                });
+            } catch (RuntimeException unlisted) {
+                end(unlisted);
+            }
+            pipeline.finish();
         }
         RuntimeException problem = end.get();
         if (problem != null) {
@@ -147,69 +111,118 @@ public final class WholeRestore {
         }
     }
 
+    private void report(Runnable outcome) {
+        try {
+            outcome.run();
+        } catch (RuntimeException problem) {
+            end(problem);
+        }
+    }
+
     /** Counts the manifests. Listing is fast compared with reading, so the total is soon known. */
-    private void count() {
+    private Runnable count() {
         AtomicLong count = new AtomicLong();
         try {
             archive.manifests("", key -> {
                 count.incrementAndGet();
-                return !jobs.isShutdown();
+                return end.get() == null;
             });
             progress.total(count.get());
         } catch (CaravanException unlisted) {
             // The other listing of the same keys reports the problem. The total stays unknown.
-            return;
+        }
+        return () -> {};
+    }
+
+    /** Restores one document, and completes the result with the report of the outcome. */
+    private void restore(String key, CompletableFuture<Runnable> result) {
+        DocumentName name = null;
+        try {
+            KeptManifest kept = end.get() == null ? archive.manifestAt(key) : null;
+            if (end.get() != null) {
+                result.complete(() -> {});
+            } else if (kept == null) {
+                String gone = "it was in the list of the archive's documents and does not exist: run the command again";
+                throw new ArchiveException(Reason.NOT_FOUND, gone);
+            } else {
+                name = kept.manifest().name();
+                restore(kept.manifest(), result);
+            }
+        } catch (ArchiveException | ObjectStoreException problem) {
+            result.complete(fault(name, key, problem, null));
+        } catch (RuntimeException | Error bug) {
+            result.complete(failed(bug));
         }
     }
 
-    private boolean begin(String key) {
-        underWay.acquireUninterruptibly();
-        jobs.execute(() -> {
+    /** Restores the latest generation. If it is damaged and {@code allowOlder} is set, restores the one before it. */
+    private void restore(Manifest manifest, CompletableFuture<Runnable> result) {
+        if (isDeleted(manifest)) {
+            result.complete(progress::deleted);
+            return;
+        }
+        List<Generation> all = manifest.generations();
+        if (all.isEmpty()) {
+            throw new ArchiveException(
+                    Reason.NOT_FOUND,
+                    "the archive has no generation of document '" + manifest.name() + "'; "
+                            + manifest.describeGenerations());
+        }
+        RuntimeException latestDamage = null;
+        for (int left = all.size() - 1; left >= 0; left--) {
             try {
-                restore(key);
-            } catch (RuntimeException | Error bug) {
-                failed(bug);
+                restore(manifest, all.get(left), latestDamage, result);
+                return;
+            } catch (RuntimeException problem) {
+                if (!allowOlder || left == 0 || !isDamage(problem)) {
+                    result.complete(failure(manifest, problem, latestDamage));
+                    return;
+                }
+                latestDamage = latestDamage == null ? problem : latestDamage;
             }
-        });
-        return end.get() == null;
+        }
     }
 
-    private void restore(String key) {
-        if (end.get() != null) {
-            underWay.release();
-            return;
-        }
-        KeptManifest kept;
+    /** @param latestDamage the fault of the latest generation, or null if this is the latest generation */
+    private void restore(
+            Manifest manifest,
+            Generation generation,
+            @Nullable RuntimeException latestDamage,
+            CompletableFuture<Runnable> result) {
+        int reserved = (int) Math.min(MAX_WAITING_BYTES, partBytes(generation));
+        waitingBytes.acquireUninterruptibly(reserved);
+        boolean accepted = false;
         try {
-            kept = archive.manifestAt(key);
-        } catch (ArchiveException | ObjectStoreException unreadable) {
-            fault(null, key, unreadable, null);
-            return;
-        }
-        if (kept == null) {
-            String gone = "it was in the list of the archive's documents and is not there: run the command again";
-            fault(null, key, new ArchiveException(Reason.NOT_FOUND, gone), null);
-            return;
-        }
-        Manifest manifest = kept.manifest();
-        try {
-            if (isDeleted(manifest)) {
-                progress.deleted();
-                underWay.release();
-                return;
+            if (latestDamage == null) {
+                dropStale(manifest, generation);
             }
-        } catch (ArchiveException goesOnHere) {
-            fault(manifest.name(), key, goesOnHere, null);
-            return;
+            restores.restore(manifest, generation, latestDamage != null, new Outcome<>() {
+                @Override
+                public void success(Restored restored) {
+                    waitingBytes.release(reserved);
+                    result.complete(
+                            latestDamage == null
+                                    ? restored(restored)
+                                    : fault(manifest.name(), latestKey(manifest), latestDamage, restored));
+                }
+
+                @Override
+                public void failure(RuntimeException problem) {
+                    waitingBytes.release(reserved);
+                    result.complete(WholeRestore.this.failure(manifest, problem, latestDamage));
+                }
+            });
+            accepted = true;
+        } finally {
+            if (!accepted) {
+                waitingBytes.release(reserved);
+            }
         }
-        int generations = manifest.generations().size();
-        if (generations == 0) {
-            String none = "the archive has no generation of document '" + manifest.name() + "'; "
-                    + manifest.describeGenerations();
-            fault(manifest.name(), key, new ArchiveException(Reason.NOT_FOUND, none), null);
-        } else {
-            new Attempt(manifest, generations - 1, null).run();
-        }
+    }
+
+    private static String latestKey(Manifest manifest) {
+        List<Generation> all = manifest.generations();
+        return all.get(all.size() - 1).key();
     }
 
     /** Whether the document is deleted. Also deletes it from the store if an earlier restore has created it. */
@@ -223,7 +236,7 @@ public final class WholeRestore {
         if (local != null && mark != null && mark.incarnation() == tombstone.incarnation()) {
             if (!local.archived()) {
                 String later = "document '" + manifest.name() + "' is deleted in the archive, and has changes here that"
-                        + " the archive does not have; it stays as it is here";
+                        + " the archive does not have; the restore leaves it unchanged";
                 throw new ArchiveException(Reason.DIVERGED, later);
             }
             drop(manifest);
@@ -246,92 +259,11 @@ public final class WholeRestore {
         if (local == null || mark == null || !local.archived()) {
             return;
         }
-        boolean goesOn =
+        boolean continues =
                 generation.firstSequence() <= local.nextSequence() && local.nextSequence() < generation.nextSequence();
-        if (mark.incarnation() != generation.incarnation() || mark.generation() < generation.number() && !goesOn) {
-            verify(manifest, generation);
+        if (mark.incarnation() != generation.incarnation() || mark.generation() < generation.number() && !continues) {
+            archive.verify(manifest.name(), generation, bytes -> {});
             drop(manifest);
-        }
-    }
-
-    private void verify(Manifest manifest, Generation generation) {
-        try (SnapshotReader reader = archive.read(manifest.name(), generation)) {
-            boolean more = true;
-            while (more) {
-                more = reader.next();
-            }
-        }
-    }
-
-    /** Restores one generation. If it is damaged and {@code allowOlder} is set, restores the one before it. */
-    private final class Attempt implements Outcome<Restored> {
-        private final Manifest manifest;
-        private final int index;
-        /** The fault of the latest generation, or null if this is the latest generation. */
-        private final @Nullable RuntimeException latestDamaged;
-
-        private final int reserved;
-
-        /** Waits until enough memory is free, and reserves it. */
-        Attempt(Manifest manifest, int index, @Nullable RuntimeException latestDamaged) {
-            this.manifest = manifest;
-            this.index = index;
-            this.latestDamaged = latestDamaged;
-            this.reserved = (int) Math.min(MAX_WAITING_BYTES, partBytes(generation()));
-            waitingBytes.acquireUninterruptibly(reserved);
-        }
-
-        private Generation generation() {
-            return manifest.generations().get(index);
-        }
-
-        void run() {
-            try {
-                if (latestDamaged == null) {
-                    dropStale(manifest, generation());
-                }
-                restores.restore(manifest, generation(), latestDamaged != null, this);
-            } catch (RuntimeException problem) {
-                waitingBytes.release(reserved);
-                refused(problem);
-            } catch (Error problem) {
-                waitingBytes.release(reserved);
-                failed(problem);
-            }
-        }
-
-        @Override
-        public void success(Restored restored) {
-            waitingBytes.release(reserved);
-            if (latestDamaged == null) {
-                unanswered.set(0);
-                progress.restored(restored);
-                report(() -> listener.restored(restored));
-            } else {
-                fault(manifest.name(), latestKey(), latestDamaged, restored);
-            }
-        }
-
-        @Override
-        public void failure(RuntimeException problem) {
-            waitingBytes.release(reserved);
-            jobs.execute(() -> refused(problem));
-        }
-
-        private void refused(RuntimeException problem) {
-            RuntimeException first = latestDamaged == null ? problem : latestDamaged;
-            if (!(problem instanceof CaravanException) || FATAL.contains(problem.getClass())) {
-                failed(problem);
-            } else if (isDamage(problem) && allowOlder && index > 0) {
-                new Attempt(manifest, index - 1, first).run();
-            } else {
-                fault(manifest.name(), latestKey(), first, null);
-            }
-        }
-
-        private String latestKey() {
-            List<Generation> all = manifest.generations();
-            return all.get(all.size() - 1).key();
         }
     }
 
@@ -358,43 +290,42 @@ public final class WholeRestore {
         end.compareAndSet(null, problem);
     }
 
+    private Runnable restored(Restored restored) {
+        unreachable.set(0);
+        return () -> progress.restored(restored);
+    }
+
+    private Runnable failure(Manifest manifest, RuntimeException problem, @Nullable RuntimeException latestDamage) {
+        if (!(problem instanceof CaravanException) || FATAL.contains(problem.getClass())) {
+            return failed(problem);
+        }
+        return fault(manifest.name(), latestKey(manifest), latestDamage == null ? problem : latestDamage, null);
+    }
+
     /**
      * Ends the restore because an error of this program, the store or the machine has prevented a document's restore.
      */
-    private void failed(Throwable problem) {
+    private Runnable failed(Throwable problem) {
         end(
                 problem instanceof RuntimeException failed
                         ? failed
                         : new IllegalStateException("restoring has failed: " + problem, problem));
-        underWay.release();
+        return () -> {};
     }
 
-    /** Reports that a document was not restored, or not from its latest generation. */
-    private void fault(
+    /** Returns the report of a document that was not restored, or not from its latest generation. */
+    private Runnable fault(
             @Nullable DocumentName document, String object, RuntimeException problem, @Nullable Restored instead) {
-        if (problem instanceof ObjectStoreException refused
-                && (refused.kind() == Kind.UNAVAILABLE || refused.kind() == Kind.DENIED)
-                && unanswered.incrementAndGet() >= MAX_UNANSWERED) {
+        if (problem instanceof ObjectStoreException rejected
+                && (rejected.kind() == Kind.UNAVAILABLE || rejected.kind() == Kind.DENIED)
+                && unreachable.incrementAndGet() >= MAX_UNREACHABLE) {
             end(problem);
         }
         String message = String.valueOf(problem.getMessage());
         String why = problem instanceof ValueTooLargeException
-                ? message + "; no store of this release takes it"
+                ? message + "; no store of this release accepts it"
                 : message.replace(MergePlan.AS_ANOTHER, "restore to another directory");
         RestoreFault fault = new RestoreFault(document, object, why, instead);
-        progress.fault(fault);
-        report(() -> listener.fault(fault));
-    }
-
-    private void report(Runnable action) {
-        reporter.execute(() -> {
-            try {
-                action.run();
-            } catch (RuntimeException problem) {
-                end(problem);
-            } finally {
-                underWay.release();
-            }
-        });
+        return () -> progress.fault(fault);
     }
 }

@@ -14,11 +14,11 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "archive",
         description = {
-            "With NAME, a running server archives this document now, if it has changed since it was archived, and tells"
-                    + " which generation it is in the archive, and its sequences. A server archives by itself too, see"
-                    + " 'caravan serve --help'.",
-            "The commands below need no server: they look into an archive, verify it, and remove from it what is not"
-                    + " needed any more. A document that has the name of one of them comes after --."
+            "With NAME, a running server archives this document now, if it has changed since it was archived. The"
+                    + " command prints the generation in the archive and its sequences. A server also archives"
+                    + " automatically, see 'caravan serve --help'.",
+            "The subcommands need no server: they list an archive, verify it, and remove old data from it. If a"
+                    + " document has the name of a subcommand, write -- before the name."
         },
         subcommands = {ArchiveListCommand.class, ArchiveVerifyCommand.class, ArchivePruneCommand.class},
         footer = {"  caravan archive letters/1", "  caravan archive letters/1 --output json"})
@@ -28,14 +28,12 @@ public final class ArchiveCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        String wanted = given(
-                name,
-                "give NAME for a running server to archive, or say what to do with an archive: ls, verify or prune");
+        String wanted = given(name, "give NAME for a running server to archive, or a subcommand: ls, verify or prune");
         try (ServerConnection connection = connect()) {
             Map<String, ?> archived = connection.callLongRunning("CARAVAN.ARCHIVE", wanted);
             String line = "generation " + archived.get("generation") + ", first " + archived.get("first") + ", next "
                     + archived.get("next")
-                    + (Boolean.TRUE.equals(archived.get("uploaded")) ? "" : ", as it was already");
+                    + (Boolean.TRUE.equals(archived.get("uploaded")) ? "" : ", unchanged");
             print(output, line, fields -> {
                 for (String name : List.of("generation", "first", "next", "uploaded")) {
                     fields.writeObjectField(name, archived.get(name));

@@ -27,16 +27,16 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "ls",
         description = {
-            "Prints the documents of an archive, those that were deleted too: how many generations are kept, the"
-                    + " sequences of the latest, from the first value's to the one that the next value would get, the"
-                    + " size of all, and the age of the latest.",
-            "Of one document, each generation: its number is what 'caravan restore --at' wants."
+            "Prints the documents of an archive, including deleted ones: the number of generations, the sequences of"
+                    + " the latest generation (of its first value, and of the value that would follow), the total"
+                    + " size, and the age of the latest generation.",
+            "With NAME, prints the generations of one document. 'caravan restore --at' accepts their numbers."
         },
         exitCodeList = {
             "0:done",
             "1:failed: no archive, no permission, or a manifest that cannot be read",
-            "2:wrongly called",
-            "3:there is nothing of this document"
+            "2:usage error",
+            "3:the archive does not contain the document"
         },
         footer = {
             "  caravan archive ls --archive file:archive",
@@ -67,7 +67,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
     private int listOne(Archive archive, DocumentName document, ManifestPrinter printer) throws IOException {
         KeptManifest kept = archive.manifest(document);
         if (kept == null) {
-            tell("there is nothing of document '" + document + "' in the archive at "
+            tell("document '" + document + "' is not in the archive at "
                     + archive.objects().location());
             return NOTHING;
         }

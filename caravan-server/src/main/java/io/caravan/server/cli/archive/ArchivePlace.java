@@ -22,8 +22,8 @@ public final class ArchivePlace {
             order = ORDER,
             paramLabel = "URL",
             defaultValue = "${env:CARAVAN_ARCHIVE}",
-            description = "Where the archive lies: file:DIRECTORY or s3://BUCKET/PREFIX; the environment variable"
-                    + " CARAVAN_ARCHIVE is another way to say it.")
+            description = "Location of the archive: file:DIRECTORY or s3://BUCKET/PREFIX. The default is the"
+                    + " environment variable CARAVAN_ARCHIVE.")
     private @Nullable String url;
 
     @Mixin
@@ -44,7 +44,7 @@ public final class ArchivePlace {
         if (named == null) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "say where the archive is: --archive file:DIRECTORY or --archive s3://BUCKET/PREFIX");
+                    "give the location of the archive: --archive file:DIRECTORY or --archive s3://BUCKET/PREFIX");
         }
         return open(named);
     }

@@ -21,22 +21,22 @@ import picocli.CommandLine.Option;
 @Command(
         name = "prune",
         description = {
-            "Removes snapshots that no manifest names and none will, and, if you say what to keep, old generations and"
-                    + " documents that were deleted long ago. A server does the same by itself, see --archive-prune in"
-                    + " 'caravan serve --help', by its own settings and those of its spaces. This command reads the archive"
-                    + " only and knows neither, so give it the greatest numbers that the server or a space has. Run it"
-                    + " with --dry-run first.",
-            "No generation is removed unless --keep, --keep-days or --keep-daily is given; those of the three that are"
-                    + " not given are as a server has them by default. A generation stays if it is among the newest"
-                    + " --keep of its document, or is not older than --keep-days, or is the newest of a day that is not"
-                    + " older than --keep-daily, so the latest one always stays. No deleted document is removed for good"
-                    + " unless --retain is given. This command may run beside the server that archives. If it is"
-                    + " interrupted, the next run goes on."
+            "Removes snapshots that no manifest names and that can no longer be committed. With the options below, also"
+                    + " removes old generations, and documents that were deleted long ago. A server prunes"
+                    + " automatically (see --archive-prune in 'caravan serve --help') by its own settings and those of"
+                    + " its spaces. This command does not know these settings, so give it the largest numbers of the"
+                    + " server and its spaces. Run it with --dry-run first.",
+            "The command removes no generation unless --keep, --keep-days or --keep-daily is given; the others of the"
+                    + " three then have a server's defaults. A generation stays if it is among the newest --keep of its"
+                    + " document, or is not older than --keep-days, or is the newest of a day that is not older than"
+                    + " --keep-daily. The latest generation therefore always stays. The command removes no deleted"
+                    + " document unless --retain is given. It may run while a server archives. If it is interrupted,"
+                    + " the next run continues."
         },
         exitCodeList = {
             "0:done",
-            "1:failed: no archive, no permission, or a document that cannot be pruned, which is told",
-            "2:wrongly called"
+            "1:failed: no archive, no permission, or a document that cannot be pruned",
+            "2:usage error"
         },
         footer = {
             "  caravan archive prune --archive s3://bucket/prefix --keep 10 --keep-days 30 --retain 90 --dry-run",
@@ -46,32 +46,32 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
     @Option(
             names = "--keep",
             paramLabel = "N",
-            description = "How many of a document's newest generations stay whatever their age, 1 or more; "
+            description = "Number of newest generations of each document that stay at any age, 1 or more; "
                     + PrunePolicy.DEFAULT_GENERATIONS + " if only another of the three is given.")
     private @Nullable Integer keep;
 
     @Option(
             names = "--keep-days",
             paramLabel = "DAYS",
-            description = "Generations that are not older stay too; 0 for none; " + PrunePolicy.DEFAULT_AGE_DAYS
+            description = "Generations up to this age also stay; 0 for none; " + PrunePolicy.DEFAULT_AGE_DAYS
                     + " if only another of the three is given.")
     private @Nullable Integer keepDays;
 
     @Option(
             names = "--keep-daily",
             paramLabel = "DAYS",
-            description = "For so many days, the newest generation of each day stays too; 0 for none; "
+            description = "For this number of days, the newest generation of each day also stays; 0 for none; "
                     + PrunePolicy.DEFAULT_DAYS + " if only another of the three is given.")
     private @Nullable Integer keepDaily;
 
     @Option(
             names = "--retain",
             paramLabel = "DAYS",
-            description = "Remove for good what was deleted longer ago than this, 1 or more; a server's default is "
+            description = "Remove documents that were deleted longer ago than this, 1 or more; a server's default is "
                     + PrunePolicy.DEFAULT_RETAIN_DAYS + ".")
     private @Nullable Integer retainDays;
 
-    @Option(names = "--dry-run", description = "Print what would be removed, and remove nothing.")
+    @Option(names = "--dry-run", description = "Print the objects that would be removed, and remove nothing.")
     private boolean dryRun;
 
     @Override
@@ -125,19 +125,19 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
         }
         print(report, output);
         if (keepsAllGenerations() || retainDays == null) {
-            tell(everythingKept());
+            tell(unselected());
         }
         return report.problems() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }
 
     /** Returns a message about the kinds of objects that no option selected for removal. */
-    private String everythingKept() {
+    private String unselected() {
         if (!keepsAllGenerations()) {
-            return "no deleted document was to be removed for good: --retain says after how many days one is";
+            return "no deleted documents are selected: --retain sets their age";
         }
         return retainDays == null
-                ? "only leftovers were to be removed: --keep, --keep-days, --keep-daily and --retain say what else is"
-                : "no generation was to be removed: --keep, --keep-days and --keep-daily say which are";
+                ? "only leftovers are selected: use --keep, --keep-days, --keep-daily and --retain to select more"
+                : "no generations are selected: use --keep, --keep-days and --keep-daily to select old ones";
     }
 
     private void print(Removal removal, Output output) throws IOException {
@@ -176,9 +176,8 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
                 + Figures.count(report.forgotten(), "deleted document") + ", " + Figures.size(report.bytes()) + ", of "
                 + Figures.count(report.documents(), "document"));
         if (report.waiting() > 0) {
-            output.line(
-                    Figures.count(report.waiting(), "snapshot") + " that no manifest names may yet be committed by a"
-                            + " server, and will be looked at again in a later run");
+            output.line(Figures.count(report.waiting(), "snapshot") + " without a manifest may still be committed by a"
+                    + " server; a later run checks them again");
         }
     }
 }

@@ -21,7 +21,7 @@ abstract class ArchiveSubcommand extends CliCommand {
             order = LAST - 2,
             paramLabel = "N",
             defaultValue = "16",
-            description = "How many documents at a time.")
+            description = "Number of documents to process at a time.")
     private int jobs;
 
     @Mixin

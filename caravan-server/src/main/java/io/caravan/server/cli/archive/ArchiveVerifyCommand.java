@@ -15,15 +15,15 @@ import picocli.CommandLine.Command;
 @Command(
         name = "verify",
         description = {
-            "Reads every manifest of an archive, and every snapshot that one names, and checks every byte of them."
-                    + " Changes nothing, and may run beside the server that archives.",
-            "Snapshots that no manifest names are no fault: they were put and not committed, as when a server ends in"
-                    + " between, and 'caravan archive prune' removes them."
+            "Reads every manifest of an archive, and every snapshot that a manifest names, and checks every byte."
+                    + " Changes nothing, and may run while a server archives.",
+            "Snapshots that no manifest names are not faults: they were put but not committed, for example because the"
+                    + " server ended. 'caravan archive prune' removes them."
         },
         exitCodeList = {
             "0:clean",
-            "1:faults, each on a line with what to do; or there is no archive, or no permission",
-            "2:wrongly called"
+            "1:faults, each on a line with the remedy; or no archive, or no permission",
+            "2:usage error"
         },
         footer = {
             "  caravan archive verify --archive file:archive",
@@ -73,11 +73,11 @@ final class ArchiveVerifyCommand extends ArchiveSubcommand {
         if (report.leftovers() > 0) {
             output.line("no manifest names " + Figures.count(report.leftovers(), "snapshot") + ", "
                     + Figures.size(report.leftoverBytes())
-                    + ": being archived now, or left by a server that ended; 'caravan archive prune' removes those");
+                    + ": they are being archived now, or a server left them; 'caravan archive prune' removes those");
         }
         if (report.unknown() > 0) {
-            output.line("beside the archive's own objects there are " + Figures.count(report.unknown(), "other")
-                    + " under snapshots/, which nothing here touches");
+            output.line("not part of the archive, and ignored: " + Figures.count(report.unknown(), "object")
+                    + " under snapshots/");
         }
     }
 }

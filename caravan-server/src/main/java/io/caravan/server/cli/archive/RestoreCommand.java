@@ -5,7 +5,6 @@ import io.caravan.Shards;
 import io.caravan.StoreConfig;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.object.ObjectStore;
-import io.caravan.server.archive.restore.RestoreProgress;
 import io.caravan.server.archive.restore.StoreRestore;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
@@ -31,16 +30,17 @@ import picocli.CommandLine.Parameters;
         description = {
             "Restores documents from an archive, in one of two ways.",
             "",
-            "With NAME, a running server restores one document from its archive, and tells what the document has then"
-                    + " and how many values were added. To a document that is there it adds the values that it lacks at"
-                    + " its end; what would take it back in time is refused, unless it is restored under another name"
-                    + " (--as).",
+            "With NAME, a running server restores one document from its archive. The command prints the resulting"
+                    + " sequences of the document and the number of added values. If the document exists, the server"
+                    + " appends the values that it lacks at its end. The server rejects a restore that would take the"
+                    + " document back in time, unless it is restored under another name (--as).",
             "",
-            "With --archive and --data, and no server, a whole store is rebuilt from the archive alone. Each document"
-                + " is told as it is restored, and at the end what could not be restored and why, which makes the exit"
-                + " code 1. While documents are missing, the store stays marked as incomplete, and is served only with"
-                + " --archive-hydrate. A restore that was ended goes on when it is called again. Then the store can be"
-                + " served, and archived to the same archive: caravan serve --data DIR --archive URL.",
+            "With --archive and --data, the command rebuilds an entire store from the archive, without a server. It"
+                    + " prints each restored document, and at the end each document that could not be restored, with"
+                    + " the reason; the exit code is then 1. While documents are missing, the store is marked as"
+                    + " incomplete, and is served only with --archive-hydrate. If the restore was interrupted, run the"
+                    + " command again to continue. A restored store can be served, and archived to the same archive:"
+                    + " caravan serve --data DIR --archive URL.",
             ""
         },
         footer = {
@@ -51,7 +51,7 @@ import picocli.CommandLine.Parameters;
 public final class RestoreCommand extends ClientCommand {
     private static final int MAX_JOBS = 256;
     private static final String BOTH = "NAME, --at and --as are for a running server, --archive, --data, --list,"
-            + " --allow-older and --allow-missing for a whole store: they do not go together";
+            + " --allow-older and --allow-missing for an entire store: do not combine them";
 
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document, for a running server to restore.")
     private @Nullable String name;
@@ -60,8 +60,8 @@ public final class RestoreCommand extends ClientCommand {
             names = "--at",
             paramLabel = "GENERATION",
             description =
-                    "Restore NAME from this generation; from the latest one otherwise. A document that was deleted is"
-                            + " restored only so.")
+                    "Restore NAME from this generation; the default is the latest one. This option is required for a"
+                            + " document that was deleted.")
     private @Nullable Long at;
 
     @Option(
@@ -74,15 +74,15 @@ public final class RestoreCommand extends ClientCommand {
             names = "--data",
             paramLabel = "DIR",
             description =
-                    "The store's directory: one that does not exist, is empty, or holds what an earlier restore of"
-                            + " the same archive has left.")
+                    "The store's directory. It must not exist, be empty, or contain the result of an earlier restore of"
+                            + " the same archive.")
     private @Nullable Path data;
 
     @Option(
             names = "--shards",
             paramLabel = "N",
             defaultValue = "1",
-            description = "Shards of the new store, from 1 to 16, as 'caravan serve --shards' will be given.")
+            description = "Shards of the new store, from 1 to 16. 'caravan serve' needs the same --shards.")
     private int groups;
 
     @Option(
@@ -94,21 +94,20 @@ public final class RestoreCommand extends ClientCommand {
 
     @Option(
             names = "--allow-older",
-            description = "Restore a document whose latest generation is damaged from the newest one before it that is"
-                    + " not.")
+            description = "If the latest generation of a document is damaged, restore the newest older one that is"
+                    + " intact.")
     private boolean allowOlder;
 
     @Option(
             names = "--allow-missing",
-            description =
-                    "Mark the store as complete although documents could not be restored, so that it can be served"
-                            + " without them. The exit code is still 1.")
+            description = "Mark the store as complete even if documents could not be restored, so that it can be served"
+                    + " without them. The exit code is still 1.")
     private boolean allowMissing;
 
     @Option(
             names = "--list",
             paramLabel = "FILE",
-            description = "Tell of each document in this file instead of on the standard output.")
+            description = "Write the line for each document to this file instead of the standard output.")
     private @Nullable Path list;
 
     @Mixin
@@ -123,7 +122,7 @@ public final class RestoreCommand extends ClientCommand {
             check(at == null && as == null, BOTH);
             check(groups >= 1 && groups <= Shards.MAX_SHARDS, "--shards must be from 1 to " + Shards.MAX_SHARDS);
             check(jobs >= 1 && jobs <= MAX_JOBS, "--jobs must be from 1 to " + MAX_JOBS);
-            String how = "give NAME for a running server to restore, or --archive and --data for a whole store";
+            String how = "give NAME for a running server to restore, or --archive and --data for an entire store";
             restoreAll(given(archive.url(), how), given(data, how), output);
         }
     }
@@ -154,23 +153,23 @@ public final class RestoreCommand extends ClientCommand {
     }
 
     private void restoreAll(String url, Path directory, Output output) throws IOException {
-        RestoreProgress progress = new RestoreProgress();
+        RestoreReport report = new RestoreReport(output, json());
         try (ObjectStore objects = archive.open(url)) {
-            restoreAll(Archive.open(objects), directory, output, progress);
-            tell("to take over from the host that is lost: caravan serve --data " + directory
+            restoreAll(Archive.open(objects), directory, output, report);
+            tell("to replace the lost server: caravan serve --data " + directory
                     + (groups == 1 ? "" : " --shards " + groups) + " --archive " + url);
         } catch (Output.ClosedException closed) {
             throw ClientException.failed(
-                    "the output was closed before the restore had told all: call it again", closed);
+                    "the output was closed before all documents were reported: run the command again", closed);
         } catch (UncheckedIOException unlisted) {
             throw ClientException.failed(
-                    "the documents that are restored cannot be told: " + unlisted.getMessage()
-                            + "; call it again to go on, with --list FILE",
+                    "the restored documents cannot be listed: " + unlisted.getMessage()
+                            + "; run the command again to continue, with --list FILE",
                     unlisted);
         } catch (CaravanException problem) {
-            String done = progress.figures().done() == 0
+            String done = report.figures().done() == 0
                     ? ""
-                    : "; " + progress.figures().done() + " documents are done: call it again to go on from there";
+                    : "; " + report.figures().done() + " documents are done: run the command again to continue";
             throw ClientException.failed(problem.getMessage() + done, problem);
         }
     }
@@ -179,22 +178,23 @@ public final class RestoreCommand extends ClientCommand {
      * Restores all documents. The caller opens the archive first, so that the list of an earlier restore is not
      * overwritten if the archive does not exist.
      */
-    private void restoreAll(Archive opened, Path directory, Output output, RestoreProgress progress)
-            throws IOException {
+    private void restoreAll(Archive opened, Path directory, Output output, RestoreReport report) throws IOException {
         try (Output listed = list == null ? null : new Output(Files.newOutputStream(list))) {
-            RestoreReport report = new RestoreReport(listed == null ? output : listed, json());
+            if (listed != null) {
+                report.list(listed);
+            }
             long startedNanos = System.nanoTime();
             try (Progress ticking = Progress.ticking(
                     err(),
                     console().showsProgress(),
-                    () -> RestoreReport.progress(progress.figures(), System.nanoTime() - startedNanos))) {
+                    () -> RestoreReport.progress(report.figures(), System.nanoTime() - startedNanos))) {
                 // The largest allowed maximum, because every archived value must fit.
                 StoreConfig store = StoreConfig.builder(directory)
                         .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
                         .build();
-                StoreRestore.run(opened, store, groups, jobs, allowOlder, allowMissing, report, progress);
+                StoreRestore.run(opened, store, groups, jobs, allowOlder, allowMissing, report);
             }
-            report.finish(progress.figures(), progress.missing(), allowMissing, output, this::tell);
+            report.finish(allowMissing, output, this::tell);
         }
     }
 }

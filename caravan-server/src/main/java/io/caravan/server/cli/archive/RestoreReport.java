@@ -2,10 +2,8 @@ package io.caravan.server.cli.archive;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.restore.RestoreProgress.Figures;
+import io.caravan.server.archive.restore.RestoreProgress;
 import io.caravan.server.archive.restore.Restored;
-import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
-import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
@@ -20,14 +18,14 @@ import java.util.function.Consumer;
  * Reports the result of restoring an entire archive: each document when it has been restored, and all faults again at
  * the end.
  */
-final class RestoreReport implements RestoreListener {
+final class RestoreReport extends RestoreProgress {
     /** The maximum number of faults that are repeated at the end. The list contains all faults. */
     private static final int MAX_FAULTS = 1_000;
 
     private static final double MEGABYTE = 1e6;
     private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    private final Output list;
+    private Output list;
     private final boolean json;
     private final List<RestoreFault> faults = new ArrayList<>();
     private long moreFaults;
@@ -35,15 +33,20 @@ final class RestoreReport implements RestoreListener {
     /**
      * Creates an empty report.
      *
-     * @param list receives a line for each document
+     * @param output receives a line for each document, unless {@link #list} sets another output
      */
-    RestoreReport(Output list, boolean json) {
-        this.list = list;
+    RestoreReport(Output output, boolean json) {
+        this.list = output;
         this.json = json;
     }
 
+    void list(Output output) {
+        list = output;
+    }
+
     @Override
-    public void restored(Restored restored) {
+    protected void restored(Restored restored) {
+        super.restored(restored);
         Output.unchecked(() -> {
             if (json) {
                 list.object(fields -> {
@@ -69,7 +72,8 @@ final class RestoreReport implements RestoreListener {
     }
 
     @Override
-    public void fault(RestoreFault fault) {
+    protected void fault(RestoreFault fault) {
+        super.fault(fault);
         if (faults.size() < MAX_FAULTS) {
             faults.add(fault);
         } else {
@@ -132,26 +136,25 @@ final class RestoreReport implements RestoreListener {
     /**
      * Prints the faults and the totals.
      *
-     * @param missing the number of documents that could not be restored at all
      * @param allowMissing whether the store is marked as complete without these documents
      * @param tell receives lines for people
      * @throws ClientException if there were faults
      */
-    void finish(Figures figures, long missing, boolean allowMissing, Output output, Consumer<String> tell)
-            throws IOException {
+    void finish(boolean allowMissing, Output output, Consumer<String> tell) throws IOException {
+        Figures figures = figures();
         list.flush();
         for (RestoreFault fault : faults) {
             tell.accept(text(fault));
         }
         if (moreFaults > 0) {
-            tell.accept(moreFaults + " more faults, which are told where the documents are");
+            tell.accept(moreFaults + " more faults, which are in the list of the documents");
         }
         summarize(figures, output);
         output.flush();
         if (figures.faults() > 0) {
-            throw ClientException.failed(
-                    figures.faults() + " documents are not as the archive should have them; the others are restored"
-                            + (missing > 0 ? "; " + missing(missing, allowMissing) : ""));
+            throw ClientException.failed(figures.faults()
+                    + " documents were not restored from their latest generations; the others are restored"
+                    + (missing() > 0 ? "; " + missing(missing(), allowMissing) : ""));
         }
     }
 
@@ -159,9 +162,10 @@ final class RestoreReport implements RestoreListener {
         String lacks = "the store lacks " + missing + " of them, and ";
         return lacks
                 + (allowed
-                        ? "is marked as complete without them, as --allow-missing says"
-                        : "is marked as incomplete: put the objects back and call it again to go on, give --allow-older"
-                                + " to accept older generations, or --allow-missing to serve the store without them");
+                        ? "is marked as complete without them because of --allow-missing"
+                        : "is marked as incomplete: put the objects back and run the command again to continue, use"
+                                + " --allow-older to accept older generations, or --allow-missing to serve the store"
+                                + " without them");
     }
 
     private void summarize(Figures figures, Output output) throws IOException {

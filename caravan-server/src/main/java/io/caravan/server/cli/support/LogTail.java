@@ -41,15 +41,15 @@ final class LogTail {
     /** Returns the part of a log's last {@value #MOST_BYTES} bytes that may be disclosed. */
     String of(Path log) throws IOException {
         for (String line : end(log).split("\\R")) {
-            String told = line.length() > MOST_LINE ? "" : line(line);
-            if (told.isEmpty()) {
+            String allowed = line.length() > MOST_LINE ? "" : line(line);
+            if (allowed.isEmpty()) {
                 hidden++;
             } else {
-                tellHidden();
-                shown.append(told).append('\n');
+                appendHidden();
+                shown.append(allowed).append('\n');
             }
         }
-        tellHidden();
+        appendHidden();
         return shown.toString();
     }
 
@@ -65,7 +65,7 @@ final class LogTail {
         }
     }
 
-    private void tellHidden() {
+    private void appendHidden() {
         if (hidden > 0) {
             shown.append('(').append(hidden).append(" hidden)\n");
             hidden = 0;
@@ -111,26 +111,27 @@ final class LogTail {
             return "";
         }
         String logger = event.path("loggerName").asText();
-        StringBuilder told = new StringBuilder(event(
+        StringBuilder disclosed = new StringBuilder(event(
                 Instant.ofEpochMilli(event.path("timestamp").asLong()).toString(),
                 event.path("level").asText(),
                 logger.substring(logger.lastIndexOf('.') + 1),
                 event.path("formattedMessage").asText()));
         JsonNode thrown = event.path("throwable");
-        while (told.length() > 0 && thrown.isObject()) {
-            thrown(thrown, told);
+        while (disclosed.length() > 0 && thrown.isObject()) {
+            thrown(thrown, disclosed);
             thrown = thrown.path("cause");
         }
-        return told.toString();
+        return disclosed.toString();
     }
 
-    private static void thrown(JsonNode thrown, StringBuilder told) {
+    private static void thrown(JsonNode thrown, StringBuilder disclosed) {
         String type = thrown.path("className").asText();
-        told.append('\n').append(exists(type) ? type : AllowList.HIDDEN);
+        disclosed.append('\n').append(exists(type) ? type : AllowList.HIDDEN);
         for (JsonNode step : thrown.path("stepArray")) {
             String at = step.path("className").asText();
             if (exists(at)) {
-                told.append("\n    at ")
+                disclosed
+                        .append("\n    at ")
                         .append(at)
                         .append(':')
                         .append(step.path("lineNumber").asInt());

@@ -76,7 +76,7 @@ final class Machine {
      * Adds the state of the machine, and the findings of {@code caravan doctor} that do not require a write. Includes
      * findings about the store's directory if it is given.
      */
-    void look(SupportFile file, @Nullable Path directory, long connections) {
+    void report(SupportFile file, @Nullable Path directory, long connections) {
         file.json("machine/system.json", "the operating system, processors, memory, and this command's JVM", system());
         file.text("machine/linux.txt", "lines of /proc and /sys", lines(FILES, root, "/"));
         List<Finding> findings = new ArrayList<>(new MachineChecks(root).look(connections));
@@ -87,7 +87,7 @@ final class Machine {
         }
         file.json(
                 "machine/doctor.json",
-                "what caravan doctor finds, as the user who ran this; forces are not measured, as that writes",
+                "findings of caravan doctor, as the user who ran this; fsyncs are not measured, because that writes",
                 findings.stream().map(Machine::described).toList());
     }
 
@@ -123,29 +123,29 @@ final class Machine {
     void process(SupportFile file, OptionalLong id) {
         file.text(
                 "machine/process.txt",
-                "the server's process, if it is one of this machine: JVM options, limits, memory",
+                "the server's process, if it runs on this machine: JVM options, limits, memory",
                 process(root.resolve("proc").resolve(String.valueOf(id.orElse(0)))));
     }
 
-    private static String process(Path folder) {
+    private static String process(Path directory) {
         try {
             List<String> words =
-                    List.of(SystemFiles.read(folder.resolve("cmdline")).split("\0"));
+                    List.of(SystemFiles.read(directory.resolve("cmdline")).split("\0"));
             if (words.contains(MAIN_CLASS)) {
                 return "options of its JVM: " + String.join(" ", JvmOptions.of(words)) + "\n"
-                        + lines(PROCESS_FILES, folder, "");
+                        + lines(PROCESS_FILES, directory, "");
             }
         } catch (IOException notThere) {
             // The server is probably on another machine.
         }
-        return "the server is no process of this machine that this user may look at\n";
+        return "this machine has no process of the server that this user may read\n";
     }
 
-    private static String lines(Map<String, Pattern> files, Path folder, String prefix) {
+    private static String lines(Map<String, Pattern> files, Path directory, String prefix) {
         StringBuilder text = new StringBuilder();
         files.forEach((name, pattern) -> {
             try {
-                List<String> lines = SystemFiles.read(folder.resolve(name))
+                List<String> lines = SystemFiles.read(directory.resolve(name))
                         .lines()
                         .distinct()
                         .filter(pattern.asMatchPredicate())
@@ -153,7 +153,7 @@ final class Machine {
                 text.append(prefix).append(name).append('\n');
                 lines.forEach(line -> text.append("    ").append(line).append('\n'));
             } catch (IOException notThere) {
-                text.append(prefix).append(name).append(" is not there\n");
+                text.append(prefix).append(name).append(" does not exist\n");
             }
         });
         return text.toString();

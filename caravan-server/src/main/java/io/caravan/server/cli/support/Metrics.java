@@ -27,22 +27,21 @@ final class Metrics {
     static String shown(String text) {
         StringBuilder shown = new StringBuilder();
         text.lines()
-                .filter(Metrics::mayBeTold)
+                .filter(Metrics::isAllowed)
                 .forEach(line -> shown.append(line).append('\n'));
         return shown.toString();
     }
 
-    private static boolean mayBeTold(String line) {
+    private static boolean isAllowed(String line) {
         Matcher sample = SAMPLE.matcher(line);
-        return sample.matches()
-                && (sample.group(2) == null || labelsMayBeTold(sample.group(2), line.startsWith("jvm_")));
+        return sample.matches() && (sample.group(2) == null || areAllowed(sample.group(2), line.startsWith("jvm_")));
     }
 
-    private static boolean labelsMayBeTold(String labels, boolean jvm) {
+    private static boolean areAllowed(String labels, boolean jvm) {
         Matcher label = LABEL.matcher(labels);
         int end = 0;
         while (label.find() && label.start() == end) {
-            if (!mayBeTold(label.group(1), label.group(2), jvm)) {
+            if (!isAllowed(label.group(1), label.group(2), jvm)) {
                 return false;
             }
             end = label.end();
@@ -50,7 +49,7 @@ final class Metrics {
         return end == labels.length();
     }
 
-    private static boolean mayBeTold(String name, String value, boolean jvm) {
+    private static boolean isAllowed(String name, String value, boolean jvm) {
         if (name.equals("le") || name.equals("quantile")) {
             return LIMIT.matcher(value).matches();
         }

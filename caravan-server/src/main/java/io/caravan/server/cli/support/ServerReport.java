@@ -32,7 +32,7 @@ final class ServerReport {
     private static final int MAX_PORT = 65_535;
 
     private final SupportFile file;
-    private final Consumer<String> told;
+    private final Consumer<String> messages;
     private ServerInfo info = new ServerInfo(Map.of());
 
     interface Opening<T> {
@@ -47,31 +47,33 @@ final class ServerReport {
     /**
      * Creates a collector for a file.
      *
-     * @param told receives the original error messages for the user; the file must not contain them
+     * @param messages receives the original error messages for the user; the file must not contain them
      */
-    ServerReport(SupportFile file, Consumer<String> told) {
+    ServerReport(SupportFile file, Consumer<String> messages) {
         this.file = file;
-        this.told = told;
+        this.messages = messages;
     }
 
     /** Adds the data that the server offers over RESP. */
     void overResp(Opening<ServerConnection> opening) {
         try (ServerConnection connection = opening.open()) {
             info = connection.info();
-            file.json("server/info.json", "figures of the server, from INFO", shown(info));
+            file.json("server/info.json", "status of the server, from INFO", shown(info));
             if (info.text("store_state").isEmpty()) {
                 file.missing("most of server/info.json", "the user has no permission admin");
             }
-            file.json(
-                    "server/latency.json", "how soon the server answers PING over one connection", latency(connection));
+            file.json("server/latency.json", "latency of PING over one connection", latency(connection));
             file.json(
                     "server/slowlog.json",
-                    "slow commands, the latest first, without their arguments and clients",
+                    "slow commands, latest first, without their arguments and clients",
                     slowLog(connection));
         } catch (ServerConnection.LostException down) {
-            missing("server over RESP", "no server answers at --server, or it stopped answering", down);
-        } catch (ClientException refused) {
-            missing("server over RESP", "the server refused: a wrong password, or no permission admin", refused);
+            missing("server over RESP", "no server responds at --server, or it stopped responding", down);
+        } catch (ClientException rejected) {
+            missing(
+                    "server over RESP",
+                    "the server rejected the request: wrong password, or no permission admin",
+                    rejected);
         } catch (IOException unreadable) {
             missing("server over RESP", "a file of the connection's options cannot be read", unreadable);
         }
@@ -128,8 +130,8 @@ final class ServerReport {
         return entries;
     }
 
-    private static List<?> list(@Nullable Object answer) {
-        return answer instanceof List<?> list ? list : List.of();
+    private static List<?> list(@Nullable Object reply) {
+        return reply instanceof List<?> list ? list : List.of();
     }
 
     private static String lower(@Nullable Object word) {
@@ -144,7 +146,7 @@ final class ServerReport {
                     pages,
                     "/readyz",
                     "server/readiness.json",
-                    "whether the server serves",
+                    "readiness of the server",
                     body -> shown(Allowed.READINESS, body));
             page(
                     pages,
@@ -156,7 +158,7 @@ final class ServerReport {
                     pages,
                     "/v1/settings",
                     "server/settings.json",
-                    "settings in force, and where they come from",
+                    "effective settings and their sources",
                     ServerReport::settings);
             page(
                     pages,
@@ -165,14 +167,17 @@ final class ServerReport {
                     "the log and the heap by segment",
                     body -> shown(Allowed.LAYOUT, body));
         } catch (IOException down) {
-            missing("server over HTTP", "nobody answers at --http-port, or not in time, or not as a server does", down);
+            missing(
+                    "server over HTTP",
+                    "no server responds at --http-port, or not in time, or not in the form of a server",
+                    down);
         }
     }
 
     private void page(StatusClient pages, String path, String part, String about, Showing showing) throws IOException {
         Page page = pages.get(path);
         if (page.status() != OK && (page.status() != NOT_READY || !path.equals("/readyz"))) {
-            file.missing(part, path + " answered with the status " + page.status());
+            file.missing(part, path + " responded with the status " + page.status());
             return;
         }
         Object shown = showing.of(page.body());
@@ -201,7 +206,7 @@ final class ServerReport {
 
     private void missing(String what, String why, Exception problem) {
         file.missing(what, why);
-        told.accept(String.valueOf(problem.getMessage()));
+        messages.accept(String.valueOf(problem.getMessage()));
     }
 
     /** Returns the server's limit of connections; empty if it is unknown. */

@@ -45,28 +45,29 @@ final class StoreReport {
     }
 
     /** Adds the data about a store's directory, or about each of its shards. */
-    static void look(SupportFile file, Path directory, VerifyReport.Progress progress) {
-        List<Path> folders;
+    static void report(SupportFile file, Path directory, VerifyReport.Progress progress) {
+        List<Path> directories;
         try {
-            folders = Shards.directories(directory);
+            directories = Shards.directories(directory);
         } catch (CaravanException damaged) {
-            file.missing(PART, "the file that says how many groups there are cannot be read");
+            file.missing(PART, "the file with the number of shards cannot be read");
             return;
         }
-        for (Path folder : folders) {
-            String part = folders.size() == 1 ? PART : PART + "/" + folder.getFileName();
-            new StoreReport(file, folder, part).look(progress);
+        for (Path shard : directories) {
+            String part = directories.size() == 1 ? PART : PART + "/" + shard.getFileName();
+            new StoreReport(file, shard, part).report(progress);
         }
     }
 
     /**
      * Adds the files, their headers, and the result of verifying the store. Reports the progress of the verification.
      */
-    private void look(VerifyReport.Progress progress) {
+    private void report(VerifyReport.Progress progress) {
         try {
-            file.json(part + "/files.json", "files of the store's directory, with what their headers say", files());
+            file.json(
+                    part + "/files.json", "files of the store's directory, with the fields of their headers", files());
         } catch (IOException | CaravanException unreadable) {
-            file.missing(part, "--store is no directory that this user may read");
+            file.missing(part, "--store is not a directory that this user may read");
             return;
         }
         verify(progress);
@@ -89,11 +90,11 @@ final class StoreReport {
                 (known ? ours : others).add(described);
             });
         }
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("all", paths.size() < MOST_FILES);
-        answer.put("files", ours);
-        answer.put("filesThatAreNotTheStores", others);
-        return answer;
+        Map<String, Object> report = new LinkedHashMap<>();
+        report.put("all", paths.size() < MOST_FILES);
+        report.put("files", ours);
+        report.put("filesThatAreNotTheStores", others);
+        return report;
     }
 
     /** Describes a file; returns empty if the file, such as a recycled log segment, no longer exists. */
@@ -145,23 +146,23 @@ final class StoreReport {
         } catch (CaravanException damaged) {
             described.put("problem", "the header is damaged");
         } catch (IOException unreadable) {
-            described.put("problem", "it cannot be read");
+            described.put("problem", "the file cannot be read");
         }
     }
 
     private void verify(VerifyReport.Progress progress) {
         String verified = part + "/verify.json";
         if (bytes > MOST_VERIFIED_BYTES) {
-            file.missing(verified, "the store is too large to be verified in passing: run caravan verify");
+            file.missing(verified, "the store is too large to be verified by this command: run caravan verify");
             return;
         }
         try {
             VerifyReport report = DurableListStore.verifyWhileOpen(directory, progress);
-            file.json(verified, "what verifying the store has found", figures(report));
+            file.json(verified, "the result of verifying the store", figures(report));
         } catch (CaravanException unreadable) {
             file.missing(
                     verified,
-                    "it cannot be verified (" + unreadable.getClass().getSimpleName() + "): run caravan verify");
+                    "the store cannot be verified (" + unreadable.getClass().getSimpleName() + "): run caravan verify");
         }
     }
 

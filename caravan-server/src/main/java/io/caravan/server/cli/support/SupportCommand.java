@@ -34,18 +34,19 @@ import picocli.CommandLine.Option;
 @Command(
         name = "support",
         description = {
-            "Makes a ZIP file with what an expert would ask for: what the server tells of itself and its settings, its slow"
-                    + " commands, the files of its store, the machine, and the end of its log. There are no documents'"
-                    + " names or values in it, and no secrets: everything is let through by name. What cannot be had, as"
-                    + " of a server that is down, is told there, with the reason.",
-            "Prints what is in it: look before you send it. Only you can read the file. Reads, and changes nothing else."
-                    + " Run it as the user who runs the server; the server's part needs the permission admin."
+            "Creates a ZIP file with diagnostics for support: the status and settings of the server, its slow commands,"
+                    + " the files of its store, the machine, and the end of its log. The file contains no names or"
+                    + " values of documents, and no secrets: only data on an allow list gets into it. It lists data"
+                    + " that is not available, for example because a server is down, with the reason.",
+            "Prints the contents of the file: check them before you send it. Only you can read the file. The command"
+                    + " changes nothing else. Run it as the user who runs the server; the data of the server requires"
+                    + " the permission admin."
         },
         exitCodeList = {
-            "0:the file is made, with all that was asked for",
-            "1:no file is made",
+            "0:the file was created, with all requested data",
+            "1:no file was created",
             "2:usage error",
-            "3:the file is made, but something could not be had; it is printed"
+            "3:the file was created, but some data is not available; the output lists it"
         },
         footer = {
             "  caravan support --store /var/lib/caravan/data --log caravan.log",
@@ -70,27 +71,28 @@ public final class SupportCommand extends ClientCommand {
     @Option(
             names = "--log",
             paramLabel = "FILE",
-            description = "The server's log, of which the last 2 MiB are read; as from journalctl -u caravan.")
+            description = "The server's log, for example from journalctl -u caravan. The command reads its last 2 MiB.")
     private @Nullable Path log;
 
     @Option(
             names = "--config",
             paramLabel = "FILE",
-            description = "The file of settings, for a server that does not start.")
+            description = "The settings file, for a server that does not start.")
     private @Nullable Path config;
 
     @Option(
             names = "--out",
             paramLabel = "FILE",
-            description = "The file to make, which must not be there; caravan-support-TIME.zip here by default.")
+            description = "The file to create, which must not exist; by default caravan-support-TIME.zip in the"
+                    + " current directory.")
     private @Nullable Path out;
 
     @Option(
             names = "--http-port",
             paramLabel = "PORT",
             description =
-                    "The server's HTTP port, at the host of --server; by default the one that the server tells, or"
-                            + " if it does not, that of the environment variable CARAVAN_HTTP, or else 4437.")
+                    "The server's HTTP port, at the address of --server; by default the one that the server reports,"
+                            + " then that of the environment variable CARAVAN_HTTP, then 4437.")
     private @Nullable Integer httpPort;
 
     private volatile String step = "";
@@ -139,21 +141,20 @@ public final class SupportCommand extends ClientCommand {
         try {
             return SupportFile.create(target);
         } catch (FileAlreadyExistsException there) {
-            throw ClientException.failed(
-                    target + " is there already, and is not overwritten: give another --out", there);
+            throw ClientException.failed(target + " exists already, and is not overwritten: use another --out", there);
         }
     }
 
     private void collect(SupportFile file, int usualPort) {
-        step = "asking the server";
+        step = "requesting the data of the server";
         ServerReport server = new ServerReport(file, this::tell);
         server.overResp(this::connect);
         int port = httpPort == null ? server.httpPort().orElse(usualPort) : usualPort;
         server.overHttp(() -> pages(port));
-        step = "looking at the machine";
+        step = "reading the state of the machine";
         OptionalLong most = server.maxConnections();
         Machine machine = new Machine(Path.of("/"));
-        machine.look(file, store, most.orElse(USUAL_CONNECTIONS));
+        machine.report(file, store, most.orElse(USUAL_CONNECTIONS));
         if (server.processId().isPresent()) {
             machine.process(file, server.processId());
         }
@@ -161,7 +162,7 @@ public final class SupportCommand extends ClientCommand {
             settings(file, config);
         }
         if (store != null) {
-            StoreReport.look(
+            StoreReport.report(
                     file, store, (what, done, total) -> step = "reading " + what + ": " + done + " of " + total);
         }
         if (log != null) {
@@ -178,16 +179,16 @@ public final class SupportCommand extends ClientCommand {
                     .toList();
             file.json("settings.json", "settings in the file of --config", rows);
         } catch (IOException unreadable) {
-            file.missing("settings.json", "--config cannot be read, or is no file of settings");
+            file.missing("settings.json", "--config cannot be read, or is not a settings file");
             tell(String.valueOf(unreadable.getMessage()));
         }
     }
 
     private void log(SupportFile file, Path from) {
         try {
-            file.text("log.txt", "the end of the log: the program's own words only", new LogTail().of(from));
+            file.text("log.txt", "the end of the log: only the program's own words", new LogTail().of(from));
         } catch (IOException unreadable) {
-            file.missing("log.txt", "--log is no file that this user may read");
+            file.missing("log.txt", "--log is not a file that this user may read");
             tell("the file '" + from + "' cannot be read: " + unreadable);
         }
     }
@@ -202,10 +203,10 @@ public final class SupportCommand extends ClientCommand {
             output.line(part.name() + "  " + size(part.bytes().length) + "  " + part.about());
         }
         for (Missing each : file.missing()) {
-            output.line("could not be had: " + each.name() + ": " + each.why());
+            output.line("not available: " + each.name() + ": " + each.why());
         }
         output.line(DocumentName.printable(
-                "made " + target + ", " + size(bytes) + ", which only you can read; look at it before you send it"));
+                "created " + target + ", " + size(bytes) + ", which only you can read; check it before you send it"));
     }
 
     private static void write(JsonGenerator json, SupportFile file, Path target, long bytes) throws IOException {

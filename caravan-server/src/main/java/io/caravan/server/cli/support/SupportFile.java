@@ -28,9 +28,9 @@ import java.util.zip.ZipOutputStream;
 final class SupportFile {
     private static final Set<OpenOption> NEW = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     private static final String INTRODUCTION = """
-            What 'caravan support' found out. There are no documents' names or values in it, and no secrets: every figure
-            and word was let through by name, and (hidden) stands for the rest. Paths, and names of settings, are there.
-            Look at it before you send it.
+            Diagnostics collected by 'caravan support'. They contain no names or values of documents, and no secrets:
+            each number and word is on an allow list, and (hidden) replaces the others. They contain paths, and names of
+            settings. Check them before you send them.
 
             """;
 
@@ -118,7 +118,7 @@ final class SupportFile {
 
     private String readme() {
         StringBuilder text = new StringBuilder(INTRODUCTION)
-                .append("Made at ")
+                .append("Created at ")
                 .append(at)
                 .append(" by caravan ")
                 .append(Version.current())
@@ -126,7 +126,7 @@ final class SupportFile {
         parts.forEach(part ->
                 text.append(part.name()).append("\n    ").append(part.about()).append('\n'));
         if (!missing.isEmpty()) {
-            text.append("\nCould not be had:\n");
+            text.append("\nNot available:\n");
             missing.forEach(each ->
                     text.append(each.name()).append("\n    ").append(each.why()).append('\n'));
         }

@@ -165,7 +165,7 @@ class DamageTest {
                 new Lie(SnapshotLayout.FIRST_SEQUENCE, 504, "sequences from 504 to before 503"),
                 new Lie(SnapshotLayout.FIRST_SEQUENCE + 4, -1, "sequences from -"),
                 new Lie(SnapshotLayout.FIRST_SEQUENCE, 501, "more values than those before 503"),
-                new Lie(SnapshotLayout.FIRST_SEQUENCE, 499, "to have those before 503"),
+                new Lie(SnapshotLayout.FIRST_SEQUENCE, 499, "must have those before 503"),
                 new Lie(SnapshotLayout.NEXT_SEQUENCE + 4, Integer.MAX_VALUE, "its values end here"),
                 new Lie(BLOCK_AT + SnapshotLayout.BLOCK_RAW_BYTES, 0, "its length is 0"),
                 new Lie(BLOCK_AT + SnapshotLayout.BLOCK_RAW_BYTES, -1, "its length is -1"),

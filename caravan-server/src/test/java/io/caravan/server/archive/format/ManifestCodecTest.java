@@ -123,9 +123,9 @@ class ManifestCodecTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
-            "number":7               | "number":4               | generation 4 behind 4
-            "number":7               | "number":10              | generation 10 behind 4
-            "number":4               | "number":0               | generation 0 behind 0
+            "number":7               | "number":4               | generation 4 follows 4
+            "number":7               | "number":10              | generation 10 follows 4
+            "number":4               | "number":0               | generation 0 follows 0
             "number":4               | "number":5               | for generation 5
             "lastGeneration":9       | "lastGeneration":6       | with last generation 6
             "epoch":3                | "epoch":-1               | epoch -1
@@ -167,7 +167,7 @@ class ManifestCodecTest {
 
     @Test
     void aManifestOverTheLimitIsRefusedBeforeItIsParsed() {
-        assertRefused(new byte[ManifestCodec.MAX_BYTES + 1], Reason.CORRUPT, "may have 16777216");
+        assertRefused(new byte[ManifestCodec.MAX_BYTES + 1], Reason.CORRUPT, "the maximum is 16777216");
     }
 
     @Test

@@ -122,7 +122,7 @@ class SnapshotTest {
         ByteBuffer value = ByteBuffer.allocate(1);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> writer.add(4, value))
-                .withMessageContaining("given 4 in place of 5");
+                .withMessageContaining("given 4 instead of 5");
         writer.add(5, value);
         assertThatIllegalArgumentException().isThrownBy(() -> writer.add(5, value));
         assertThatIllegalStateException().isThrownBy(writer::finish).withMessageContaining("ended before 6");

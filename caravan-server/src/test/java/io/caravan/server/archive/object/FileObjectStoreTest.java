@@ -75,7 +75,7 @@ class FileObjectStoreTest extends ObjectStoreContract {
         store.close();
         assertThatThrownBy(() -> store.put("b", out -> out.write(1)))
                 .isInstanceOf(ObjectStoreException.class)
-                .hasMessageContaining("has been closed");
+                .hasMessageContaining("is closed");
         assertThatThrownBy(() -> store.putIf("b", new byte[1], null)).isInstanceOf(ObjectStoreException.class);
         assertThat(folder().resolve("b")).doesNotExist();
     }
@@ -181,7 +181,7 @@ class FileObjectStoreTest extends ObjectStoreContract {
                 .isInstanceOfSatisfying(
                         ObjectStoreException.class,
                         full -> assertThat(full.kind()).isEqualTo(Kind.FULL))
-                .hasMessageContaining("make space");
+                .hasMessageContaining("free space");
     }
 
     @Test

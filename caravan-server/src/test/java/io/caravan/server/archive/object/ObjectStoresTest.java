@@ -69,7 +69,7 @@ class ObjectStoresTest {
     void anythingElseIsRefused(String url) {
         assertThatThrownBy(() -> ObjectStores.place(url))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("is no place for an archive");
+                .hasMessageContaining("is not a valid archive location");
     }
 
     @ParameterizedTest
@@ -87,7 +87,7 @@ class ObjectStoresTest {
     void endpointsHaveNoSecrets(String endpoint) {
         assertThatThrownBy(() -> new S3Options(URI.create(endpoint), null, true))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("no user and no password")
+                .hasMessageContaining("must not contain a user or a password")
                 .hasMessageNotContainingAny("sec", "host");
     }
 }

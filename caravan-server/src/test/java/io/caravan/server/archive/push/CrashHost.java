@@ -54,7 +54,7 @@ final class CrashHost implements AutoCloseable {
     private final DocumentService documents;
     private final InstantSource clock;
     private final Archive archive;
-    private final DocumentUploader push;
+    private final DocumentUploader uploader;
 
     /** Starts a server on a disk, and takes ownership of the archive. */
     CrashHost(CrashStorage disk, ObjectStore objects, InstantSource clock, LongSupplier random) throws IOException {
@@ -62,8 +62,7 @@ final class CrashHost implements AutoCloseable {
         store = open(disk);
         documents = documents(store);
         archive = Claims.claim(objects, StoreIdentity.of(store), "host", clock);
-        push = new DocumentUploader(
-                documents, archive, new BacklogTracker(DirtyScanner.SLOTS, clock.millis()), clock, random);
+        uploader = new DocumentUploader(documents, archive, () -> true, clock, random);
     }
 
     static ListStore open(CrashStorage disk) throws IOException {
@@ -93,7 +92,7 @@ final class CrashHost implements AutoCloseable {
     private boolean passDeletions() {
         boolean all = true;
         for (Deletion deletion : documents.pendingDeletions()) {
-            all &= succeeds(() -> push.push(deletion));
+            all &= succeeds(() -> uploader.upload(deletion));
         }
         return all;
     }
@@ -103,7 +102,7 @@ final class CrashHost implements AutoCloseable {
         for (int stripe = 0; stripe < DocumentService.STRIPES; stripe++) {
             for (Found found : documents.stripe(stripe)) {
                 if (!found.info().archived()) {
-                    all &= succeeds(() -> push.push(found.name()));
+                    all &= succeeds(() -> uploader.upload(found.name()));
                 }
             }
         }

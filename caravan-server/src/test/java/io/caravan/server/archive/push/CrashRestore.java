@@ -10,16 +10,11 @@ import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.restore.RestoreProgress;
-import io.caravan.server.archive.restore.Restored;
 import io.caravan.server.archive.restore.WholeRestore;
-import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
-import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.testing.CrashStorage;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -53,28 +48,14 @@ final class CrashRestore {
     /** Returns the documents of a store after a restore of all missing documents. */
     static Map<String, CrashState> restored(ObjectStore objects, CrashStorage disk) throws IOException {
         Archive archive = Archive.open(objects);
-        List<RestoreFault> faults = new ArrayList<>();
+        RestoreProgress progress = new RestoreProgress();
         try (ListStore store = CrashHost.open(disk)) {
             StoreIdentity.adopt(store, archive.root().store());
             try (DocumentService documents = CrashHost.documents(store)) {
-                new WholeRestore(archive, documents, 1, false, listener(faults), new RestoreProgress()).run();
-                assertThat(faults).isEmpty();
+                new WholeRestore(archive, documents, 1, false, progress).run();
+                assertThat(progress.figures().faults()).isZero();
                 return CrashHost.contents(documents);
             }
         }
-    }
-
-    private static RestoreListener listener(List<RestoreFault> faults) {
-        return new RestoreListener() {
-            @Override
-            public void restored(Restored restored) {
-                // The test checks the restored documents, not the reports.
-            }
-
-            @Override
-            public void fault(RestoreFault fault) {
-                faults.add(fault);
-            }
-        };
     }
 }

@@ -25,16 +25,16 @@ class DeletionPushTest {
     private final ArchivedDocuments server = new ArchivedDocuments();
 
     private final MemoryObjectStore client = server.client;
-    private final DocumentUploader push = new DocumentUploader(
+    private final DocumentUploader uploader = new DocumentUploader(
             server.documents,
             Claims.claim(client, StoreIdentity.of(server.store), "test", InstantSource.system()),
-            new BacklogTracker(DirtyScanner.SLOTS, 0),
+            () -> true,
             InstantSource.system(),
             new AtomicLong(1)::getAndIncrement);
 
     private void failToArchive(String document, ObjectCall at) {
         client.faults((number, call, key) -> call == at ? ObjectFault.REFUSED : ObjectFault.NONE);
-        assertThatThrownBy(() -> push.push(name(document))).isInstanceOf(ObjectStoreException.class);
+        assertThatThrownBy(() -> uploader.upload(name(document))).isInstanceOf(ObjectStoreException.class);
         client.faults(ObjectFaults.NONE);
     }
 
@@ -51,13 +51,13 @@ class DeletionPushTest {
     void aFirstManifestThatIsPutLateDoesNotBringTheDocumentBack() {
         server.push("a", "1");
         failToArchive("a", ObjectCall.PUT_IF);
-        assertThat(push.push(deleted("a"))).isTrue();
+        assertThat(uploader.upload(deleted("a"))).isTrue();
         assertThat(tombstone("a")).isNotNull();
         assertThatThrownBy(() -> client.putIf(ArchiveKeys.manifest(name("a")), new byte[1], null))
                 .isInstanceOf(ObjectStoreException.class);
         assertThat(server.documents.pendingDeletions()).isEmpty();
         server.push("a", "new");
-        push.push(name("a"));
+        uploader.upload(name("a"));
         assertThat(tombstone("a")).isNull();
         assertThat(server.values("a")).containsExactly("new");
     }
@@ -66,31 +66,31 @@ class DeletionPushTest {
     @Test
     void aDocumentThatWasNotArchivedTakesTheOneBeforeItAlong() {
         server.push("a", "1");
-        push.push(name("a"));
+        uploader.upload(name("a"));
         server.documents.deletionArchived(deleted("a"));
         server.push("a", "other");
         failToArchive("a", ObjectCall.PUT);
-        assertThat(push.push(deleted("a"))).isTrue();
+        assertThat(uploader.upload(deleted("a"))).isTrue();
         assertThat(tombstone("a").incarnation()).isEqualTo(2);
     }
 
     @Test
     void aDocumentThatIsArchivedAfterAnotherOfItsNameWasDeletedStays() {
         server.push("a", "1");
-        push.push(name("a"));
+        uploader.upload(name("a"));
         Deletion deletion = deleted("a");
         server.push("a", "new");
-        push.push(name("a"));
-        assertThat(push.push(deletion)).isFalse();
+        uploader.upload(name("a"));
+        assertThat(uploader.upload(deletion)).isFalse();
         assertThat(tombstone("a")).isNull();
     }
 
     @Test
     void aTombstoneIsPutOnce() {
         server.push("a", "1");
-        push.push(name("a"));
+        uploader.upload(name("a"));
         Deletion deletion = deleted("a");
-        assertThat(push.push(deletion)).isTrue();
-        assertThat(push.push(deletion)).isFalse();
+        assertThat(uploader.upload(deletion)).isTrue();
+        assertThat(uploader.upload(deletion)).isFalse();
     }
 }

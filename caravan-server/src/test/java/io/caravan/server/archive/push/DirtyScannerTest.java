@@ -1,6 +1,6 @@
 package io.caravan.server.archive.push;
 
-import io.caravan.server.archive.push.JobQueue.Job;
+import io.caravan.server.archive.push.ArchiveSchedule.Job;
 import io.caravan.server.document.DocumentService;
 import io.caravan.testing.Eventually;
 import java.time.Duration;
@@ -10,18 +10,14 @@ import org.junit.jupiter.api.Test;
 class DirtyScannerTest {
     private static final int DOCUMENTS = 2 * DocumentService.STRIPES;
 
-    private final JobQueue queue = new JobQueue(
-            1, new BackOff(System::nanoTime, () -> 0), System::nanoTime, () -> new IllegalStateException("closed"));
-    private final BacklogTracker survey = new BacklogTracker(DirtyScanner.SLOTS, 0);
+    private final ArchiveSchedule schedule = new ArchiveSchedule(
+            1, new BackOff(System::nanoTime, () -> 0), System::nanoTime, 0, () -> new IllegalStateException("closed"));
 
-    /** Completes the jobs of the queue without archiving the documents. */
+    /** Completes the jobs of the schedule without archiving the documents. */
     private void work() {
         try {
-            for (Job job = queue.take(); job != null; job = queue.take()) {
-                if (job.place != null) {
-                    survey.done(job.place);
-                }
-                queue.done(job);
+            for (Job job = schedule.take(); job != null; job = schedule.take()) {
+                schedule.done(job);
             }
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
@@ -29,26 +25,25 @@ class DirtyScannerTest {
     }
 
     @Test
-    void aStripeWithMoreDocumentsThanTheQueueTakesIsGoneThroughToItsEnd() throws Exception {
+    void stripesWithMoreDocumentsThanMayWaitAreVerified() throws Exception {
         try (ArchivedDocuments server = new ArchivedDocuments()) {
             for (int i = 0; i < DOCUMENTS; i++) {
                 server.push("document-" + i, "value");
             }
-            survey.distrust(DocumentService.STRIPES);
-            ArchiveDeadlines intervals = new ArchiveDeadlines(server.documents.spaces(), Duration.ofHours(10));
-            DirtyScanner walker =
-                    new DirtyScanner(server.documents, queue, survey, InstantSource.system(), intervals, () -> {});
-            queue.open();
+            schedule.distrust();
+            DirtyScanner scanner = new DirtyScanner(
+                    server.documents, schedule, InstantSource.system(), Duration.ofHours(10), () -> {});
+            schedule.open();
             Thread worker = new Thread(this::work);
-            Thread walking = new Thread(walker);
+            Thread scanning = new Thread(scanner);
             worker.start();
-            walking.start();
+            scanning.start();
             try {
-                Eventually.await("all were handed out", survey::verified);
+                Eventually.await("all documents were verified", schedule::verified);
             } finally {
-                walker.stop();
-                queue.close(true);
-                walking.join();
+                scanner.stop();
+                schedule.close(true);
+                scanning.join();
                 worker.join();
             }
         }

@@ -70,19 +70,15 @@ class LargeDocumentTest {
             Sink sink = new Sink(server.client);
             Archive archive = Claims.claim(sink, StoreIdentity.of(server.store), "test", InstantSource.system());
             AtomicLong incarnations = new AtomicLong();
-            DocumentUploader push = new DocumentUploader(
-                    server.documents,
-                    archive,
-                    new BacklogTracker(DirtyScanner.SLOTS, 0),
-                    InstantSource.system(),
-                    incarnations::incrementAndGet);
+            DocumentUploader uploader = new DocumentUploader(
+                    server.documents, archive, () -> true, InstantSource.system(), incarnations::incrementAndGet);
             for (int i = 0; i < VALUES; i++) {
                 append(server, value);
             }
             server.store.checkpoint();
             MemoryUse.within(ROOM_BYTES, () -> {
                 append(server, value);
-                assertThat(push.push(ArchivedDocuments.name("large")).uploaded())
+                assertThat(uploader.upload(ArchivedDocuments.name("large")).uploaded())
                         .isTrue();
             });
             assertThat(sink.bytes.get()).isGreaterThan((long) VALUES * VALUE_BYTES);

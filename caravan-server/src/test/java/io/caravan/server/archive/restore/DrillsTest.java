@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -100,6 +101,22 @@ class DrillsTest {
         DrillReport report = run(10);
         assertThat(report.documents()).isEqualTo(2);
         assertThat(report.failures()).singleElement().asString().contains(bad.key());
+    }
+
+    /** The server archives the document again, and prunes, between the drill's two reads. */
+    @Test
+    void aGenerationThatIsPrunedDuringTheDrillIsNoFailure() {
+        Generation pruned = archive.put("a", 7, 0, 3);
+        AtomicBoolean first = new AtomicBoolean(true);
+        archive.client.faults((number, call, key) -> {
+            if (call == ObjectCall.OPEN && first.getAndSet(false)) {
+                archive.put("a", 7, 0, 4);
+                archive.prune();
+                assertThat(archive.objects().content(pruned.key())).isNull();
+            }
+            return ObjectFault.NONE;
+        });
+        assertThat(run(10).failures()).isEmpty();
     }
 
     @Test

@@ -69,9 +69,15 @@ class MergePlanTest {
 
     @Test
     void anotherDocumentOfTheNameIsLeftAlone() {
-        refuses(Reason.DIVERGED, "another one of that name; restore it under", THERE, LATEST, !CHOSEN, local(8, 0, 3));
+        refuses(
+                Reason.DIVERGED,
+                "another document of that name; restore it under",
+                THERE,
+                LATEST,
+                !CHOSEN,
+                local(8, 0, 3));
         DocumentInfo neverArchived = new DocumentInfo(1, 0, 3, DocumentAttributes.NONE);
-        refuses(Reason.DIVERGED, "another one of that name", THERE, LATEST, CHOSEN, neverArchived);
+        refuses(Reason.DIVERGED, "another document of that name", THERE, LATEST, CHOSEN, neverArchived);
     }
 
     @Test
@@ -82,7 +88,7 @@ class MergePlanTest {
                 .isEqualTo(MergePlan.NOTHING);
         refuses(
                 Reason.DIVERGED,
-                "is at sequence 20 here, and generation 1 ends at 10",
+                "ends at sequence 20 in this store, and generation 1 ends at 10",
                 THERE,
                 OLD,
                 CHOSEN,
@@ -102,7 +108,7 @@ class MergePlanTest {
     void aGapIsNotBridged() {
         refuses(
                 Reason.DIVERGED,
-                "ends at sequence 4 here, and generation 2 begins at 5",
+                "ends at sequence 4 in this store, and generation 2 begins at 5",
                 THERE,
                 LATEST,
                 !CHOSEN,
@@ -116,7 +122,7 @@ class MergePlanTest {
         DocumentAttributes marked = closed.withArchived(open.attributes().archived());
         refuses(
                 Reason.DIVERGED,
-                "is closed here at sequence 10",
+                "was closed at sequence 10 in this store",
                 THERE,
                 LATEST,
                 !CHOSEN,

@@ -57,7 +57,6 @@ class S3RestoreTest {
     }
 
     private Figures restore(ObjectStore objects) {
-        RestoreProgress progress = new RestoreProgress();
         Reports reports = new Reports();
         StoreRestore.run(
                 Archive.open(objects),
@@ -66,10 +65,9 @@ class S3RestoreTest {
                 8,
                 false,
                 false,
-                reports,
-                progress);
+                reports);
         assertThat(reports.faults).isEmpty();
-        return progress.figures();
+        return reports.figures();
     }
 
     private void requireRestored() {

@@ -22,9 +22,8 @@ import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.restore.RestoreProgress.Figures;
+import io.caravan.server.archive.restore.RestoreProgress.RestoreFault;
 import io.caravan.server.archive.restore.TestStore.Reports;
-import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
-import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.StoreIdentity;
@@ -67,17 +66,9 @@ class StoreRestoreTest {
         return restore(reports);
     }
 
-    private Figures restore(RestoreListener listener) {
-        RestoreProgress progress = new RestoreProgress();
+    private Figures restore(RestoreProgress progress) {
         StoreRestore.run(
-                archive.open(),
-                SmallFiles.config(data()).build(),
-                1,
-                JOBS,
-                allowOlder,
-                allowMissing,
-                listener,
-                progress);
+                archive.open(), SmallFiles.config(data()).build(), 1, JOBS, allowOlder, allowMissing, progress);
         return progress.figures();
     }
 
@@ -232,7 +223,7 @@ class StoreRestoreTest {
         }
         assertThatThrownBy(this::restore)
                 .isInstanceOf(StoreDirectoryException.class)
-                .hasMessageContaining("holds another store");
+                .hasMessageContaining("contains another store");
         try (TestStore other = open()) {
             assertThat(other.documents.documents()).isEqualTo(1);
             assertThat(StoreIdentity.find(other.store)).isNull();
@@ -257,18 +248,15 @@ class StoreRestoreTest {
     }
 
     @Test
-    void aListenerThatFailsEndsTheRestore() {
+    void aReportThatFailsEndsTheRestore() {
         fill(10);
-        RestoreListener broken = new RestoreListener() {
+        RestoreProgress broken = new RestoreProgress() {
             @Override
-            public void restored(Restored document) {
-                throw new IllegalStateException("no more room to tell");
+            protected void restored(Restored document) {
+                throw new IllegalStateException("no space to list it");
             }
-
-            @Override
-            public void fault(RestoreFault fault) {}
         };
-        assertThatThrownBy(() -> restore(broken)).hasMessage("no more room to tell");
+        assertThatThrownBy(() -> restore(broken)).hasMessage("no space to list it");
     }
 
     /** Opens a store with a limited heap. A later call can raise the limit. */
@@ -282,12 +270,11 @@ class StoreRestoreTest {
     }
 
     private Figures restoreTo(ListStore store) {
-        RestoreProgress progress = new RestoreProgress();
-        Reports told = new Reports();
+        Reports progress = new Reports();
         try (TestStore here = new TestStore(store)) {
-            new WholeRestore(archive.open(), here.documents, JOBS, false, told, progress).run();
+            new WholeRestore(archive.open(), here.documents, JOBS, false, progress).run();
         }
-        assertThat(told.faults).isEmpty();
+        assertThat(progress.faults).isEmpty();
         return progress.figures();
     }
 

@@ -9,6 +9,8 @@ import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving;
 import io.caravan.server.archive.Archiving.State;
 import io.caravan.server.archive.Claims;
+import io.caravan.server.archive.PrunePolicy;
+import io.caravan.server.archive.PruneRecord;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.SnapshotHeader;
@@ -16,6 +18,7 @@ import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
@@ -88,6 +91,12 @@ final class TestArchive {
         DocumentName document = DocumentName.of(name);
         Generation latest = owned.manifest(document).manifest().latest();
         Archiving.delete(owned, new State(document, latest.incarnation(), 0, latest.nextSequence(), CLOCK.millis()));
+    }
+
+    /** Removes all generations except the latest ones. */
+    void prune() {
+        PrunePolicy policy = new PrunePolicy(1, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
+        owned.prune(policy, false, 1, CLOCK.millis() + Duration.ofDays(1).toMillis(), new PruneRecord());
     }
 
     /** Changes a bit in the middle of an object. */

@@ -5,8 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
-import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
@@ -94,17 +92,19 @@ final class TestStore implements AutoCloseable {
     }
 
     /** The reports of a restore. */
-    static final class Reports implements RestoreListener {
+    static final class Reports extends RestoreProgress {
         final List<Restored> restored = new ArrayList<>();
         final List<RestoreFault> faults = new ArrayList<>();
 
         @Override
-        public void restored(Restored document) {
+        protected void restored(Restored document) {
+            super.restored(document);
             restored.add(document);
         }
 
         @Override
-        public void fault(RestoreFault fault) {
+        protected void fault(RestoreFault fault) {
+            super.fault(fault);
             faults.add(fault);
         }
     }

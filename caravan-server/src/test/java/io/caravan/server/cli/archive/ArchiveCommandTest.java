@@ -31,7 +31,7 @@ class ArchiveCommandTest {
             run(served, 0, "first 0", "append", "d", "a", "b");
             // The first walk over all documents may have archived the document before the command.
             run(served, 0, "generation 1, first 0, next 2", "archive", "d");
-            run(served, 0, "generation 1, first 0, next 2, as it was already\n", "archive", "d");
+            run(served, 0, "generation 1, first 0, next 2, unchanged\n", "archive", "d");
             run(
                     served,
                     0,

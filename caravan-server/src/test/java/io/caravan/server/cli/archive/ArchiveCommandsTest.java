@@ -155,7 +155,8 @@ class ArchiveCommandsTest {
         assertThat(out().lines().filter(line -> line.startsWith("FAULT: ")))
                 .hasSize(2)
                 .allSatisfy(line -> assertThat(line).contains("letters/1", "snapshots/letters!2f1/"));
-        assertThat(out()).contains("has 2 faults", "4 snapshots read", "no manifest names 1 snapshot", "1 other under");
+        assertThat(out())
+                .contains("has 2 faults", "4 snapshots read", "no manifest names 1 snapshot", "1 object under");
     }
 
     private Path snapshot(String form, int generation) throws IOException {
@@ -193,7 +194,7 @@ class ArchiveCommandsTest {
         List<Path> before = files();
         run("prune").exits(0);
         assertThat(out()).startsWith("removed 0 generations, 0 leftovers and 0 deleted documents");
-        assertThat(last.err()).contains("only leftovers were to be removed: --keep");
+        assertThat(last.err()).contains("only leftovers are selected: use --keep");
         run("prune --retain 36500").exits(0);
         run("prune --keep 100").exits(0);
         assertThat(files()).isEqualTo(before);
@@ -301,9 +302,9 @@ class ArchiveCommandsTest {
 
     @ParameterizedTest
     @CsvSource({
-        "s4://bucket, is no place for an archive",
-        "s3://bucket/a//b, is no place for an archive",
-        "'', say where the archive is"
+        "s4://bucket, is not a valid archive location",
+        "s3://bucket/a//b, is not a valid archive location",
+        "'', give the location of the archive"
     })
     void aPlaceThatIsNoneIsUsage(String url, String message) {
         CommandRun.at(null, "archive", "ls", "--archive", url).exits(2, message);
@@ -311,6 +312,6 @@ class ArchiveCommandsTest {
 
     @Test
     void whereTheArchiveIsMustBeSaid() {
-        CommandRun.at(null, "archive", "ls").exits(2, "say where the archive is");
+        CommandRun.at(null, "archive", "ls").exits(2, "give the location of the archive");
     }
 }

@@ -120,7 +120,7 @@ class RestoreCommandTest {
                 .contains(
                         "restored 'a' generation 1: first 0, next 2, added 2",
                         "2 documents restored, 0 were there already, 0 were deleted, 0 faults; 3 values, 3 bytes");
-        assertThat(run.err()).contains("to take over from the host that is lost: caravan serve --data ");
+        assertThat(run.err()).contains("to replace the lost server: caravan serve --data ");
         Path list = directory.resolve("list");
         CommandRun again = restoreAll("--output", "json", "--list", list.toString());
         assertThat(again.out())
@@ -146,9 +146,9 @@ class RestoreCommandTest {
         assertThat(run.err())
                 .contains(
                         "FAULT: document 'a', object snapshots/a/",
-                        "1 documents are not as the archive should have them",
+                        "1 documents were not restored from their latest generations",
                         "the store lacks 1 of them, and is marked as incomplete")
-                .doesNotContain("to take over from the host that is lost");
+                .doesNotContain("to replace the lost server");
         assertThat(run.out()).contains("restored 'b'");
         restoreAll("--allow-missing").exits(1, "is marked as complete without them");
     }

@@ -381,7 +381,7 @@ class ClientCommandsTest {
         trim d --to 1 --keep 1      | mutually exclusive
         rm                          | NAME
         ls --limit 0                | --limit must be at least 1
-        archive                     | give NAME for a running server to archive, or say what to do with an archive
+        archive                     | give NAME for a running server to archive, or a subcommand: ls, verify or prune
         stat --timeout 0            | --timeout must be from 1 to 3600 seconds
         stat --user u               | --user needs a password
         """)

@@ -180,13 +180,13 @@ class ConnectionOptionsTest {
         try (ServedStore served = ServedStore.overTls(new Tls(own, key, null))) {
             CommandRun run = support(served, own, "own.zip").exits(0);
             assertThat(run.out()).contains("server/metrics.txt");
-            assertThat(support(served, other, "other.zip").out()).contains("could not be had: server over HTTP");
+            assertThat(support(served, other, "other.zip").out()).contains("not available: server over HTTP");
         }
         X509Bundle elsewhere = certificate("192.0.2.1");
         Files.writeString(own, elsewhere.getCertificatePathPEM());
         Files.writeString(key, elsewhere.getPrivateKeyPEM());
         try (ServedStore served = ServedStore.overTls(new Tls(own, key, null))) {
-            assertThat(support(served, own, "elsewhere.zip").out()).contains("could not be had: server over HTTP");
+            assertThat(support(served, own, "elsewhere.zip").out()).contains("not available: server over HTTP");
         }
     }
 

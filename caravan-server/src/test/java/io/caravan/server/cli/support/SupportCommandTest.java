@@ -46,7 +46,7 @@ class SupportCommandTest {
     void aServerThatIsDownAndNoStoreStillMakeAFile() throws IOException {
         CommandRun run = run().exits(3, "no server listens at 127.0.0.1:1");
         assertThat(run.out())
-                .contains("machine/doctor.json  ", "could not be had: server over RESP: no server answers", "made ");
+                .contains("machine/doctor.json  ", "not available: server over RESP: no server responds", "created ");
         Told told = Told.in(out());
         assertThat(told.parts())
                 .containsOnlyKeys(
@@ -55,7 +55,7 @@ class SupportCommandTest {
                         "machine/system.json",
                         "machine/linux.txt",
                         "machine/doctor.json");
-        assertThat(told.part("README.txt")).contains("Could not be had:\nserver over RESP\n    no server answers");
+        assertThat(told.part("README.txt")).contains("Not available:\nserver over RESP\n    no server responds");
         assertThat(told.part("manifest.json")).contains("\"name\" : \"server over HTTP\"");
     }
 
@@ -65,7 +65,7 @@ class SupportCommandTest {
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(out())))
                 .isEqualTo("rw-------");
         Files.writeString(out(), "mine");
-        run().exits(1, "is there already, and is not overwritten");
+        run().exits(1, "exists already, and is not overwritten");
         assertThat(out()).hasContent("mine");
         Path link = Files.createSymbolicLink(directory.resolve("link"), directory.resolve("elsewhere"));
         Files.delete(out());
@@ -136,7 +136,8 @@ class SupportCommandTest {
         SmallFiles.open(store).close();
         Files.writeString(store.resolve(MARKER), MARKER);
         CommandRun run = run("--store", store.toString());
-        assertThat(run.out()).contains("could not be had: store/verify.json: it cannot be verified (StoreDirectory");
+        assertThat(run.out())
+                .contains("not available: store/verify.json: the store cannot be verified (StoreDirectory");
         Told told = Told.in(out());
         told.hasNothingLike(out(), MARKER);
         assertThat(told.part("store/files.json").split("filesThatAreNotTheStores")[1])
@@ -169,8 +170,7 @@ class SupportCommandTest {
         CommandRun run = run("--store", directory.resolve("no").toString(), "--log", "no", "--config", "no")
                 .exits(3);
         assertThat(run.out())
-                .contains(
-                        "could not be had: store: ", "could not be had: log.txt: ", "could not be had: settings.json");
+                .contains("not available: store: ", "not available: log.txt: ", "not available: settings.json");
     }
 
     @Test

@@ -1,0 +1,110 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Deletion;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The last scan of a stripe of the documents, or of the deletions. It bounds the age of a change without any state for
+ * each document. The monitor of {@link ArchiveSchedule} guards it. All times are in milliseconds since 1970.
+ */
+final class ArchiveSlot {
+    /** The changes that have no jobs: there was no space, or their jobs have failed. */
+    Backlog unscheduled = new Backlog();
+    /** Whether there was no space for all changes. */
+    boolean lacksSpace;
+    /** Whether the marks of the slot's documents may refer to another archive. */
+    boolean unverified;
+    /** The verification of all documents, or null if none is in progress. */
+    @Nullable
+    Verification verification;
+
+    private final long startMillis;
+    private boolean scanned;
+    private long scannedMillis;
+    private long nextMillis;
+
+    /** @param startMillis when the server started */
+    ArchiveSlot(long startMillis) {
+        this.startMillis = startMillis;
+    }
+
+    /**
+     * A document or a deletion that a scan has found.
+     *
+     * @param deletion null for a document
+     * @param lastMillis the last known time when it needed no archiving; 0 when that is not known
+     * @param afterMillis maximum age of a change
+     */
+    record Change(DocumentName name, @Nullable Deletion deletion, long lastMillis, long afterMillis) {
+        /**
+         * Whether a scan may leave this change to the next scan, because a fifth of its time then still remains for
+         * archiving it. A change with a time in the future, set by another clock, does not wait.
+         *
+         * @param nowMillis the time of the scan
+         * @param nextMillis the latest time of the next scan
+         */
+        boolean mayWait(long nowMillis, long nextMillis) {
+            return lastMillis != 0 && lastMillis <= nowMillis && nextMillis - lastMillis < afterMillis / 5 * 4;
+        }
+    }
+
+    /** A number of changes, and bounds on their ages. */
+    static final class Backlog {
+        /** The number of documents and deletions. */
+        int count;
+        /** The earliest time since which one of them can have been waiting; {@link Long#MAX_VALUE} for none. */
+        long oldestMillis = Long.MAX_VALUE;
+        /** The earliest time at which one of them can be due; {@link Long#MAX_VALUE} for none. */
+        long dueMillis = Long.MAX_VALUE;
+
+        void add(int changes, long oldest, long due) {
+            if (changes > 0) {
+                count += changes;
+                oldestMillis = Math.min(oldestMillis, oldest);
+                dueMillis = Math.min(dueMillis, due);
+            }
+        }
+
+        void add(Backlog other) {
+            add(other.count, other.oldestMillis, other.dueMillis);
+        }
+    }
+
+    /** The number of documents of the slot that are not verified yet. */
+    static final class Verification {
+        int left;
+    }
+
+    /**
+     * Adds a change that a scan has found now. It was made after the document was last archived, and after the scan
+     * before, unless that scan has left it. A never archived document that the first scan finds counts as changed at
+     * the start.
+     */
+    void add(Change change, Backlog to) {
+        long since = scanned || change.lastMillis() != 0 ? change.lastMillis() : startMillis;
+        long due = since + change.afterMillis();
+        if (scanned && !change.mayWait(scannedMillis, nextMillis)) {
+            boolean left = unscheduled.count > 0;
+            long dueAfterScan = scannedMillis + change.afterMillis();
+            since = Math.max(since, left ? unscheduled.oldestMillis : scannedMillis);
+            due = Math.max(due, left ? Math.min(unscheduled.dueMillis, dueAfterScan) : dueAfterScan);
+        }
+        to.add(1, since, due);
+    }
+
+    /**
+     * Records a scan.
+     *
+     * @param nowMillis when it began
+     * @param next the latest time when the slot is scanned again
+     * @param rest the changes for which there was no space
+     */
+    void scanned(long nowMillis, long next, Backlog rest) {
+        scanned = true;
+        scannedMillis = nowMillis;
+        nextMillis = next;
+        unscheduled = rest;
+        lacksSpace = rest.count > 0;
+    }
+}

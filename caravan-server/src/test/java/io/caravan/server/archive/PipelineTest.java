@@ -1,0 +1,59 @@
+package io.caravan.server.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class PipelineTest {
+    private final List<String> results = new ArrayList<>();
+
+    @Test
+    void resultsArePassedOnInTheOrderOfSubmission() {
+        CompletableFuture<String> late = new CompletableFuture<>();
+        try (Pipeline<String> pipeline = new Pipeline<>(2, results::add)) {
+            pipeline.submit(late::join);
+            pipeline.submit(() -> {
+                late.complete("first");
+                return "second";
+            });
+            pipeline.finish();
+        }
+        assertThat(results).containsExactly("first", "second");
+    }
+
+    /** Another thread completes the result of the first task, after further tasks than the limit allows at a time. */
+    @Test
+    void aTaskThatTakesLongDelaysNoOtherResult() {
+        CompletableFuture<String> late = new CompletableFuture<>();
+        try (Pipeline<String> pipeline = new Pipeline<>(1, 2, false, results::add)) {
+            pipeline.submit(result -> late.whenComplete((value, problem) -> result.complete(value)));
+            for (int i = 0; i < 5; i++) {
+                pipeline.submit(() -> "soon");
+            }
+            assertThat(results).hasSizeGreaterThanOrEqualTo(4).containsOnly("soon");
+            late.complete("late");
+            pipeline.finish();
+        }
+        assertThat(results).hasSize(6).contains("late");
+    }
+
+    @Test
+    void theExceptionOfATaskIsThrown() {
+        try (Pipeline<String> pipeline = new Pipeline<>(1, 8, false, results::add)) {
+            pipeline.submit(() -> {
+                throw new IllegalStateException("failed");
+            });
+            assertThatThrownBy(pipeline::finish).hasMessage("failed");
+            pipeline.submit(result -> {
+                throw new AssertionError("broken");
+            });
+            assertThatThrownBy(pipeline::finish).hasMessage("broken");
+        }
+    }
+}
