@@ -40,10 +40,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
      */
     private static final Duration PATIENCE = Duration.ofMillis(500);
 
-    /** The time without a response from a follower after which the leader logs its silence. */
-    private static final Duration SILENCE = Duration.ofSeconds(5);
-
-    private static final long LOOK_SECONDS = 1;
+    private static final long CHECK_SECONDS = 1;
     private static final int ATTEMPTS = 50;
     private static final long RETRY_MILLIS = 100;
 
@@ -143,7 +140,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         try {
             replaceServer(patience, role);
         } catch (RuntimeException | Error problem) {
-            LOG.error("cannot serve in the host's new role", problem);
+            LOG.error("cannot serve in the new role of this node", problem);
             failed.completeExceptionally(problem);
         }
     }
@@ -174,7 +171,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
                 if (attempt == ATTEMPTS) {
                     throw new UncheckedIOException(problem);
                 }
-                LOG.warn("cannot listen in the host's new role, trying again: {}", problem.getMessage());
+                LOG.warn("cannot listen in the new role of this node, trying again: {}", problem.getMessage());
                 pause();
             }
         }
@@ -213,14 +210,14 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         while (takesPart()) {
             Server now = brokenLeader();
             if (now != null && now == broken) {
-                LOG.error("the store of this host has failed while it leads");
+                LOG.error("the store of this node has failed while the node is the leader");
                 return;
             }
             // A store also fails when leadership is lost; the next check then finds another server.
             broken = now;
-            look();
+            checkOthers();
             try {
-                failed.get(LOOK_SECONDS, TimeUnit.SECONDS);
+                failed.get(CHECK_SECONDS, TimeUnit.SECONDS);
             } catch (TimeoutException fine) {
                 // Time for the next check.
             } catch (ExecutionException reported) {
@@ -245,25 +242,25 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         return server != null && cluster.leads() && server.storeFailed() ? server : null;
     }
 
-    private void look() {
+    private void checkOthers() {
         try {
             // Detects a new leader now, and not only at the next request for it.
             cluster.group().since();
-            tellOfSilence();
+            logSilence();
         } catch (IllegalStateException left) {
-            LOG.debug("the host has left its group just now", left);
+            LOG.debug("this node has just left its group", left);
         }
     }
 
     /** Logs once when the leader no longer receives responses from a node, and once when it does again. */
-    private void tellOfSilence() {
+    private void logSilence() {
         for (Progress progress : cluster.progress()) {
             String host = progress.host().id();
-            boolean nothing = progress.silent() != null && progress.silent().compareTo(SILENCE) > 0;
+            boolean nothing = Cluster.isSilent(progress);
             if (nothing && silent.add(host)) {
-                LOG.warn("host {} has not answered for {} s", host, SILENCE.toSeconds());
+                LOG.warn("node {} has not responded for {} s", host, Cluster.SILENCE.toSeconds());
             } else if (!nothing && silent.remove(host)) {
-                LOG.info("host {} answers again, or another host leads", host);
+                LOG.info("node {} responds again, or another node leads", host);
             }
         }
     }

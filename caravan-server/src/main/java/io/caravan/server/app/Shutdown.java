@@ -79,7 +79,7 @@ public final class Shutdown implements Runnable {
 
     private static void halt(int code) {
         try {
-            LOG.info(code == 0 ? "stopped" : "stopped, but not cleanly: every answered change is in the store's log");
+            LOG.info(code == 0 ? "stopped" : "stopped, but not cleanly: acknowledged writes are in the store's log");
         } finally {
             Runtime.getRuntime().halt(code);
         }

@@ -25,6 +25,9 @@ public final class Cluster {
     /** The Raft directory, next to the store in a node's data directory. */
     public static final String RAFT_FOLDER = "raft";
 
+    /** The time without a response after which the leader considers a follower unreachable. */
+    public static final Duration SILENCE = Duration.ofSeconds(5);
+
     private final UUID id;
     private final ClusterGroup group;
     private final ClusterNode self;
@@ -230,6 +233,26 @@ public final class Cluster {
                 .findFirst();
     }
 
+    /** Returns the number of followers that this node, the leader, considers reachable. */
+    public long reachable() {
+        return progress().stream()
+                .filter(each -> each.silent() != null && !isSilent(each))
+                .count();
+    }
+
+    /**
+     * Whether this node considers another node reachable. A node whose progress is unknown, for example because this
+     * node is a follower, counts as reachable.
+     */
+    public boolean reachable(ClusterNode host) {
+        return progress(host).filter(Cluster::isSilent).isEmpty();
+    }
+
+    /** Whether a node has not responded to the leader for {@link #SILENCE}. */
+    public static boolean isSilent(Progress progress) {
+        return progress.silent() != null && progress.silent().compareTo(SILENCE) >= 0;
+    }
+
     /**
      * Transfers leadership to another node, and waits until that node leads.
      *
@@ -300,8 +323,7 @@ public final class Cluster {
                 }
                 for (HostPort address : addresses(host)) {
                     if (wanted.contains(address)) {
-                        throw new IllegalArgumentException(
-                                "node " + host.id() + " already has the address " + address);
+                        throw new IllegalArgumentException("node " + host.id() + " already has the address " + address);
                     }
                 }
             }

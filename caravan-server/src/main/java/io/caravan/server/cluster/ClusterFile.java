@@ -95,8 +95,9 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
             if (dot > 0 && OF_HOSTS.contains(name.substring(dot + 1))) {
                 ids.add(name.substring(0, dot));
             } else if (!name.equals(CLUSTER)) {
-                throw new IllegalArgumentException("'" + name + "' is not 'cluster', and not the id of a node with .peer,"
-                        + " .resp, .http or .slots behind it");
+                throw new IllegalArgumentException(
+                        "'" + name + "' is not 'cluster', and not the id of a node with .peer,"
+                                + " .resp, .http or .slots behind it");
             }
         }
         return ids;
@@ -115,14 +116,14 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
         int next = 0;
         for (SlotRange slots : inOrder) {
             if (slots.first() != next) {
-                throw new IllegalArgumentException("the groups' slots must be all slots, each once, and a host without"
+                throw new IllegalArgumentException("the groups must have each slot exactly once, and a node without"
                         + " .slots has all: the next slot is " + next + ", but the next group's are " + slots + ", of "
                         + inOrder);
             }
             next = slots.last() + 1;
         }
         if (next != Slots.COUNT && !inOrder.isEmpty()) {
-            throw new IllegalArgumentException("no host has the slots from " + next + " to " + (Slots.COUNT - 1));
+            throw new IllegalArgumentException("no node has the slots from " + next + " to " + (Slots.COUNT - 1));
         }
     }
 

@@ -62,7 +62,7 @@ final class RemoteGroup implements AutoCloseable {
             failing = false;
         } catch (RuntimeException | Error problem) {
             if (!failing) {
-                LOG.error("cannot ask who leads the slots {}, trying again", group.slots(), problem);
+                LOG.error("cannot find the leader of the slots {}, trying again", group.slots(), problem);
             }
             failing = true;
         }

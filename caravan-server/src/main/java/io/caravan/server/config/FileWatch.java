@@ -54,10 +54,10 @@ public final class FileWatch {
 
     /** Checks every {@value #PERIOD_SECONDS} seconds, on a thread of the scheduler. */
     public void start(ScheduledExecutorService scheduler) {
-        scheduler.scheduleWithFixedDelay(this::look, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
+        scheduler.scheduleWithFixedDelay(this::check, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
     }
 
-    void look() {
+    void check() {
         List<Stamp> now = stamps();
         boolean settled = now.equals(seen);
         seen = now;
@@ -77,7 +77,7 @@ public final class FileWatch {
         if (!problem.equals(failure)) {
             failure = problem;
             LOG.error(
-                    "cannot use the new contents of {}; what was read before stays in use, and the files are tried again: {}",
+                    "cannot use the new contents of {}; the previous contents stay in use, and the files are read again later: {}",
                     reloadable.files(),
                     problem);
         }

@@ -125,11 +125,11 @@ public final class ServerMetrics implements AutoCloseable {
                     .description(statistic.text())
                     .register(registry);
         } else {
-            Set<String> values =
-                    label == null ? Set.of("") : statistic.values().apply(source.get()).keySet();
+            Set<String> values = label == null
+                    ? Set.of("")
+                    : statistic.values().apply(source.get()).keySet();
             for (String value : values) {
-                FunctionCounter.builder(
-                                statistic.name(), source, any -> statistic.metric(source.get(), value))
+                FunctionCounter.builder(statistic.name(), source, any -> statistic.metric(source.get(), value))
                         .description(statistic.text())
                         .tags(label == null ? Tags.empty() : Tags.of(label, value))
                         .register(registry);
@@ -139,8 +139,8 @@ public final class ServerMetrics implements AutoCloseable {
 
     private static <T> List<MultiGauge.Row<?>> rows(Statistic<T> statistic, String label, T source) {
         return statistic.values().apply(source).entrySet().stream()
-                .<MultiGauge.Row<?>>map(each ->
-                        MultiGauge.Row.of(Tags.of(label, each.getKey()), each.getValue().doubleValue() * statistic.scale()))
+                .<MultiGauge.Row<?>>map(each -> MultiGauge.Row.of(
+                        Tags.of(label, each.getKey()), each.getValue().doubleValue() * statistic.scale()))
                 .toList();
     }
 

@@ -65,8 +65,7 @@ public record Statistic<T>(
 
     private static <T> Statistic<T> single(
             Type type, String name, String unit, String text, Function<T, Number> value, double scale) {
-        return new Statistic<>(
-                type, name, unit, text, null, source -> Map.of("", value.apply(source)), scale, null);
+        return new Statistic<>(type, name, unit, text, null, source -> Map.of("", value.apply(source)), scale, null);
     }
 
     static <T> Statistic<T> several(
@@ -127,8 +126,7 @@ public record Statistic<T>(
      *
      * @param all whether to include the fields for administrators
      */
-    public static <T> Map<String, Object> fields(
-            List<Statistic<T>> statistics, T source, String section, boolean all) {
+    public static <T> Map<String, Object> fields(List<Statistic<T>> statistics, T source, String section, boolean all) {
         Map<String, Object> fields = new LinkedHashMap<>();
         for (Statistic<T> statistic : statistics) {
             Field field = statistic.field();

@@ -233,8 +233,7 @@ public final class Statistics {
                     "connections",
                     "connections rejected, by the `limit` that was reached: `total` or `address`",
                     "limit",
-                    network -> Map.of(
-                            "total", network.refusedConnections(), "address", network.refusedByAddress())),
+                    network -> Map.of("total", network.refusedConnections(), "address", network.refusedByAddress())),
             gauge(
                             "caravan.requests.in.flight.bytes",
                             "bytes",
@@ -402,11 +401,7 @@ public final class Statistics {
                             "values trimmed by the retention of the space since the start",
                             Space::retentionTrimmedValues)
                     .field("Spaces", "spaces_retention_trimmed_values"),
-            space(
-                            "rejected.sizes",
-                            "writes",
-                            "writes rejected because of a size since the start",
-                            Space::sizeRefusals)
+            space("rejected.sizes", "writes", "writes rejected because of a size since the start", Space::sizeRefusals)
                     .field("Spaces", "spaces_rejected_sizes"),
             space(
                             "rejected.quotas",
@@ -414,11 +409,7 @@ public final class Statistics {
                             "writes rejected because of a quota since the start",
                             Space::quotaRefusals)
                     .field("Spaces", "spaces_rejected_quotas"),
-            space(
-                            "rejected.rates",
-                            "writes",
-                            "writes rejected because of a rate since the start",
-                            Space::rateRefusals)
+            space("rejected.rates", "writes", "writes rejected because of a rate since the start", Space::rateRefusals)
                     .field("Spaces", "spaces_rejected_rates"));
 
     /** This node's view of its cluster. */
@@ -442,11 +433,7 @@ public final class Statistics {
                             "committed entries that this node has not applied yet",
                             Cluster::behind)
                     .openField("Cluster", "cluster_unapplied_entries"),
-            gauge(
-                            "caravan.cluster.log.entries",
-                            "entries",
-                            "entries that the node's Raft log keeps",
-                            Cluster::kept)
+            gauge("caravan.cluster.log.entries", "entries", "entries that the node's Raft log keeps", Cluster::kept)
                     .openField("Cluster", "cluster_log_entries"),
             node(
                     "lag.entries",
@@ -475,27 +462,26 @@ public final class Statistics {
 
     private static Map<String, List<? extends Statistic<?>>> sections() {
         Map<String, List<? extends Statistic<?>>> sections = new LinkedHashMap<>();
-        sections.put("## Store and documents", joined(DOCUMENTS, WRITES));
+        sections.put("## Store and documents", joined(List.of(DOCUMENTS, WRITES)));
         sections.put("## Log, flushes, and checkpoints", LOG);
-        sections.put("## Heap and disk", joined(HEAP, DISK));
+        sections.put("## Heap and disk", joined(List.of(HEAP, DISK)));
         sections.put(
                 "## Requests and connections",
-                joined(
+                joined(List.of(
                         List.of(REQUESTS, LONGEST_REQUEST),
                         CONNECTIONS,
                         NETWORK,
                         AUTHENTICATION,
-                        List.of(BLOCKED_POPS, SUBSCRIPTIONS, SUBSCRIBERS_CLOSED)));
+                        List.of(BLOCKED_POPS, SUBSCRIPTIONS, SUBSCRIBERS_CLOSED))));
         sections.put("## Archive", ARCHIVE);
-        sections.put("### Fetching and drills", joined(HYDRATION, DRILLS));
+        sections.put("### Fetching and drills", joined(List.of(HYDRATION, DRILLS)));
         sections.put("## Spaces", SPACES);
         sections.put("## Cluster", CLUSTER);
         return sections;
     }
 
-    @SafeVarargs
-    private static List<? extends Statistic<?>> joined(List<? extends Statistic<?>>... lists) {
-        return Arrays.stream(lists).<Statistic<?>>flatMap(List::stream).toList();
+    private static List<? extends Statistic<?>> joined(List<List<? extends Statistic<?>>> lists) {
+        return lists.stream().<Statistic<?>>flatMap(List::stream).toList();
     }
 
     private static Statistic<StoreStats> micros(
@@ -526,8 +512,7 @@ public final class Statistics {
             Map<String, Number> values = new TreeMap<>();
             cluster.hosts().forEach(node -> values.put(node.id(), 0));
             Function<Progress, Number> ofNode = value.apply(cluster);
-            cluster.progress()
-                    .forEach(progress -> values.put(progress.host().id(), ofNode.apply(progress)));
+            cluster.progress().forEach(progress -> values.put(progress.host().id(), ofNode.apply(progress)));
             return values;
         });
     }

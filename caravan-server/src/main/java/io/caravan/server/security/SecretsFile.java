@@ -90,7 +90,7 @@ final class SecretsFile {
                 all.add(new Credentials.Credential(digest, new Principal(name, user.permissions, user.prefixes)));
             }
         }
-        check(!all.isEmpty(), "the file", "holds no secrets, so nobody could use the server");
+        check(!all.isEmpty(), "the file", "has no secrets, so no client could use the server");
         return new Credentials(all);
     }
 

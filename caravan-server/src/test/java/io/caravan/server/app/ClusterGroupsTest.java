@@ -343,8 +343,8 @@ class ClusterGroupsTest {
         assertThat(cluster.call(leaders().get(0), "EXISTS", here)).isEqualTo(":0");
         String tagged = "{" + there + "}";
         assertThat(cluster.call(leaders().get(1), "RPUSH", tagged, "1")).isEqualTo(":1");
-        HttpResponse<String> together =
-                post(follower(0), "/v1/batch", "operations", "\"append\":[\"2\"]", List.of(there, "%7B" + there + "%7D"));
+        HttpResponse<String> together = post(
+                follower(0), "/v1/batch", "operations", "\"append\":[\"2\"]", List.of(there, "%7B" + there + "%7D"));
         assertThat(together.statusCode()).as(together.body()).isEqualTo(200);
         assertThat(cluster.call(leaders().get(1), "LRANGE", tagged, "0", "-1")).isEqualTo("[$1, $2]");
     }

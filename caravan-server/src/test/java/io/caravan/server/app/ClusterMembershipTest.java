@@ -35,8 +35,7 @@ class ClusterMembershipTest {
     }
 
     private Path file(TestCluster cluster, ClusterNode... more) throws IOException {
-        StringBuilder text =
-                new StringBuilder("cluster = " + cluster.view("a").id() + "\n");
+        StringBuilder text = new StringBuilder("cluster = " + cluster.view("a").id() + "\n");
         for (ClusterNode host :
                 Stream.concat(cluster.hosts().stream(), Stream.of(more)).toList()) {
             text.append("%1$s.peer = %2$s%n%1$s.resp = %3$s%n%1$s.http = %4$s%n"
@@ -178,7 +177,8 @@ class ClusterMembershipTest {
                 .startsWith("-ERR this node is a follower: send the command to the leader, node " + leader.id());
         assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "MOVE", "a")).startsWith("-ERR unknown subcommand");
         assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "REMOVE", "z")).startsWith("-ERR the group has no host z");
-        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "REMOVE", leader.id())).contains("leads: hand leadership");
+        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "REMOVE", leader.id()))
+                .contains("leads: hand leadership");
         assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "ADD", "d", "127.0.0.1:1", "127.0.0.1:2", "nowhere"))
                 .contains("'nowhere' is not HOST:PORT");
         String taken = follower.http().toString();

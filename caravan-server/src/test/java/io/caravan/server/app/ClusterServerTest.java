@@ -58,11 +58,13 @@ class ClusterServerTest {
         int slot = Slots.of("k".getBytes(UTF_8));
         assertThat(cluster.call(follower, "RPUSH", "k", "v")).isEqualTo("-MOVED " + slot + " " + leader.resp());
         assertThat(cluster.call(follower, "LRANGE", "k", "0", "-1")).isEqualTo("-MOVED " + slot + " " + leader.resp());
-        assertThat(cluster.call(follower, "SCAN", "0")).startsWith("-ERR this node is a follower: send the command to the leader, node " + leader.id());
+        assertThat(cluster.call(follower, "SCAN", "0"))
+                .startsWith("-ERR this node is a follower: send the command to the leader, node " + leader.id());
         assertThat(cluster.call(follower, "SAVE")).startsWith("-ERR this node is a follower");
         assertThat(cluster.call(follower, "PING")).isEqualTo("+PONG");
         assertThat(cluster.call(follower, "READONLY")).isEqualTo("+OK");
-        assertThat(cluster.call(follower, "CLUSTER", "COUNTKEYSINSLOT", "0")).startsWith("-ERR this node is a follower");
+        assertThat(cluster.call(follower, "CLUSTER", "COUNTKEYSINSLOT", "0"))
+                .startsWith("-ERR this node is a follower");
         try (RespClient client = cluster.connect(follower)) {
             assertThat(client.call("MULTI")).isEqualTo("+OK");
             assertThat(client.call("RPUSH", "k", "v")).startsWith("-MOVED");
@@ -112,7 +114,8 @@ class ClusterServerTest {
                 .isEqualTo(":1");
         assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "TRANSFER", leader.id()))
                 .startsWith("-ERR node " + leader.id() + " already leads");
-        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "TRANSFER", "z")).startsWith("-ERR the cluster has no node 'z'");
+        assertThat(cluster.call(leader, "CARAVAN.CLUSTER", "TRANSFER", "z"))
+                .startsWith("-ERR the cluster has no node 'z'");
     }
 
     @Test

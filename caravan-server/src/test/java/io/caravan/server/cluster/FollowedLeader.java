@@ -11,8 +11,7 @@ public final class FollowedLeader {
 
     /** Creates the first node's view of a cluster. The second node leads. */
     public FollowedLeader(List<ClusterNode> hosts) {
-        cluster = new Cluster(
-                ClusterFile.ofOneGroup(hosts), hosts.get(0).id(), null, false, InstantSource.system());
+        cluster = new Cluster(ClusterFile.ofOneGroup(hosts), hosts.get(0).id(), null, false, InstantSource.system());
         leader = hosts.get(1);
         cluster.follow(() -> Optional.of(leader));
     }

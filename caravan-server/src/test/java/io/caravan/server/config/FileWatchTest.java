@@ -42,7 +42,7 @@ class FileWatchTest {
 
     private void look(int times) {
         for (int i = 0; i < times; i++) {
-            watch.look();
+            watch.check();
         }
     }
 

@@ -21,10 +21,7 @@ class MetricsDocumentTest {
         Statistics.SECTIONS.forEach((heading, statistics) -> {
             List<String> rows = rows(lines, heading);
             rows.clear();
-            statistics.stream()
-                    .filter(Statistic::isMetric)
-                    .map(Statistic::row)
-                    .forEach(rows::add);
+            statistics.stream().filter(Statistic::isMetric).map(Statistic::row).forEach(rows::add);
         });
         String page = String.join("\n", lines) + "\n";
         if (Boolean.getBoolean(WRITE)) {

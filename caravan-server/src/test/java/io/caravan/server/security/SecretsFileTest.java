@@ -112,7 +112,7 @@ class SecretsFileTest {
             default.secret=hunter2hunter2                     | default.secret names the user that stands for any
             a.secret=hunter2hunter2\\na.secret=hunter2hunter2 | entry 2 has the name of one before it
             a.secret=hunter2hunter2\\na.secret.b=hunter2hunter2\\na.permissions=read | a has a secret that occurs twice
-            #nothing                                          | holds no secrets
+            #nothing                                          | has no secrets
             a.secret=\\u00zz                                  | Malformed
             """)
     void aWrongFileIsToldWithoutItsSecrets(String text, String problem) {

@@ -143,7 +143,8 @@ final class ClusterDemoCommand extends CliCommand {
     }
 
     private String clusterFile() {
-        StringBuilder text = new StringBuilder("# The nodes of a cluster; the same file is on each of them.\ncluster = ")
+        StringBuilder text = new StringBuilder(
+                        "# The nodes of a cluster; the same file is on each of them.\ncluster = ")
                 .append(UUID.randomUUID())
                 .append('\n');
         for (int i = 0; i < HOSTS_OF_GROUP * groups; i++) {

@@ -18,7 +18,6 @@ import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.protocol.http.endpoint.ArchiveEndpoints;
 import io.caravan.server.protocol.http.endpoint.BackupEndpoints;
-import io.caravan.server.protocol.http.endpoint.ClusterEndpoint;
 import io.caravan.server.protocol.http.endpoint.ConsoleFiles;
 import io.caravan.server.protocol.http.endpoint.Cursors;
 import io.caravan.server.protocol.http.endpoint.DocumentList;
@@ -128,7 +127,7 @@ final class Routes {
                         WRITE,
                         Set.of(200, 404, 409, 410, 429, 507),
                         true,
-                        carry::bring),
+                        carry::importDocument),
                 new Route(POST, MOVE, "moveDocument", WRITE, Set.of(200, 404, 409, 410, 507), carry::move),
                 new Route(GET, "/v1/store", "store", ADMIN, Set.of(200), operators::store),
                 new Route(POST, "/v1/checkpoint", "makeCheckpoint", ADMIN, Set.of(204, 507), operators::checkpoint),
@@ -146,7 +145,7 @@ final class Routes {
                 new Route(DELETE, SPACE, "removeSpace", ADMIN, Set.of(204, 404, 507), spaces::remove),
                 new Route(GET, "/v1/stats", "stats", ADMIN, Set.of(200), pages::stats));
         List<Route> ofHost = List.of(
-                new Route(GET, "/v1/cluster", "cluster", ADMIN, Set.of(200, 404), new ClusterEndpoint(readiness)),
+                new Route(GET, "/v1/cluster", "cluster", ADMIN, Set.of(200, 404), operators::cluster),
                 new Route(GET, "/", "root", null, Set.of(302), ConsoleFiles::folder),
                 new Route(GET, "/console", "console", null, Set.of(302), ConsoleFiles::folder),
                 new Route(
@@ -160,7 +159,10 @@ final class Routes {
                 new Route(GET, "/healthz", "alive", null, Set.of(200), ServerEndpoints::alive),
                 new Route(GET, "/readyz", "ready", null, Set.of(200), pages::ready),
                 new Route(GET, "/openapi.json", "openApi", null, Set.of(200), pages::openApi));
-        return Stream.concat(ofDocuments.stream().map(route -> relay.around(route, readiness)), ofHost.stream())
+        List<Route> all = Stream.concat(
+                        ofDocuments.stream().map(route -> relay.around(route, readiness)), ofHost.stream())
                 .toList();
+        pages.describe(all);
+        return all;
     }
 }

@@ -181,7 +181,9 @@ class AddressTest {
                 "POST", "/v1/batch", "{\"operations\": [{\"path\": \"" + path + "\", \"append\": [\" value\"]}]}");
         assertThat(batch.body()).contains("\"path\":\"" + path + "\"");
         HttpResponse<String> plain = server.send(
-                "POST", "/v1/batch", "{\"operations\": [{\"path\": \"/v1/stream/rooms/../payroll\", \"delete\": true}]}");
+                "POST",
+                "/v1/batch",
+                "{\"operations\": [{\"path\": \"/v1/stream/rooms/../payroll\", \"delete\": true}]}");
         assertThat(plain.statusCode()).isEqualTo(400);
         assertThat(plain.body()).contains("dot_segment");
         assertThat(server.status("DELETE", path, null)).isEqualTo(204);

@@ -157,11 +157,14 @@ class BatchTest {
                 "{\"path\":\"/v1/stream/b\",\"append\":[\"\\ud800\"]}",
                 "{\"path\":\"/v1/stream/b\",\"append\":[\"x\"],\"append\":[\"y\"]}",
                 "{\"path\":\"/v1/stream/b\",\"append\":[\"x\"],\"ifSequence\":1}",
+                "{\"path\":\"/v1/stream/b\",\"append\":[\"x\"],\"ifOffset\":null}",
+                "{\"path\":\"/v1/stream/b\",\"append\":[null]}",
+                "{\"path\":\"/v1/stream/b\",\"append\":null,\"delete\":true}",
                 "[]",
                 "7")) {
             refuses(400, "invalid_batch", "", good, wrong);
         }
-        refuses(400, "invalid_batch", "operations must hold one at least");
+        refuses(400, "invalid_batch", "operations must have at least one element");
         refuses(400, "invalid_offset", "operation 2: ifOffset", good, append("b", "x", ",\"ifOffset\":\"1\""));
         refuses(501, "reserved", "", good, append("__ds/x", "x"));
         refuses(400, "invalid_batch", "names of at most 128", good, "{\"" + "n".repeat(1_000) + "\": 1}");

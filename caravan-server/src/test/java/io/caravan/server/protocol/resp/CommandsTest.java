@@ -172,7 +172,7 @@ class CommandsTest extends RespTestBase {
         answers("[$appendonly, $no]", "CONFIG", "GET", "appendonly");
         answers("[$appendonly, $no, $appendfsync, $no]", "CONFIG", "GET", "APPEND*");
         answers("[]", "CONFIG", "GET", "nonsense");
-        fails("ERR settings cannot be changed while the server runs", "CONFIG", "SET", "save", "");
+        fails("ERR only loglevel can be changed while the server runs", "CONFIG", "SET", "save", "");
     }
 
     @Test

@@ -50,35 +50,63 @@ public final class CaravanMetrics implements MeterBinder {
         stats.counter("appended.bytes", "total length of the values appended to documents", StoreStats::appendedBytes);
         stats.counter("trims", "trims", StoreStats::trims);
         stats.counter("deletes", "lists deleted", StoreStats::deletes);
-        stats.counter("internal.writes", "appends, trims, and deletes in lists that the server uses internally, such as"
-                        + " the catalog and the state of the archive; the counters above exclude them", StoreStats::internalWrites);
+        stats.counter(
+                "internal.writes",
+                "appends, trims, and deletes in lists that the server uses internally, such as the catalog and the"
+                        + " state of the archive; the counters above exclude them",
+                StoreStats::internalWrites);
         stats.counter("rejections", "writes that the store rejected, for any reason", StoreStats::rejections);
-        stats.counter("failures", "failed checkpoints, failed attempts to make a log segment, and damaged values"
-                        + " that a checkpoint found in the log, plus one if the store has failed", StoreStats::failures);
+        stats.counter(
+                "failures",
+                "failed checkpoints, failed attempts to make a log segment, and damaged values that a"
+                        + " checkpoint found in the log, plus one if the store has failed",
+                StoreStats::failures);
         stats.counter("fsyncs", "fsyncs of the log", StoreStats::fsyncs);
         stats.counter("log.bytes", "bytes written to the log", StoreStats::logBytes);
         stats.counter("checkpoints", "checkpoints published", StoreStats::checkpoints);
         Figures<Distribution> forces = stats.part(StoreStats::fsyncNanos);
-        forces.seconds("fsync.p50", "duration of one write and fsync of the log, median since the start", Distribution::p50);
-        forces.seconds("fsync.p99", "duration of one write and fsync of the log, 99th percentile since the start", Distribution::p99);
+        forces.seconds(
+                "fsync.p50", "duration of one write and fsync of the log, median since the start", Distribution::p50);
+        forces.seconds(
+                "fsync.p99",
+                "duration of one write and fsync of the log, 99th percentile since the start",
+                Distribution::p99);
         Figures<Distribution> acks = stats.part(StoreStats::ackNanos);
-        acks.seconds("ack.p50", "time from the first write of a flush to its acknowledgement, median since the"
-                        + " start", Distribution::p50);
-        acks.seconds("ack.p99", "time from the first write of a flush to its acknowledgement, 99th percentile"
-                        + " since the start", Distribution::p99);
+        acks.seconds(
+                "ack.p50",
+                "time from the first write of a flush to its acknowledgement, median since the start",
+                Distribution::p50);
+        acks.seconds(
+                "ack.p99",
+                "time from the first write of a flush to its acknowledgement, 99th percentile since the start",
+                Distribution::p99);
         Figures<Distribution> holds = stats.part(StoreStats::lockNanos);
-        holds.seconds("lock.p99", "time for which the store's lock was held, 99th percentile since the start", Distribution::p99);
-        holds.seconds("lock.max", "longest time for which the store's lock was held since the start", Distribution::max);
+        holds.seconds(
+                "lock.p99",
+                "time for which the store's lock was held, 99th percentile since the start",
+                Distribution::p99);
+        holds.seconds(
+                "lock.max", "longest time for which the store's lock was held since the start", Distribution::max);
         stats.seconds("checkpoint.last", "duration of the last checkpoint", StoreStats::lastCheckpointNanos);
-        stats.part(StoreStats::flushRecords).gauge("flush.records.mean", "mean number of records per flush, since the start", Distribution::mean);
+        stats.part(StoreStats::flushRecords)
+                .gauge("flush.records.mean", "mean number of records per flush, since the start", Distribution::mean);
         stats.gauge("lists", "lists, including lists that the server uses internally", StoreStats::lists);
         stats.gauge("values", "values of all documents", StoreStats::values);
         Figures<HeapUse> heap = stats.part(StoreStats::heap);
-        heap.gauge("heap.total.bytes", "total size of the heap's files, which is the maximum disk space that they take", HeapUse::totalBytes);
-        heap.gauge("heap.used.bytes", "total size of live entries, in the heap or still in the log; it can therefore"
-                        + " exceed the size of the heap's files", HeapUse::usedBytes);
+        heap.gauge(
+                "heap.total.bytes",
+                "total size of the heap's files, which is the maximum disk space that they take",
+                HeapUse::totalBytes);
+        heap.gauge(
+                "heap.used.bytes",
+                "total size of live entries, in the heap or still in the log; it can therefore exceed the size of the"
+                        + " heap's files",
+                HeapUse::usedBytes);
         heap.gauge("heap.free.bytes", "free space in the heap's files", HeapUse::freeBytes);
-        stats.gauge("log.replay.bytes", "approximate length of the log that a recovery would replay", StoreStats::logBytesSinceCheckpoint);
+        stats.gauge(
+                "log.replay.bytes",
+                "approximate length of the log that a recovery would replay",
+                StoreStats::logBytesSinceCheckpoint);
         stats.gauge("pinned.readers", "reads in progress", StoreStats::pinnedReaders);
         new Figures<>(registry, tags, () -> store)
                 .gauge(

@@ -106,7 +106,7 @@ public final class Readiness {
     public static Problem noLeader() {
         return unavailable(
                 "no_leader",
-                "no host of the cluster leads: an election is under way, or the majority of the hosts cannot be"
+                "no node of the cluster leads: an election is in progress, or the majority of the nodes cannot be"
                         + " reached. Nothing was changed; try again");
     }
 

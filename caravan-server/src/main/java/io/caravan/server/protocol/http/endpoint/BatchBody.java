@@ -1,10 +1,13 @@
 package io.caravan.server.protocol.http.endpoint;
 
-import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.AppendRequest;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.EditedDocument;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
-import java.io.IOException;
+import io.caravan.server.protocol.http.codec.StreamName;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -13,120 +16,129 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The body of a batch: <code>{"operations": [{"path": ..., "append": [...]}, ...]}</code>. */
-final class BatchBody extends JsonBody<StreamChange> {
+record BatchBody(@Nullable List<Fields> operations) {
     /** Maximum number of operations in a batch, because each of them locks a name. */
     static final int MAX_OPERATIONS = 1_000;
 
-    private final long maxBatchBytes;
-    private long bytes;
+    private static final String INVALID = "invalid_batch";
 
-    private BatchBody(byte[] body, long maxBatchBytes) {
-        super(parser(body), "operations", "operation", "invalid_batch");
-        this.maxBatchBytes = maxBatchBytes;
+    /** The fields of an operation. */
+    record Fields(
+            @Nullable String path,
+            @Nullable List<String> append,
+            boolean base64,
+            @Nullable String ifOffset,
+            @Nullable String trim,
+            boolean delete) {}
+
+    /**
+     * A write to one stream.
+     *
+     * @param apply makes the write, and returns the resulting state of the stream
+     */
+    record Operation(DocumentName name, Function<EditedDocument, Result> apply) {}
+
+    /** The state of a stream after an operation. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Result(
+            String path,
+            @Nullable String firstOffset,
+            @Nullable String nextOffset,
+            @Nullable Boolean deleted) {
+        static Result of(DocumentName name, DocumentInfo info) {
+            return new Result(
+                    StreamName.path(name), Offset.of(info.firstSequence()), Offset.of(info.nextSequence()), null);
+        }
     }
 
     /**
-     * Returns the changes of a body.
+     * Returns the operations in a body.
      *
      * @param maxBatchBytes maximum size of all values in the log, including an overhead for each value
      * @throws Problem if the body is malformed, or exceeds a limit
      */
-    static List<StreamChange> parse(byte[] body, long maxBatchBytes) {
-        return new BatchBody(body, maxBatchBytes)
-                .read(
-                        MAX_OPERATIONS,
-                        new Problem(
-                                413,
-                                "too_many_operations",
-                                "a batch has at most " + MAX_OPERATIONS + " operations; send more in another batch"));
-    }
-
-    @Override
-    StreamChange element() throws IOException {
-        Fields fields = new Fields();
-        for (String field = json.nextFieldName(); field != null; field = json.nextFieldName()) {
-            json.nextToken();
-            switch (field) {
-                case PATH -> fields.path = string(field);
-                case "append" -> fields.append = strings();
-                case "base64" -> fields.base64 = flag(field);
-                case "ifOffset" -> fields.ifOffset = string(field);
-                case "trim" -> fields.trim = string(field);
-                case "delete" -> fields.delete = flag(field);
-                default -> throw unknown(field);
-            }
+    static List<Operation> parse(byte[] body, JsonBody json, long maxBatchBytes) {
+        List<Fields> given = json.parse(body, BatchBody.class, INVALID).operations();
+        if (given == null || given.isEmpty()) {
+            throw Problem.badRequest(INVALID, "operations must have at least one element");
         }
-        return fields.change();
-    }
-
-    private List<byte[]> strings() throws IOException {
-        require(json.currentToken() == JsonToken.START_ARRAY, where() + ": append must be an array");
-        List<byte[]> values = new ArrayList<>();
-        while (json.nextToken() != JsonToken.END_ARRAY) {
-            byte[] value = utf8(string("each value"));
-            bytes += StreamWrites.MESSAGE_OVERHEAD_BYTES + value.length;
-            if (bytes > maxBatchBytes) {
-                throw new Problem(
-                        413,
-                        "too_many_messages",
-                        "the values of a batch and " + StreamWrites.MESSAGE_OVERHEAD_BYTES
-                                + " bytes more for each may be " + maxBatchBytes
-                                + " bytes together; send them in several");
-            }
-            values.add(value);
+        if (given.size() > MAX_OPERATIONS) {
+            throw new Problem(
+                    413,
+                    "too_many_operations",
+                    "a batch has at most " + MAX_OPERATIONS + " operations; send more in another batch");
         }
-        require(!values.isEmpty(), where() + ": append must hold one value at least");
-        return values;
+        ValueBytes size = new ValueBytes("a batch", maxBatchBytes);
+        List<Operation> operations = new ArrayList<>(given.size());
+        for (Fields fields : given) {
+            operations.add(operation(fields, "operation " + (operations.size() + 1), size));
+        }
+        return operations;
     }
 
-    private byte[] utf8(String text) {
+    private static Operation operation(Fields fields, String where, ValueBytes size) {
+        List<String> append = fields.append();
+        String trim = fields.trim();
+        String ifOffset = fields.ifOffset();
+        int kinds = (append == null ? 0 : 1) + (trim == null ? 0 : 1) + (fields.delete() ? 1 : 0);
+        require(kinds == 1, where + " must have exactly one of append, trim, and delete");
+        require(append != null || ifOffset == null && !fields.base64(), where + ": ifOffset and base64 need append");
+        DocumentName name = JsonBody.name(fields.path(), where, INVALID);
+        if (append != null) {
+            require(!append.isEmpty(), where + ": append must have at least one value");
+            OptionalLong sequence = ifOffset == null
+                    ? OptionalLong.empty()
+                    : OptionalLong.of(Offset.sequence(ifOffset, where + ": ifOffset"));
+            List<byte[]> values = new ArrayList<>(append.size());
+            for (String text : append) {
+                byte[] value = utf8(text, where);
+                size.add(value.length);
+                values.add(fields.base64() ? decoded(value, where) : value);
+            }
+            AppendRequest request = new AppendRequest(values, false, null, null, null, sequence);
+            return new Operation(
+                    name, document -> Result.of(name, request.applyTo(document).info()));
+        }
+        if (trim != null) {
+            Offset to = Offset.parse(trim, where + ": trim");
+            return new Operation(name, document -> Result.of(name, StreamWrites.trim(document, to)));
+        }
+        return new Operation(name, document -> {
+            if (!document.delete()) {
+                throw ReadRequest.notFound(name);
+            }
+            return new Result(StreamName.path(name), null, null, true);
+        });
+    }
+
+    private static void require(boolean holds, String otherwise) {
+        if (!holds) {
+            throw Problem.badRequest(INVALID, otherwise);
+        }
+    }
+
+    private static byte[] utf8(String text, String where) {
         try {
             ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
             byte[] value = new byte[encoded.remaining()];
             encoded.get(value);
             return value;
         } catch (CharacterCodingException halfCharacter) {
-            throw invalid(where() + ": a value is not text, because it has half a surrogate pair; send it with base64");
+            throw Problem.badRequest(
+                    INVALID,
+                    where + ": a value is not text, because it has half a surrogate pair; send it with base64");
         }
     }
 
-    /** The fields of a change, which may come in any order. */
-    private final class Fields {
-        private @Nullable String path;
-        private @Nullable List<byte[]> append;
-        private boolean base64;
-        private @Nullable String ifOffset;
-        private @Nullable String trim;
-        private boolean delete;
-
-        StreamChange change() {
-            int kinds = (append == null ? 0 : 1) + (trim == null ? 0 : 1) + (delete ? 1 : 0);
-            require(kinds == 1, where() + " must have one of append, trim and delete");
-            require(append != null || ifOffset == null && !base64, where() + ": ifOffset and base64 are for append");
-            DocumentName name = name(path);
-            if (append != null) {
-                return new StreamChange.Append(name, base64 ? decoded(append) : append, sequence());
-            }
-            return trim == null
-                    ? new StreamChange.Delete(name)
-                    : new StreamChange.Trim(name, Offset.parse(trim, where() + ": trim"));
-        }
-
-        private OptionalLong sequence() {
-            return ifOffset == null
-                    ? OptionalLong.empty()
-                    : OptionalLong.of(Offset.sequence(ifOffset, where() + ": ifOffset"));
-        }
-
-        private List<byte[]> decoded(List<byte[]> values) {
-            try {
-                return values.stream().map(Base64.getDecoder()::decode).toList();
-            } catch (IllegalArgumentException notBase64) {
-                throw invalid(where() + ": a value is not base64: " + notBase64.getMessage());
-            }
+    private static byte[] decoded(byte[] text, String where) {
+        try {
+            return Base64.getDecoder().decode(text);
+        } catch (IllegalArgumentException notBase64) {
+            throw Problem.badRequest(INVALID, where + ": a value is not base64: " + notBase64.getMessage());
         }
     }
 }

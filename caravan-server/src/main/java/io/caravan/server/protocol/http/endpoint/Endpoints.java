@@ -21,8 +21,15 @@ import java.util.function.Function;
  *
  * @param readers runs tasks that may block
  * @param shared whether shared caches may store the contents of documents
+ * @param json reads the bodies of requests
  */
-public record Endpoints(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
+public record Endpoints(
+        Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared, JsonBody json) {
+
+    /** Creates the context of the endpoints of a server. */
+    public Endpoints(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
+        this(readiness, readers, config, cursors, shared, new JsonBody(config.maxBatchBytes()));
+    }
 
     /** Wraps the endpoint of a read, so that it runs after the read barrier, or is rejected if the barrier fails. */
     public Route.Endpoint current(Route.Endpoint read) {

@@ -1,30 +1,41 @@
 package io.caravan.server.protocol.http.endpoint;
 
 import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.exc.StreamConstraintsException;
+import com.fasterxml.jackson.core.util.JsonParserDelegate;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.cfg.CoercionAction;
+import com.fasterxml.jackson.databind.cfg.CoercionInputShape;
+import com.fasterxml.jackson.databind.exc.MismatchedInputException;
+import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.StreamName;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A body that is an object with one array of objects: <code>{"operations": [{"path": ..., ...}, ...]}</code>. Parsing
- * stops when a limit is exceeded.
+ * Reads JSON bodies as records. Rejects unknown, repeated, and null fields, values of another type, and bodies that
+ * exceed a limit, before it allocates memory for the rest of the body.
  */
-abstract class JsonBody<T> {
+final class JsonBody {
     /** The field with the path of the stream. */
-    static final String PATH = "path";
+    private static final String PATH = "path";
 
     private static final int MAX_DEPTH = 8;
     /** Longer than any valid field name. Limited because the factory caches thousands of names, even invalid names. */
     private static final int MAX_NAME_CHARS = 128;
+    /** The tokens of the longest valid body without values: a thousand elements, each with all of its fields. */
+    private static final int MAX_TOKENS_BESIDES_VALUES = 20_000;
 
     private static final JsonFactory JSON = JsonFactory.builder()
             .disable(JsonFactory.Feature.CHARSET_DETECTION)
@@ -37,123 +48,116 @@ abstract class JsonBody<T> {
                     .build())
             .build();
 
-    final JsonParser json;
-    private final String array;
-    private final String element;
-    private final String code;
-    private final List<T> elements = new ArrayList<>();
+    private static final ObjectMapper MAPPER = JsonMapper.builder(JSON)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .withCoercionConfigDefaults(coercions -> {
+                for (CoercionInputShape shape : CoercionInputShape.values()) {
+                    coercions.setCoercion(shape, CoercionAction.Fail);
+                }
+            })
+            .build();
+
+    private final long maxTokens;
 
     /**
-     * Creates a body that is read from this parser.
+     * Creates a reader of bodies.
      *
-     * @param array the name of the array
-     * @param element the name of an element, for messages
-     * @param code the code of the problem if the body is malformed
+     * @param maxBatchBytes maximum size of the values of a body in the log, including an overhead for each value
      */
-    JsonBody(JsonParser json, String array, String element, String code) {
-        this.json = json;
-        this.array = array;
-        this.element = element;
-        this.code = code;
+    JsonBody(long maxBatchBytes) {
+        maxTokens = MAX_TOKENS_BESIDES_VALUES + maxBatchBytes / StreamWrites.MESSAGE_OVERHEAD_BYTES;
     }
 
-    static JsonParser parser(byte[] body) {
-        try {
-            return JSON.createParser(body);
-        } catch (IOException impossible) {
-            throw new IllegalStateException("an array of bytes cannot be read", impossible);
+    /**
+     * Rejects nulls, so that a condition that is null by mistake is not ignored. Also rejects bodies of more tokens than
+     * the longest valid body, because many short values would take a multiple of the size of the body.
+     */
+    private static final class CheckedParser extends JsonParserDelegate {
+        private long tokensLeft;
+
+        CheckedParser(JsonParser parser, long maxTokens) {
+            super(parser);
+            tokensLeft = maxTokens;
         }
+
+        @Override
+        public JsonToken nextToken() throws IOException {
+            JsonToken token = super.nextToken();
+            if (token == JsonToken.VALUE_NULL) {
+                throw new JsonParseException(this, "null is not a valid value");
+            }
+            if (--tokensLeft < 0) {
+                throw new Problem(
+                        413, "too_many_messages", "the body has too many values; send them in several requests");
+            }
+            return token;
+        }
+    }
+
+    /**
+     * Reads a body.
+     *
+     * @param code the code of the problem if the body is invalid
+     */
+    <T> T parse(byte[] body, Class<T> type, String code) {
+        try (JsonParser parser = new CheckedParser(MAPPER.createParser(body), maxTokens)) {
+            return MAPPER.readValue(parser, type);
+        } catch (IOException invalid) {
+            throw invalid.getCause() instanceof Problem problem ? problem : Problem.badRequest(code, detail(invalid));
+        }
+    }
+
+    private static String detail(IOException invalid) {
+        if (cause(invalid) instanceof StreamConstraintsException limit) {
+            return "the body must be nested at most " + MAX_DEPTH + " deep, with names of at most " + MAX_NAME_CHARS
+                    + " characters and numbers of at most 1,000 digits: " + limit.getOriginalMessage();
+        }
+        if (invalid instanceof MismatchedInputException mismatch) {
+            String where = DocumentName.printable(where(mismatch));
+            return mismatch instanceof UnrecognizedPropertyException
+                    ? "the field " + where + " is unknown"
+                    : where.isEmpty()
+                            ? "the body does not have the expected form"
+                            : where + " has a wrong type or value";
+        }
+        String message =
+                invalid instanceof JsonProcessingException json ? json.getOriginalMessage() : invalid.getMessage();
+        return "the body is not JSON: "
+                + String.valueOf(message).lines().findFirst().orElse("");
+    }
+
+    private static Throwable cause(IOException invalid) {
+        return invalid.getCause() == null ? invalid : invalid.getCause();
+    }
+
+    /** Returns the position of a value, for example {@code operations[1].append}. */
+    private static String where(MismatchedInputException mismatch) {
+        String path = mismatch.getPath().stream()
+                .map(part -> part.getFieldName() == null ? "[" + part.getIndex() + "]" : "." + part.getFieldName())
+                .collect(Collectors.joining());
+        return path.startsWith(".") ? path.substring(1) : path;
+    }
+
+    /** Returns the name of the stream with this path. Throws {@link Problem} with the code if there is none. */
+    static DocumentName name(@Nullable String path, String where, String code) {
+        if (path == null || !path.startsWith(StreamName.PREFIX)) {
+            throw Problem.badRequest(
+                    code, where + " must have the path of a stream, which begins with " + StreamName.PREFIX);
+        }
+        return StreamName.of(path.substring(StreamName.PREFIX.length()));
     }
 
     /** Returns the first stream in a body, or null if there is none; the complete parse then rejects the body. */
     static @Nullable DocumentName firstName(byte[] body) {
-        try (JsonParser json = parser(body)) {
+        try (JsonParser json = JSON.createParser(body)) {
             while (json.nextToken() != null) {
                 if (json.currentToken() == JsonToken.VALUE_STRING && PATH.equals(json.currentName())) {
-                    String path = json.getText();
-                    return path.startsWith(StreamName.PREFIX)
-                            ? StreamName.of(path.substring(StreamName.PREFIX.length()))
-                            : null;
+                    return name(json.getText(), "", "");
                 }
             }
             return null;
         } catch (IOException | Problem wrong) {
             return null;
         }
-    }
-
-    /**
-     * Reads the elements, at least one, and closes the parser.
-     *
-     * @throws Problem if the body is malformed, or exceeds a limit
-     */
-    final List<T> read(int most, Problem tooMany) {
-        try (json) {
-            return elements(most, tooMany);
-        } catch (StreamConstraintsException overLimit) {
-            throw invalid("the body must be nested at most " + MAX_DEPTH + " deep, with names of at most "
-                    + MAX_NAME_CHARS + " characters and numbers of at most 1,000 digits");
-        } catch (IOException notJson) {
-            String line =
-                    String.valueOf(notJson.getMessage()).lines().findFirst().orElse("");
-            throw invalid("the body is not JSON: " + line);
-        }
-    }
-
-    private List<T> elements(int most, Problem tooMany) throws IOException {
-        require(json.nextToken() == JsonToken.START_OBJECT, "the body must be an object");
-        require(array.equals(json.nextFieldName()), "the body must have one field, " + array);
-        require(json.nextToken() == JsonToken.START_ARRAY, array + " must be an array");
-        while (json.nextToken() != JsonToken.END_ARRAY) {
-            if (elements.size() == most) {
-                throw tooMany;
-            }
-            require(json.currentToken() == JsonToken.START_OBJECT, where() + " must be an object");
-            elements.add(element());
-        }
-        require(json.nextToken() == JsonToken.END_OBJECT, "the body must have one field, " + array);
-        require(json.nextToken() == null, "there must be nothing after the object");
-        require(!elements.isEmpty(), array + " must hold one at least");
-        return elements;
-    }
-
-    /** Reads an element up to its end. */
-    abstract T element() throws IOException;
-
-    /** Returns the value of a field, which is a string. */
-    final String string(String field) throws IOException {
-        require(json.currentToken() == JsonToken.VALUE_STRING, where() + ": " + field + " must be a string");
-        return json.getText();
-    }
-
-    final boolean flag(String field) throws IOException {
-        require(json.currentToken().isBoolean(), where() + ": " + field + " must be true or false");
-        return json.getBooleanValue();
-    }
-
-    final DocumentName name(@Nullable String path) {
-        if (path == null || !path.startsWith(StreamName.PREFIX)) {
-            throw invalid(where() + " must have a path, that of a stream, which begins with " + StreamName.PREFIX);
-        }
-        return StreamName.of(path.substring(StreamName.PREFIX.length()));
-    }
-
-    /** Returns the position of the element that is being read, for messages. */
-    final String where() {
-        return element + " " + (elements.size() + 1);
-    }
-
-    final void require(boolean holds, String otherwise) {
-        if (!holds) {
-            throw invalid(otherwise);
-        }
-    }
-
-    final Problem unknown(String field) {
-        return invalid(where() + " has an unknown field, " + DocumentName.printable(field));
-    }
-
-    final Problem invalid(String detail) {
-        return Problem.badRequest(code, detail);
     }
 }

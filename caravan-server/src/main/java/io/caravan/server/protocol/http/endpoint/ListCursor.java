@@ -38,7 +38,7 @@ record ListCursor(int slot, long position) {
         } catch (NumberFormatException tooGreat) {
             // Rejected like text that is not a cursor.
         }
-        throw Problem.badRequest("invalid_parameter", "cursor must be that of an answer");
+        throw Problem.badRequest("invalid_parameter", "cursor must be the cursor of an earlier response");
     }
 
     /**

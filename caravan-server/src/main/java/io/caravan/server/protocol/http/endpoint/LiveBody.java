@@ -3,59 +3,51 @@ package io.caravan.server.protocol.http.endpoint;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
-import java.io.IOException;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A body that lists streams to tail: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */
-final class LiveBody extends JsonBody<LiveBody.Start> {
+record LiveBody(@Nullable List<Fields> streams) {
     /** Maximum number of streams of one connection. A stream takes several hundred bytes while it is tailed. */
     static final int MAX_STREAMS = 1_000;
 
-    private final Set<DocumentName> names = new HashSet<>();
+    private static final String INVALID = "invalid_streams";
+
+    /** The fields of a stream. */
+    record Fields(@Nullable String path, @Nullable String offset) {}
 
     /** A stream, and the offset at which to start. */
     record Start(DocumentName name, Offset offset) {}
-
-    private LiveBody(byte[] body) {
-        super(parser(body), "streams", "stream", "invalid_streams");
-    }
 
     /**
      * Returns the streams in a body.
      *
      * @throws Problem if the body is malformed, or exceeds a limit
      */
-    static List<Start> parse(byte[] body) {
-        return new LiveBody(body)
-                .read(
-                        MAX_STREAMS,
-                        new Problem(
-                                413,
-                                "too_many_streams",
-                                "a connection follows at most " + MAX_STREAMS + " streams; follow more over another"));
-    }
-
-    @Override
-    Start element() throws IOException {
-        String path = null;
-        String offset = null;
-        for (String field = json.nextFieldName(); field != null; field = json.nextFieldName()) {
-            json.nextToken();
-            switch (field) {
-                case PATH -> path = string(field);
-                case "offset" -> offset = string(field);
-                default -> throw unknown(field);
+    static List<Start> parse(byte[] body, JsonBody json) {
+        List<Fields> given = json.parse(body, LiveBody.class, INVALID).streams();
+        if (given == null || given.isEmpty()) {
+            throw Problem.badRequest(INVALID, "streams must have at least one element");
+        }
+        if (given.size() > MAX_STREAMS) {
+            throw new Problem(
+                    413,
+                    "too_many_streams",
+                    "a connection follows at most " + MAX_STREAMS + " streams; follow more over another");
+        }
+        Map<DocumentName, Start> starts = new LinkedHashMap<>();
+        for (Fields fields : given) {
+            String where = "stream " + (starts.size() + 1);
+            DocumentName name = JsonBody.name(fields.path(), where, INVALID);
+            if (fields.offset() == null) {
+                throw Problem.badRequest(INVALID, where + " must have an offset: one from a response, -1, or now");
+            }
+            if (starts.put(name, new Start(name, Offset.parse(fields.offset(), where + ": offset"))) != null) {
+                throw Problem.badRequest(INVALID, where + " occurs twice");
             }
         }
-        return start(name(path), offset);
-    }
-
-    private Start start(DocumentName name, @Nullable String offset) {
-        require(offset != null, where() + " must have an offset: one from an answer, or -1, or now");
-        require(names.add(name), where() + " is there twice");
-        return new Start(name, Offset.parse(offset, where() + ": offset"));
+        return List.copyOf(starts.values());
     }
 }

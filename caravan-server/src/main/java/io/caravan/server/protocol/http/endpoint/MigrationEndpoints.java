@@ -1,15 +1,11 @@
 package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.DocumentAttributes;
-import io.caravan.server.document.DocumentImport;
 import io.caravan.server.document.DocumentImport.Replaced;
-import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.DocumentMove;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.EditedDocument;
-import io.caravan.server.document.Origin;
-import io.caravan.server.document.PortableAttributes;
+import io.caravan.server.document.ExportedDocument;
+import io.caravan.server.document.ImportStep;
+import io.caravan.server.document.MoveStep;
 import io.caravan.server.document.RedirectTarget;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
@@ -17,17 +13,19 @@ import io.caravan.server.protocol.http.codec.Query;
 import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.security.Permission;
-import java.util.LinkedHashMap;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The endpoints that copy and migrate documents between servers, with their sequences and attributes. */
 public final class MigrationEndpoints {
     private static final String NUMBER = "[0-9]{1,18}";
+    private static final String HOLDER = "holder";
 
     private final Endpoints endpoints;
 
@@ -39,83 +37,58 @@ public final class MigrationEndpoints {
     public void export(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         DocumentService documents = endpoints.readiness().documents();
-        endpoints.read(exchange, () -> {
-            DocumentInfo info = ReadRequest.find(documents, name);
-            Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-            fields.put("id", info.id());
-            fields.put("first", info.firstSequence());
-            fields.put("next", info.nextSequence());
-            fields.put("bytes", info.attributes().isFork() ? null : documents.bytes(name, info));
-            Origin origin = info.attributes().origin();
-            fields.put("moving", info.attributes().movingTo() != null);
-            fields.put("identity", documents.identity(info));
-            fields.put("origin", origin == null ? null : origin.identity());
-            fields.put("copiedTo", origin == null ? null : origin.copiedTo());
-            fields.put("attributes", PortableAttributes.asJson(PortableAttributes.of(info.attributes())));
-            exchange.answer(Answer.json(200, fields));
-        });
+        endpoints.read(
+                exchange,
+                () -> exchange.answer(Answer.json(
+                        200,
+                        ExportedDocument.of(documents, name, ReadRequest.find(documents, name))
+                                .asJson())));
+    }
+
+    private static <K extends Enum<K>> K step(Query query, K[] kinds) {
+        String step = query.get("step");
+        return Arrays.stream(kinds)
+                .filter(kind -> word(kind).equals(step))
+                .findFirst()
+                .orElseThrow(() -> Problem.badRequest(
+                        "invalid_parameter",
+                        "step must be one of "
+                                + Arrays.stream(kinds)
+                                        .map(MigrationEndpoints::word)
+                                        .collect(Collectors.joining(", "))));
+    }
+
+    private static String word(Enum<?> kind) {
+        return kind.name().toLowerCase(Locale.ROOT);
     }
 
     /** Imports a document, in one step or in several. */
-    public void bring(HttpExchange exchange) {
+    public void importDocument(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();
-        String step = query.get("step");
         // Parsing and the validation of JSON may take long.
         endpoints.writeApart(exchange, documents -> {
-            Function<EditedDocument, Map<String, Object>> change =
-                    change(step == null ? "" : step, query, exchange.request().body());
-            documents.write(name, change, Endpoints.answering(exchange, result -> Answer.json(200, result)));
+            ImportStep step = importStep(query, exchange.request().body());
+            documents.write(
+                    name,
+                    document -> Map.of(step.kind().result(), step.applyTo(document)),
+                    Endpoints.answering(exchange, result -> Answer.json(200, result)));
         });
     }
 
-    private Function<EditedDocument, Map<String, Object>> change(String step, Query query, byte[] body) {
-        ImportBody carried = ImportBody.parse(body, endpoints.config());
-        List<byte[]> values = carried.values();
-        DocumentAttributes attributes = carried.attributes();
-        Replaced replaced = replaced(query.get("replace"));
-        switch (step) {
-            case "whole" -> {
-                long first = number(query, "first");
-                return document -> Map.of("next", DocumentImport.whole(document, attributes, first, values, replaced));
-            }
-            case "begin" -> {
-                long first = number(query, "first");
-                carried.requireNoValues(step);
-                return document -> Map.of("id", DocumentImport.begin(document, attributes, first, replaced));
-            }
-            case "add" -> {
-                long id = number(query, "id");
-                long sequence = number(query, "sequence");
-                carried.requireNoAttributes(step);
-                return document -> Map.of("next", DocumentImport.add(document, id, sequence, values));
-            }
-            case "end" -> {
-                long id = number(query, "id");
-                long next = number(query, "sequence");
-                carried.requireNoAttributes(step);
-                carried.requireNoValues(step);
-                return document -> Map.of("next", DocumentImport.end(document, id, next));
-            }
-            case "continue" -> {
-                long id = number(query, "id");
-                long sequence = number(query, "sequence");
-                long first = number(query, "first");
-                return document ->
-                        Map.of("next", DocumentImport.goOn(document, id, sequence, first, attributes, values));
-            }
-            case "abort" -> {
-                long id = number(query, "id");
-                return document -> Map.of("aborted", DocumentImport.abort(document, id));
-            }
-            case "delete" -> {
-                long id = number(query, "id");
-                return document -> Map.of("deleted", DocumentImport.delete(document, id));
-            }
-            default ->
-                throw Problem.badRequest(
-                        "invalid_parameter", "step must be whole, begin, add, end, abort, continue or delete");
+    private ImportStep importStep(Query query, byte[] bytes) {
+        ImportStep.Kind kind = step(query, ImportStep.Kind.values());
+        ImportBody body = ImportBody.parse(bytes, endpoints.json(), endpoints.config());
+        List<Long> numbers = kind.numbers().stream()
+                .map(parameter -> number(query, parameter))
+                .toList();
+        if (!kind.takesAttributes()) {
+            body.requireNoAttributes(word(kind));
         }
+        if (!kind.takesValues()) {
+            body.requireNoValues(word(kind));
+        }
+        return new ImportStep(kind, numbers, replaced(query.get("replace")), body.documentAttributes(), body.values());
     }
 
     private static Replaced replaced(@Nullable String given) {
@@ -130,44 +103,33 @@ public final class MigrationEndpoints {
     public void move(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();
-        if ("fence".equals(query.get("step"))) {
+        MoveStep.Kind kind = step(query, MoveStep.Kind.values());
+        RedirectTarget to = null;
+        if (kind == MoveStep.Kind.FENCE) {
             // This step names the server to which all clients of the document are redirected.
             Gate.checkDocument(exchange.principal(), Permission.ADMIN, name);
+            to = RedirectTarget.parse(Objects.requireNonNullElse(query.get("to"), ""));
         }
-        Function<EditedDocument, Map<String, Object>> change = moving(query);
+        boolean held = kind == MoveStep.Kind.FENCE
+                || kind == MoveStep.Kind.REDIRECT
+                || kind == MoveStep.Kind.ABANDON && query.get(HOLDER) != null;
+        MoveStep step = new MoveStep(kind, held ? OptionalLong.of(number(query, HOLDER)) : OptionalLong.empty(), to);
         endpoints.write(
                 exchange,
                 name,
                 documents -> documents.write(
-                        name, change, Endpoints.answering(exchange, result -> Answer.json(200, result))));
+                        name,
+                        document -> result(kind, step.applyTo(document)),
+                        Endpoints.answering(exchange, result -> Answer.json(200, result))));
     }
 
-    private static Function<EditedDocument, Map<String, Object>> moving(Query query) {
-        String step = query.get("step");
-        switch (step == null ? "" : step) {
-            case "fence" -> {
-                long holder = number(query, "holder");
-                RedirectTarget to = RedirectTarget.parse(Objects.requireNonNullElse(query.get("to"), ""));
-                return document -> {
-                    DocumentInfo info = DocumentMove.fence(document, holder, to);
-                    return Map.of("id", info.id(), "first", info.firstSequence(), "next", info.nextSequence());
-                };
-            }
-            case "redirect" -> {
-                long holder = number(query, "holder");
-                return document ->
-                        Map.of("to", DocumentMove.redirect(document, holder).text());
-            }
-            case "abandon" -> {
-                OptionalLong holder =
-                        query.get("holder") == null ? OptionalLong.empty() : OptionalLong.of(number(query, "holder"));
-                return document -> Map.of("abandoned", DocumentMove.abandon(document, holder));
-            }
-            case "forget" -> {
-                return document -> Map.of("forgotten", DocumentMove.forget(document));
-            }
-            default -> throw Problem.badRequest("invalid_parameter", "step must be fence, redirect, abandon or forget");
-        }
+    private static Object result(MoveStep.Kind kind, Object result) {
+        return switch (kind) {
+            case FENCE -> result;
+            case REDIRECT -> Map.of("to", result);
+            case ABANDON -> Map.of("abandoned", result);
+            case FORGET -> Map.of("forgotten", result);
+        };
     }
 
     private static long number(Query query, String parameter) {

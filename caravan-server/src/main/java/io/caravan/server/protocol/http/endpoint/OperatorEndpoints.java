@@ -1,6 +1,8 @@
 package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.StoreLayout;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterStatus;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.protocol.http.codec.Answer;
@@ -14,7 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** Endpoints for operators: the layout of the store on disk, checkpoints, clients, and the current settings. */
+/** Endpoints for operators: the layout of the store on disk, checkpoints, clients, the cluster, and the current settings. */
 public final class OperatorEndpoints {
     /** The maximum number of listed connections, separately for HTTP and for the other protocols. */
     private static final int MAX_CLIENTS = 1_000;
@@ -68,6 +70,16 @@ public final class OperatorEndpoints {
             documents.checkpoint();
             exchange.answer(new Answer(204).uncached());
         });
+    }
+
+    /** Describes the cluster as seen by this node. */
+    public void cluster(HttpExchange exchange) {
+        Cluster cluster = endpoints.readiness().cluster();
+        if (cluster == null) {
+            throw new Problem(
+                    404, "no_cluster", "this server is not part of a cluster: it was started without --cluster-file");
+        }
+        exchange.answer(Answer.json(200, ClusterStatus.of(cluster)));
     }
 
     private Map<String, Object> listed(Stream<ClientInfo> others) {

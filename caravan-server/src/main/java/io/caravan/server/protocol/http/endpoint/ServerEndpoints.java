@@ -1,8 +1,12 @@
 package io.caravan.server.protocol.http.endpoint;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
 import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterStatus;
 import io.caravan.server.config.Version;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
@@ -11,13 +15,17 @@ import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Readiness;
+import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Permission;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -34,17 +42,39 @@ public final class ServerEndpoints {
     private final ServerMetrics metrics;
     private final Supplier<Stream<ClientInfo>> clients;
     private final long startedNanos = System.nanoTime();
-    private final byte[] openApi;
+    private volatile byte[] openApi = {};
 
     public ServerEndpoints(Endpoints endpoints, ServerMetrics metrics, Supplier<Stream<ClientInfo>> clients) {
         this.endpoints = endpoints;
         this.metrics = metrics;
         this.clients = clients;
+    }
+
+    /** Reads the OpenAPI description, and adds the error responses of each route, which the resource omits. */
+    public void describe(List<Route> routes) {
+        ObjectMapper json = new ObjectMapper();
         try (InputStream in = ServerEndpoints.class.getResourceAsStream(OPEN_API)) {
-            openApi = Objects.requireNonNull(in).readAllBytes();
+            JsonNode description = json.readTree(Objects.requireNonNull(in));
+            for (Route route : routes) {
+                String method = route.method().name().toLowerCase(Locale.ROOT);
+                ObjectNode responses = (ObjectNode)
+                        description.at("/paths/" + route.path().replace("/", "~1") + "/" + method + "/responses");
+                for (int status : route.allStatuses()) {
+                    if (!responses.has(Integer.toString(status))) {
+                        responses.putObject(Integer.toString(status)).put("$ref", errorResponse(status));
+                    }
+                }
+            }
+            openApi = json.writeValueAsBytes(description);
         } catch (IOException problem) {
             throw new UncheckedIOException("cannot read " + OPEN_API, problem);
         }
+    }
+
+    /** Returns the reference to the component that describes an error response. */
+    private static String errorResponse(int status) {
+        String reason = HttpResponseStatus.valueOf(status).reasonPhrase();
+        return "#/components/responses/" + reason.replaceAll("[^A-Za-z]", "");
     }
 
     public static void alive(HttpExchange exchange) {
@@ -63,7 +93,7 @@ public final class ServerEndpoints {
         fields.put("status", "ready");
         Cluster cluster = readiness.cluster();
         if (cluster != null) {
-            fields.put("cluster", ClusterEndpoint.brief(cluster));
+            fields.put("cluster", ClusterStatus.Summary.of(cluster));
         }
         ArchiveStatus archive = readiness.archive();
         if (archive != null) {

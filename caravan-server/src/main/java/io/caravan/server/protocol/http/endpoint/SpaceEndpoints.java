@@ -1,7 +1,6 @@
 package io.caravan.server.protocol.http.endpoint;
 
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
@@ -11,9 +10,7 @@ import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.HttpExchange;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -36,9 +33,7 @@ public final class SpaceEndpoints {
                         200,
                         Map.of(
                                 "spaces",
-                                spaces.all().stream()
-                                        .map(SpaceEndpoints::described)
-                                        .toList())));
+                                spaces.all().stream().map(Described::of).toList())));
     }
 
     public void find(HttpExchange exchange) {
@@ -48,7 +43,7 @@ public final class SpaceEndpoints {
             if (space == null) {
                 throw unknown(prefix);
             }
-            return Answer.json(200, described(space));
+            return Answer.json(200, Described.of(space));
         });
     }
 
@@ -56,7 +51,7 @@ public final class SpaceEndpoints {
     public void set(HttpExchange exchange) {
         Prefix prefix = prefix(exchange);
         SpaceSettings settings = settings(exchange.request().body());
-        answer(exchange, spaces -> Answer.json(200, described(spaces.set(prefix, before -> settings))));
+        answer(exchange, spaces -> Answer.json(200, Described.of(spaces.set(prefix, before -> settings))));
     }
 
     public void remove(HttpExchange exchange) {
@@ -85,47 +80,36 @@ public final class SpaceEndpoints {
     }
 
     /** Parses an object with a number or a word for each setting. */
-    private static SpaceSettings settings(byte[] body) {
-        try (JsonParser json = JsonBody.parser(body)) {
-            require(json.nextToken() == JsonToken.START_OBJECT);
-            SpaceSettings settings = SpaceSettings.NONE;
-            while (json.nextToken() != JsonToken.END_OBJECT) {
-                SpaceSetting setting = SpaceSetting.of(json.currentName());
-                boolean word = setting.unit() == SpaceSetting.Unit.WORD;
-                require(json.nextToken() == (word ? JsonToken.VALUE_STRING : JsonToken.VALUE_NUMBER_INT));
-                settings = settings.with(setting, word ? setting.number(json.getText()) : json.getLongValue());
+    private SpaceSettings settings(byte[] body) {
+        SpaceSettings settings = SpaceSettings.NONE;
+        Map<?, ?> fields = endpoints.json().parse(body, Map.class, INVALID);
+        for (Map.Entry<?, ?> field : fields.entrySet()) {
+            SpaceSetting setting = SpaceSetting.of((String) field.getKey());
+            boolean word = setting.unit() == SpaceSetting.Unit.WORD;
+            if (word && field.getValue() instanceof String text) {
+                settings = settings.with(setting, setting.number(text));
+            } else if (!word && (field.getValue() instanceof Integer || field.getValue() instanceof Long)) {
+                settings = settings.with(setting, ((Number) field.getValue()).longValue());
+            } else {
+                throw Problem.badRequest(INVALID, setting.key() + " must be " + (word ? "a word" : "a whole number"));
             }
-            require(json.nextToken() == null);
-            return settings;
-        } catch (IOException notJson) {
-            String line =
-                    String.valueOf(notJson.getMessage()).lines().findFirst().orElse("");
-            throw Problem.badRequest(INVALID, "the body is not JSON: " + line);
         }
+        return settings;
     }
 
-    private static void require(boolean holds) {
-        if (!holds) {
-            throw Problem.badRequest(
-                    INVALID, "the body must be an object with a whole number, or a word, for each setting");
+    /** A space in a response. */
+    private record Described(
+            String prefix,
+            String path,
+            Map<String, Object> settings,
+            @JsonUnwrapped Space.Status status) {
+        static Described of(Space space) {
+            byte[] prefix = space.prefix().toBytes();
+            return new Described(
+                    new String(prefix, StandardCharsets.UTF_8),
+                    PREFIX + StreamName.encode(prefix),
+                    space.settings().shown(),
+                    space.status());
         }
-    }
-
-    private static Map<String, Object> described(Space space) {
-        byte[] prefix = space.prefix().toBytes();
-        Map<String, Object> fields = new LinkedHashMap<>();
-        fields.put("prefix", new String(prefix, StandardCharsets.UTF_8));
-        fields.put("path", PREFIX + StreamName.encode(prefix));
-        fields.put("settings", space.settings().shown());
-        fields.put("documents", space.documents());
-        fields.put("bytes", space.bytes());
-        fields.put("writes", space.writes());
-        fields.put("writtenBytes", space.writtenBytes());
-        fields.put("retentionTrimmedValues", space.retentionTrimmedValues());
-        fields.put("rejectedSizes", space.sizeRefusals());
-        fields.put("rejectedQuotas", space.quotaRefusals());
-        fields.put("rejectedRates", space.rateRefusals());
-        fields.put("effectiveDurability", space.promise().word());
-        return fields;
     }
 }

@@ -11,6 +11,8 @@ import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.protocol.http.connection.HttpExchange;
+import io.caravan.server.protocol.http.endpoint.BatchBody.Operation;
+import io.caravan.server.protocol.http.endpoint.BatchBody.Result;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -30,19 +32,21 @@ public final class StreamBatches {
         this.endpoints = endpoints;
     }
 
-    /** Makes the changes in the body, in order, as one write. */
+    /** Applies the operations in the body, in order, as one write. */
     public void change(HttpExchange exchange) {
         // Parsing and the validation of JSON may take long.
         endpoints.writeApart(exchange, documents -> {
-            List<StreamChange> changes = BatchBody.parse(
-                    exchange.request().body(), endpoints.config().maxBatchBytes());
+            List<Operation> operations = BatchBody.parse(
+                    exchange.request().body(),
+                    endpoints.json(),
+                    endpoints.config().maxBatchBytes());
             Set<DocumentName> names = new LinkedHashSet<>();
-            changes.forEach(change -> names.add(change.name()));
+            operations.forEach(operation -> names.add(operation.name()));
             names.forEach(name -> Gate.checkDocument(exchange.principal(), Permission.WRITE, name));
             write(
                     documents,
                     names,
-                    edits -> apply(changes, edits),
+                    edits -> apply(operations, edits),
                     Endpoints.answering(
                             exchange,
                             results -> StreamResponses.promising(
@@ -53,8 +57,8 @@ public final class StreamBatches {
     private void write(
             DocumentService documents,
             Set<DocumentName> names,
-            Function<DocumentEdits, List<Map<String, Object>>> change,
-            Outcome<List<Map<String, Object>>> outcome) {
+            Function<DocumentEdits, List<Result>> change,
+            Outcome<List<Result>> outcome) {
         Prefetch preparation = new Prefetch(endpoints.config().maxBatchBytes());
         try {
             documents.write(names, change, preparation, outcome);
@@ -63,14 +67,14 @@ public final class StreamBatches {
         }
     }
 
-    private static List<Map<String, Object>> apply(List<StreamChange> changes, DocumentEdits edits) {
-        List<Map<String, Object>> results = new ArrayList<>(changes.size());
-        for (StreamChange change : changes) {
+    private static List<Result> apply(List<Operation> operations, DocumentEdits edits) {
+        List<Result> results = new ArrayList<>(operations.size());
+        for (Operation operation : operations) {
             try {
-                results.add(change.applyTo(edits.document(change.name())));
-            } catch (DocumentException | Problem refused) {
+                results.add(operation.apply().apply(edits.document(operation.name())));
+            } catch (DocumentException | Problem rejected) {
                 int number = results.size() + 1;
-                throw Problem.of(refused).about("nothing was written, because of operation " + number + ": ");
+                throw Problem.of(rejected).about("nothing was written, because of operation " + number + ": ");
             }
         }
         return results;

@@ -55,7 +55,7 @@ public final class StreamReads {
     public void follow(HttpExchange exchange) {
         // A long body takes time to parse.
         endpoints.read(exchange, () -> {
-            List<LiveBody.Start> starts = LiveBody.parse(exchange.request().body());
+            List<LiveBody.Start> starts = LiveBody.parse(exchange.request().body(), endpoints.json());
             starts.forEach(start -> Gate.checkDocument(exchange.principal(), Permission.READ, start.name()));
             endpoints
                     .readiness()

@@ -2,11 +2,13 @@ package io.caravan.server.protocol.resp.codec;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import java.lang.reflect.RecordComponent;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +29,9 @@ public sealed interface Reply {
         return OBJECT_BYTES;
     }
 
-    /** Converts an integer, a boolean, a text, bytes, or null to a reply. Returns a reply unchanged. */
+    /**
+     * Converts an integer, a boolean, a text, bytes, a map, a record, or null to a reply. Returns a reply unchanged.
+     */
     static Reply of(@Nullable Object value) {
         if (value instanceof Reply reply) {
             return reply;
@@ -40,6 +44,14 @@ public sealed interface Reply {
         }
         if (value instanceof byte[] bytes) {
             return new Bulk(bytes);
+        }
+        if (value instanceof Map<?, ?> map) {
+            Map<String, Reply> entries = new LinkedHashMap<>();
+            map.forEach((name, entry) -> entries.put((String) name, Reply.of(entry)));
+            return new Fields(entries);
+        }
+        if (value instanceof Record fields) {
+            return Fields.ofRecord(fields);
         }
         return value == null ? Null.BULK : Bulk.of((String) value);
     }
@@ -256,6 +268,20 @@ public sealed interface Reply {
             Map<String, Reply> entries = new LinkedHashMap<>();
             for (int i = 0; i < namesAndValues.length; i += 2) {
                 entries.put((String) Objects.requireNonNull(namesAndValues[i]), Reply.of(namesAndValues[i + 1]));
+            }
+            return new Fields(entries);
+        }
+
+        /** Creates a map from the components of a public record, with names such as {@code copied-to}. */
+        public static Fields ofRecord(Record fields) {
+            Map<String, Reply> entries = new LinkedHashMap<>();
+            for (RecordComponent component : fields.getClass().getRecordComponents()) {
+                String name = component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+                try {
+                    entries.put(name, Reply.of(component.getAccessor().invoke(fields)));
+                } catch (ReflectiveOperationException impossible) {
+                    throw new IllegalStateException("cannot read " + component, impossible);
+                }
             }
             return new Fields(entries);
         }

@@ -22,10 +22,14 @@ public final class BackupCommands {
     }
 
     public List<CommandSpec> all() {
-        return List.of(
-                server("CARAVAN.BACKUP", 2, NONE, "", "Copies the store to a folder, and answers when it is whole.")
-                        .access(Access.ADMIN)
-                        .waitingInTurns(this::backup));
+        return List.of(server(
+                        "CARAVAN.BACKUP",
+                        2,
+                        NONE,
+                        "",
+                        "Copies the store to a directory, and replies when the copy is complete.")
+                .access(Access.ADMIN)
+                .waitingInTurns(this::backup));
     }
 
     private Reading backup(Session session, Command command, Reading.Context context) {

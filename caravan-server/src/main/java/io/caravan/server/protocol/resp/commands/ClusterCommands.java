@@ -149,7 +149,7 @@ public final class ClusterCommands {
                     "replication-offset",
                     group == cluster.group() ? cluster.committed() : 0,
                     "health",
-                    ClusterStatus.reachable(cluster, host) ? "online" : "failed"));
+                    cluster.reachable(host) ? "online" : "failed"));
         }
         return Reply.Fields.of(
                 "slots", Reply.Array.of(group.slots().first(), group.slots().last()), "nodes", new Reply.Array(nodes));
@@ -168,7 +168,7 @@ public final class ClusterCommands {
 
     private String line(GroupView group, ClusterNode host, ClusterNode owner) {
         boolean leads = host.equals(owner);
-        boolean reachable = ClusterStatus.reachable(cluster, host);
+        boolean reachable = cluster.reachable(host);
         String flags = (host.equals(cluster.self()) ? "myself," : "")
                 + (leads ? "master" : "slave")
                 + (reachable ? "" : ",fail?");

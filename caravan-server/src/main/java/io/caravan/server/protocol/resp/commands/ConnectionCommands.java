@@ -29,7 +29,7 @@ public final class ConnectionCommands {
                 connection("AUTH", -2, "Authenticates the connection.")
                         .access(Access.FREE)
                         .immediate(ConnectionCommands::auth),
-                connection("HELLO", -1, "Chooses the version of the protocol, and tells what the server is.")
+                connection("HELLO", -1, "Sets the protocol version, and describes the server.")
                         .access(Access.FREE)
                         .immediate(this::hello),
                 connection("PING", -1, "Answers PONG, or the message.")

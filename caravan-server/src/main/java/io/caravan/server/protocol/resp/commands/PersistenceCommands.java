@@ -42,7 +42,7 @@ public final class PersistenceCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                server("SAVE", 1, NONE, "", "Publishes a checkpoint, and answers when it is done.")
+                server("SAVE", 1, NONE, "", "Publishes a checkpoint, and replies when it is published.")
                         .access(Access.ADMIN)
                         .waiting((session, command) -> {
                             checkpoint();
@@ -53,9 +53,14 @@ public final class PersistenceCommands {
                         .immediate(this::saveInBackground),
                 server("LASTSAVE", 1, NONE, "fast", "Returns when SAVE or BGSAVE last finished, or the server started.")
                         .immediate((session, command) -> new Reply.Number(lastSaveMillis / 1000)),
-                generic("WAIT", 3, NONE, "", "Counts the replicas that have the connection's changes; none when alone.")
+                generic(
+                                "WAIT",
+                                3,
+                                NONE,
+                                "",
+                                "Returns the number of replicas with the connection's writes; 0 without a cluster.")
                         .immediate(this::replicas),
-                generic("WAITAOF", 4, NONE, "", "Counts the disks that have the connection's changes.")
+                generic("WAITAOF", 4, NONE, "", "Returns the number of disks with the connection's writes.")
                         .waiting(this::disks));
     }
 
@@ -79,7 +84,7 @@ public final class PersistenceCommands {
         try {
             checkpoint();
         } catch (RuntimeException problem) {
-            LOG.error("a checkpoint that BGSAVE asked for was not published", problem);
+            LOG.error("BGSAVE failed to publish a checkpoint", problem);
         } finally {
             saving.set(false);
         }

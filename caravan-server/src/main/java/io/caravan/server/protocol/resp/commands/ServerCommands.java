@@ -67,14 +67,14 @@ public final class ServerCommands {
     private static Reply set(Command command) {
         if (command.size() != 4 || !command.is(2, "LOGLEVEL")) {
             throw new CommandException(
-                    "ERR settings cannot be changed while the server runs, but for loglevel; they are"
-                            + " options of its command line");
+                    "ERR only loglevel can be changed while the server runs; other settings are options of"
+                            + " the command line");
         }
         LogLevel level = LogLevel.named(command.text(3))
                 .orElseThrow(() -> new CommandException(
                         "ERR loglevel must be error, warn, info, debug or trace, or one of Redis's names"));
         level.apply();
-        LOG.info("the log's level is {} now", level);
+        LOG.info("the log level is now {}", level);
         return Reply.OK;
     }
 
@@ -104,7 +104,7 @@ public final class ServerCommands {
     private Reply settings(Session session, Command command) {
         Map<String, Reply> found = new LinkedHashMap<>();
         if (command.size() - 2 > MAX_PATTERNS) {
-            throw new CommandException("ERR CONFIG GET takes at most " + MAX_PATTERNS + " patterns at a time");
+            throw new CommandException("ERR CONFIG GET accepts at most " + MAX_PATTERNS + " patterns at a time");
         }
         for (int i = 2; i < command.size(); i++) {
             Glob pattern = new Glob(command.lower(i).getBytes(StandardCharsets.UTF_8));

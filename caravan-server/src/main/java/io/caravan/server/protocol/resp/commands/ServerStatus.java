@@ -8,6 +8,9 @@ import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterNode;
+import io.caravan.server.cluster.ClusterStatus;
+import io.caravan.server.cluster.GroupView;
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Version;
 import io.caravan.server.document.Backups;
@@ -24,7 +27,9 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The statistics and settings that {@code INFO} and {@code CONFIG GET} return. */
@@ -133,9 +138,8 @@ public final class ServerStatus {
         sections.put("Persistence", persistence(all ? stats : null));
         sections.put("Archive", archive(all));
         sections.put(
-                "Replication",
-                ordered("role", role(), "connected_slaves", cluster == null ? 0 : ClusterStatus.reachable(cluster)));
-        sections.put("Cluster", ClusterStatus.fields(cluster));
+                "Replication", ordered("role", role(), "connected_slaves", cluster == null ? 0 : cluster.reachable()));
+        sections.put("Cluster", cluster == null ? ordered("cluster_enabled", 0) : cluster(cluster));
         if (all) {
             sections.put("Spaces", spaces());
             sections.put("Keyspace", keyspace(stats));
@@ -156,7 +160,7 @@ public final class ServerStatus {
                         "master_port", leader.resp().port())));
         replication.put("master_link_status", others.leader().isPresent() ? "up" : "down");
         sections.put("Replication", replication);
-        sections.put("Cluster", ClusterStatus.fields(others));
+        sections.put("Cluster", cluster(others));
         return sections;
     }
 
@@ -270,7 +274,57 @@ public final class ServerStatus {
         return fields;
     }
 
-    static Map<String, Object> ordered(Object... namesAndValues) {
+    private static Map<String, Object> cluster(Cluster cluster) {
+        ClusterStatus status = ClusterStatus.of(cluster);
+        Map<String, Object> fields = ordered(
+                "cluster_enabled",
+                1,
+                "cluster_id",
+                status.id(),
+                "cluster_slots",
+                status.slots(),
+                "cluster_node",
+                status.summary().node(),
+                "cluster_role",
+                status.summary().role(),
+                "cluster_change",
+                status.change(),
+                "cluster_drained",
+                status.drained() ? 1 : 0,
+                "cluster_leader",
+                Objects.requireNonNullElse(status.summary().leader(), ""),
+                "cluster_since_seconds",
+                cluster.group().unchangedFor().toSeconds());
+        fields.putAll(Statistic.fields(Statistics.CLUSTER, cluster, "Cluster", true));
+        for (ClusterStatus.Node node : status.nodes()) {
+            fields.put(
+                    "cluster_node_" + node.id(),
+                    "role=" + node.role() + ",resp=" + node.resp() + ",http=" + node.http()
+                            + known(",committed_entries=", node.committedEntries())
+                            + known(",last_contact_ms=", node.lastContactMillis())
+                            + known(",snapshot_bytes=", node.snapshotBytes())
+                            + known(",snapshot_total_bytes=", node.snapshotTotalBytes()));
+        }
+        for (GroupView group : cluster.groups()) {
+            fields.put("cluster_slots_" + group.slots(), group(group));
+        }
+        return fields;
+    }
+
+    private static String known(String name, @Nullable Long value) {
+        return value == null ? "" : name + value;
+    }
+
+    private static String group(GroupView group) {
+        return "leader="
+                + group.leader()
+                        .map(leader -> leader.id() + ",resp=" + leader.resp() + ",http=" + leader.http())
+                        .orElse("")
+                + ",since_seconds=" + group.unchangedFor().toSeconds()
+                + ",nodes=" + group.hosts().stream().map(ClusterNode::id).collect(Collectors.joining("+"));
+    }
+
+    private static Map<String, Object> ordered(Object... namesAndValues) {
         Map<String, Object> map = new LinkedHashMap<>();
         for (int i = 0; i < namesAndValues.length; i += 2) {
             map.put((String) namesAndValues[i], namesAndValues[i + 1]);

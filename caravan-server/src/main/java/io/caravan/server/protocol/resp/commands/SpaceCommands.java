@@ -44,9 +44,10 @@ public final class SpaceCommands {
     }
 
     public List<CommandSpec> all() {
-        return List.of(server("CARAVAN.SPACE", -2, NONE, "", "Sets, tells, lists and removes the settings of prefixes.")
-                .access(Access.ADMIN)
-                .waiting(subcommands::run));
+        return List.of(
+                server("CARAVAN.SPACE", -2, NONE, "", "Sets, returns, lists, and removes the settings of spaces.")
+                        .access(Access.ADMIN)
+                        .waiting(subcommands::run));
     }
 
     private Spaces spaces() {
@@ -87,21 +88,8 @@ public final class SpaceCommands {
     private static Reply described(Space space) {
         Map<String, Reply> fields = new LinkedHashMap<>();
         fields.put("prefix", new Reply.Bulk(space.prefix().toBytes()));
-        space.settings()
-                .shown()
-                .forEach((setting, value) ->
-                        fields.putAll(Reply.Fields.of(setting, value).entries()));
-        fields.putAll(Reply.Fields.of(
-                        "documents", space.documents(),
-                        "bytes", space.bytes(),
-                        "writes", space.writes(),
-                        "written-bytes", space.writtenBytes(),
-                        "retention-trimmed-values", space.retentionTrimmedValues(),
-                        "rejected-sizes", space.sizeRefusals(),
-                        "rejected-quotas", space.quotaRefusals(),
-                        "rejected-rates", space.rateRefusals(),
-                        "effective-durability", space.promise().word())
-                .entries());
+        space.settings().shown().forEach((setting, value) -> fields.put(setting, Reply.of(value)));
+        fields.putAll(Reply.Fields.ofRecord(space.status()).entries());
         return new Reply.Fields(fields);
     }
 }

@@ -20,8 +20,7 @@ public final class ClusterRouting {
     /** Command groups that concern only the connection or the node. Their commands run on every node. */
     private static final Set<String> OWN_GROUPS = Set.of("connection", "transactions", "pubsub");
 
-    private static final Set<String> OWN =
-            Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE");
+    private static final Set<String> OWN = Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE");
 
     private final @Nullable Cluster cluster;
 
@@ -68,8 +67,8 @@ public final class ClusterRouting {
         }
         ClusterNode node = leader.get();
         return slot < 0
-                ? new Reply.Error("ERR this node is a follower: send the command to the leader, node " + node.id() + ", at "
-                        + node.resp())
+                ? new Reply.Error("ERR this node is a follower: send the command to the leader, node " + node.id()
+                        + ", at " + node.resp())
                 : new Reply.Error("MOVED " + slot + " " + node.resp().unbracketed());
     }
 }
