@@ -65,7 +65,7 @@ public final class DocumentAttributes {
 
     /** The document of another store from which this document was imported. */
     static final Attribute<Origin> ORIGIN = new Attribute<>(
-            "origin", origin -> encode(origin.identity(), origin.brought()), DocumentAttributes::decodeOrigin);
+            "origin", origin -> encode(origin.identity(), origin.copiedTo()), DocumentAttributes::decodeOrigin);
 
     /** The run of a move that has fenced the document, and its target. */
     static final Attribute<Fence> FENCE = new Attribute<>(
@@ -242,8 +242,8 @@ public final class DocumentAttributes {
     }
 
     private static Origin decodeOrigin(ByteBuffer bytes) {
-        long brought = bytes.getLong();
-        return new Origin(Attribute.text(bytes), brought);
+        long copiedTo = bytes.getLong();
+        return new Origin(Attribute.text(bytes), copiedTo);
     }
 
     /** Returns a copy of these attributes that records that the values before this sequence were imported. */

@@ -58,7 +58,7 @@ public final class Statistics {
                     "0 or 1",
                     "1 while the store accepts writes, 0 if it has failed or has no space",
                     each -> each.trouble() == null ? 1 : 0),
-            gauge("caravan.store.shards", "shards", "shards of the store, each with a log", DocumentService::groups)
+            gauge("caravan.store.shards", "shards", "shards of the store, each with a log", DocumentService::shards)
                     .openField(PERSISTENCE, "shards"));
 
     private static final List<Statistic<StoreStats>> WRITES = List.of(

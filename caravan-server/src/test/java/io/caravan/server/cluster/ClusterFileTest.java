@@ -90,7 +90,7 @@ class ClusterFileTest {
     @Test
     void allSlotsAreThereOnce() {
         String first = slots("0-8191", "a", "b", "c");
-        refused(six() + first, "each once", "a host without .slots has all");
+        refused(six() + first, "each slot exactly once", "a node without .slots has all");
         refused(six() + first + slots("8192-16383", "d", "e"), "the next group's are 0-16383");
         refused(
                 six() + slots("0-8191", "a", "b") + slots("0-8192", "c") + slots("8192-16383", "d", "e", "f"),
