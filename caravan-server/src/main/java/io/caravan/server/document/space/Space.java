@@ -224,35 +224,4 @@ public final class Space {
                 rateRefusals(),
                 promise().word());
     }
-
-    /**
-     * The contents of a space, and its activity since the server started.
-     *
-     * @param writes accepted appends and creations
-     * @param writtenBytes the bytes that they appended
-     * @param effectiveDurability the durability of acknowledged writes
-     */
-    public record Status(
-            long documents,
-            long bytes,
-            long writes,
-            long writtenBytes,
-            long retentionTrimmedValues,
-            long rejectedSizes,
-            long rejectedQuotas,
-            long rejectedRates,
-            String effectiveDurability) {}
-
-    public Status status() {
-        return new Status(
-                documents(),
-                bytes(),
-                writes(),
-                writtenBytes(),
-                retentionTrimmedValues(),
-                sizeRefusals(),
-                quotaRefusals(),
-                rateRefusals(),
-                promise().word());
-    }
 }
