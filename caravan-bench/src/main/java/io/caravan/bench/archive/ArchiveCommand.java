@@ -22,9 +22,9 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         description = {
             "Measures how a Caravan server in its own process archives to a directory, and to S3 servers that run on"
-                + " the same machine and share its cores. Its peer is the plain AWS SDK with the same bytes, the same"
-                + " concurrency, and the same S3 server. The results are medians. Every run also measures the fsync"
-                + " times of the machine.",
+                    + " the same machine and share its cores. Its peer is the plain AWS SDK with the same bytes, the same"
+                    + " concurrency, and the same S3 server. The results are medians. Every run also measures the fsync"
+                    + " times of the machine.",
             "s3proxy comes with this program; moto, a Python program, is installed once, next to it. If it cannot"
                     + " run, its row states the reason."
         })

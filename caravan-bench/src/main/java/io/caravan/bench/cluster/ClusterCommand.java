@@ -27,11 +27,11 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         description = {
             "Compares a cluster of three nodes with a single node, and with Redis with two replicas and WAIT 1:"
-                + " appends per second over 50 connections, and the waiting times of one writer. Then kills leaders,"
-                + " and restarts a node that lags far behind.",
+                    + " appends per second over 50 connections, and the waiting times of one writer. Then kills leaders,"
+                    + " and restarts a node that lags far behind.",
             "All nodes are processes on this machine, and share its disk and cores, unlike a cluster of three"
-                + " machines. Each system is started again and alone in each run, in a rotating order; the results are"
-                + " medians of all runs. Every run also measures the fsync times of the machine.",
+                    + " machines. Each system is started again and alone in each run, in a rotating order; the results are"
+                    + " medians of all runs. Every run also measures the fsync times of the machine.",
             "Uses redis-server from the PATH; if it is missing, its row states this."
         })
 public final class ClusterCommand implements Callable<Integer> {

@@ -129,9 +129,9 @@ final class StreamedAppends implements Measure {
                 "appends-fsynced",
                 "Appends from one producer, everything fsynced",
                 "Higher is better; the scale is logarithmic. Caravan fsyncs before it acknowledges, the peers sync"
-                    + " every 1,000 appends; grey is the same bytes written and fsynced by hand. Caravan fsyncs on its"
-                    + " own thread, as often as it can, while the producer continues; a peer's producer waits for each"
-                    + " sync.",
+                        + " every 1,000 appends; grey is the same bytes written and fsynced by hand. Caravan fsyncs on its"
+                        + " own thread, as often as it can, while the producer continues; a peer's producer waits for each"
+                        + " sync.",
                 bars.chart());
     }
 

@@ -27,12 +27,12 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Fails if this build has become too slow. To work on any machine, it measures ratios instead of times: the"
-                + " time of the engine divided by the time of the same work without a store, or with another store, at"
-                + " the same moment.",
+                    + " time of the engine divided by the time of the same work without a store, or with another store, at"
+                    + " the same moment.",
             "",
             "Each ratio has a ceiling (in ceilings.json, next to the source of the gate), which the median of all"
-                + " rounds must not exceed. Rounds are added while the middle half of the rounds of a ratio contains"
-                + " its ceiling. The exit status is 1 if a ratio exceeds its ceiling."
+                    + " rounds must not exceed. Rounds are added while the middle half of the rounds of a ratio contains"
+                    + " its ceiling. The exit status is 1 if a ratio exceeds its ceiling."
         },
         footer = {"", "Example:", "  bench gate --quick --out results"})
 public final class GateCommand implements Callable<Integer> {

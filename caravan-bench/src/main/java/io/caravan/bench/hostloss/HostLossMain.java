@@ -17,16 +17,16 @@ import picocli.CommandLine.Mixin;
             "Repeatedly destroys a whole host, and checks the data that is restored from the archive.",
             "",
             "In each round, a real server archives to a real S3 server while connections append to many documents,"
-                + " trim, delete, and recreate them, and record the time of every reply. At a random moment the server"
-                + " is killed with SIGKILL and its data deleted. `caravan restore` creates a new store from the"
-                + " archive. A server on that store must show each document exactly as it was after one of its"
-                + " changes: values byte for byte, sequences, deletions. Every change that was acknowledged earlier"
-                + " than --archive-after plus --allowance before the kill must be included. The next round continues"
-                + " the load against the new server.",
+                    + " trim, delete, and recreate them, and record the time of every reply. At a random moment the server"
+                    + " is killed with SIGKILL and its data deleted. `caravan restore` creates a new store from the"
+                    + " archive. A server on that store must show each document exactly as it was after one of its"
+                    + " changes: values byte for byte, sequences, deletions. Every change that was acknowledged earlier"
+                    + " than --archive-after plus --allowance before the kill must be included. The next round continues"
+                    + " the load against the new server.",
             "",
             "Prints a line for each round. At the first failure, prints the details, keeps the directory, and exits"
-                + " with status 1. The seed determines the operations of each connection and the moment of the kill,"
-                + " but not how processes interleave."
+                    + " with status 1. The seed determines the operations of each connection and the moment of the kill,"
+                    + " but not how processes interleave."
         },
         footer = {
             "",

@@ -18,8 +18,8 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         description = {
             "Compares the server of Caravan, with default settings and in its own process, with its peers on the same"
-                + " machine. Each server is started again and alone in each run, in a rotating order; the results are"
-                + " medians. Every run also measures the fsync times of the machine.",
+                    + " machine. Each server is started again and alone in each run, in a rotating order; the results are"
+                    + " medians. Every run also measures the fsync times of the machine.",
             "Uses redis-server, redis-benchmark, node and npm from the PATH; npm installs the Node server once,"
                     + " next to this program. If something is missing, its row states this."
         })

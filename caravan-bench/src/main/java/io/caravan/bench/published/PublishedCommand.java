@@ -147,12 +147,12 @@ public final class PublishedCommand implements Callable<Integer> {
             return new Table(
                     "Published numbers, and the same workloads here",
                     "Each headline is followed by the results of Caravan for the same workload on this machine: at the"
-                        + " durability nearest to that of the post, and fsynced (`SYNC`). The headlines are copied"
-                        + " from the posts and come from other machines. A ratio above 1 means that Caravan is better"
-                        + " here; it compares machines as much as programs. `us each` is the median of the means of"
-                        + " all runs. Writes of one kind end"
-                        + " after"
-                        + " " + PublishedWorkload.MAX_SECONDS + " s at the latest.",
+                            + " durability nearest to that of the post, and fsynced (`SYNC`). The headlines are copied"
+                            + " from the posts and come from other machines. A ratio above 1 means that Caravan is better"
+                            + " here; it compares machines as much as programs. `us each` is the median of the means of"
+                            + " all runs. Writes of one kind end"
+                            + " after"
+                            + " " + PublishedWorkload.MAX_SECONDS + " s at the latest.",
                     results,
                     remarks);
         }

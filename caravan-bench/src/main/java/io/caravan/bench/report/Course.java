@@ -33,7 +33,7 @@ public final class Course {
             paramLabel = "DIR",
             description =
                     "directory for the results: a .md and a .json file named like this command, and pictures; also"
-                        + " rebuilds report.html from all reports in DIR; default: nowhere, or bench-report for all")
+                            + " rebuilds report.html from all reports in DIR; default: nowhere, or bench-report for all")
     private @Nullable Path out;
 
     @Option(

@@ -13,8 +13,8 @@ public final class ImportSource {
             names = "--from",
             paramLabel = "URL",
             description = "Import from this server instead of a file. Redis: redis://[USER:PASSWORD@]HOST:PORT[/DB],"
-                + " or rediss:// for TLS. Durable Streams: http://HOST:PORT/PATH, or https:// for TLS, where PATH is"
-                + " the common beginning of the paths of all streams (of a Caravan server: /v1/stream).")
+                    + " or rediss:// for TLS. Durable Streams: http://HOST:PORT/PATH, or https:// for TLS, where PATH is"
+                    + " the common beginning of the paths of all streams (of a Caravan server: /v1/stream).")
     private @Nullable String url;
 
     @Mixin

@@ -18,10 +18,10 @@ public final class MountChecks {
     /** Mount options that may be shown. Other options may contain user names, passwords, and addresses. */
     private static final Pattern SHOWN =
             Pattern.compile("rw|ro|sync|dirsync|(no|rel|strict|lazy)a?time|nodiratime|no(suid|dev|exec)"
-                + "|(no)?barrier|barrier=[01]|data=(journal|ordered|writeback)|commit=[0-9]+|(no)?discard(=async)?|(no)?auto_da_alloc"
-                + "|errors=(remount-ro|continue|panic)|(no)?delalloc|inode(32|64)|(no)?quota|noquota|attr2|logbufs=[0-9]+"
-                + "|logbsize=[0-9]+k?|journal_checksum|journal_async_commit|compress(=[a-z]+(:[0-9]+)?)?|ssd|(no)?datacow|flushoncommit"
-                + "|soft|hard|vers=[0-9.]+|[rw]size=[0-9]+|local_lock=[a-z]+|cache=[a-z]+|volatile");
+                    + "|(no)?barrier|barrier=[01]|data=(journal|ordered|writeback)|commit=[0-9]+|(no)?discard(=async)?|(no)?auto_da_alloc"
+                    + "|errors=(remount-ro|continue|panic)|(no)?delalloc|inode(32|64)|(no)?quota|noquota|attr2|logbufs=[0-9]+"
+                    + "|logbsize=[0-9]+k?|journal_checksum|journal_async_commit|compress(=[a-z]+(:[0-9]+)?)?|ssd|(no)?datacow|flushoncommit"
+                    + "|soft|hard|vers=[0-9.]+|[rw]size=[0-9]+|local_lock=[a-z]+|cache=[a-z]+|volatile");
 
     private final Path root;
     private final Path directory;

@@ -74,7 +74,11 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
      * @param existing the handling of a list whose name belongs to a document from another source
      * @param tell receives messages about lists that cannot be imported
      */
-    RedisImport(ServerConnection.Connector redis, ServerConnection.Connector server, Existing existing, Consumer<String> tell)
+    RedisImport(
+            ServerConnection.Connector redis,
+            ServerConnection.Connector server,
+            Existing existing,
+            Consumer<String> tell)
             throws IOException {
         this.existing = existing;
         this.tell = tell;

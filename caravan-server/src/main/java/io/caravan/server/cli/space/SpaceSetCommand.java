@@ -43,8 +43,8 @@ import picocli.CommandLine.TypeConversionException;
             "  archive-keep-daily number of days for which the newest generation of each day is also kept, instead of"
                     + " --archive-keep-daily",
             "A size may have a unit, such as 64KiB or 10GiB. A time must have a unit, such as 90s or 12h. 0 unsets a"
-                + " setting. A write that exceeds a limit is rejected and changes nothing; existing documents stay. In"
-                + " a cluster, the command applies to all Raft groups."
+                    + " setting. A write that exceeds a limit is rejected and changes nothing; existing documents stay. In"
+                    + " a cluster, the command applies to all Raft groups."
         },
         footer = {
             "  caravan space set chat/ retain-values=1000 max-value-bytes=64KiB",

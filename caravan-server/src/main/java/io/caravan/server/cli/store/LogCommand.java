@@ -20,8 +20,8 @@ import picocli.CommandLine.Option;
         description = {
             "Prints the records of the log of a store, one JSON object on each line.",
             "The store may be open: the command takes no lock and writes nothing. A line of the type \"missed\" names"
-                + " LSNs whose segments were recycled before the command read them, and a line with \"error\" reports"
-                + " damage. In a cluster, a record has the same LSN on all nodes of a Raft group."
+                    + " LSNs whose segments were recycled before the command read them, and a line with \"error\" reports"
+                    + " damage. In a cluster, a record has the same LSN on all nodes of a Raft group."
         },
         exitCodeList = {
             "0:the log was printed, or you pressed Ctrl-C",

@@ -17,8 +17,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "repair",
         description = "Cuts the log of a closed store before its first damaged frame, so that the store can be opened"
-            + " again. The store loses all writes from this frame on. Before the command changes or removes a file, it"
-            + " copies the file.",
+                + " again. The store loses all writes from this frame on. Before the command changes or removes a file, it"
+                + " copies the file.",
         exitCodeList = {
             "0:the store was repaired, or there is nothing to repair",
             "1:the store cannot be repaired",

@@ -241,7 +241,8 @@ class DoctorTest {
                         .findFirst()
                         .orElseThrow();
         assertThat(finding.grade()).isEqualTo(Grade.OK);
-        assertThat(finding.found()).startsWith("a process may lock 64.0 KiB, which matters only to --transport io_uring");
+        assertThat(finding.found())
+                .startsWith("a process may lock 64.0 KiB, which matters only to --transport io_uring");
         assertThat(finding.change()).contains("LimitMEMLOCK=8M");
     }
 }
