@@ -259,8 +259,8 @@ class ArchiveScheduleTest {
 
     @Test
     void deletionsAreCountedAndArchivedOnce() throws Exception {
-        Deletion first = new Deletion(name("a"), 1, 2, 100);
-        Deletion second = new Deletion(name("a"), 2, 2, 200);
+        Deletion first = new Deletion(1, 2, 100, name("a"));
+        Deletion second = new Deletion(2, 2, 200, name("a"));
         List<Change> found = Stream.of(first, second)
                 .map(deletion -> new Change(deletion.name(), deletion, deletion.deletedAtMillis(), 50))
                 .toList();
