@@ -79,10 +79,7 @@ public final class Shutdown implements Runnable {
 
     private static void halt(int code) {
         try {
-            LOG.info(
-                    code == 0
-                            ? "stopped"
-                            : "stopped, but not cleanly: every acknowledged write is in the log of the store");
+            LOG.info(code == 0 ? "stopped" : "stopped, but not cleanly: acknowledged writes are in the store's log");
         } finally {
             Runtime.getRuntime().halt(code);
         }
