@@ -208,7 +208,7 @@ abstract class DocumentReads {
      * Returns the documents of one stripe, as accepted and in no order, without those that are deleted, expired, or
      * being restored. They may not be durable yet.
      *
-     * @param stripe from 0, below {@link #STRIPES}
+     * @param stripe from 0, below {@link DocumentService#STRIPES}
      */
     public List<ScanPage.Found> stripe(int stripe) {
         return found(catalog.list(stripe, raw -> DocumentAttributes.of(raw).visible()));

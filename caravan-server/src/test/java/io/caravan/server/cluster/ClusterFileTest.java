@@ -135,7 +135,7 @@ class ClusterFileTest {
         refused(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2:0"), "'b.peer'", "cannot be 0");
         refused(GROUP + three().replace("10.0.0.2:7000", "10.0.0.1:7000"), "the address 10.0.0.1:7000 occurs twice");
         refused(GROUP + three() + "d.rasp = 10.0.0.4:1\n", "'d.rasp'");
-        refused(GROUP + host("a b", 1).replace("a b.", "a!b.") + host("b", 2) + host("c", 3), "a host's id");
+        refused(GROUP + host("a b", 1).replace("a b.", "a!b.") + host("b", 2) + host("c", 3), "the id of a node");
     }
 
     private void refused(String text, String... parts) {

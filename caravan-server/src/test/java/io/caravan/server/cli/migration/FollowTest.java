@@ -538,7 +538,7 @@ class FollowTest {
         CommandRun copied =
                 CommandRun.of(from, "copy", "--to", address(protocol)).exits(0);
         assertThat(copied.out()).startsWith("copied 7 documents");
-        assertThat(copied.err()).contains("is written to faster than it allows").contains("waits for as long as");
+        assertThat(copied.err()).contains("exceeds its rate").contains("waits for as long as");
         assertThat(to.exported()).isEqualTo(from.exported());
     }
 }
