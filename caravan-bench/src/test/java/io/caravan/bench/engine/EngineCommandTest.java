@@ -126,7 +126,7 @@ class EngineCommandTest {
     @Test
     void aSignalLeavesNothingBehind() throws IOException {
         Path work = directory.resolve("work");
-        List<String> arguments = List.of("groups", "--quick", "--runs", "1000000", "--dir", work.toString());
+        List<String> arguments = List.of("shards", "--quick", "--runs", "1000000", "--dir", work.toString());
         try (ChildJvm child = ChildJvm.start(Main.class.getName(), arguments, directory.resolve("log"))) {
             Eventually.await(
                     "a second run", () -> !child.alive() || outputOf(child).contains("run 2 of"));
