@@ -37,29 +37,15 @@ class ReferenceTest {
     /** Text that is printed as code: options, variables, commands, JSON, URLs, and places. */
     private static final Pattern CODE = Pattern.compile("(?<![\\w`-])--[a-z][a-z0-9-]*(?:"
             + " (?:json|off|none))?|CARAVAN_[A-Z0-9_]+(?:=true)?|\\{\"[^}]*}|'(caravan"
-            + " [^']*|[-_.])'|(?:https?|s3|rediss?)://[^\\s,;)]*[^\\s,;).]"
+            + " [^']*|[-_.])'|(?:https?|s3|rediss?)://[^\\s,;)]*[^\\s,;:).]"
             + "|\\bfile:DIR\\b|\\b[a-z]+-[a-z]+(?:-[a-z]+)*=[^\\s,]+|(?<![\\w`*])\\*(?![\\w*])|\\[a-z]|\"[a-zA-Z]+\"");
 
     private static final Pattern LISTED = Pattern.compile("  ([a-z-]+) +(.*)");
     private static final int COLUMNS = 120;
 
-    /** Commands whose sections are written by hand. {@link io.caravan.server.cli.client} compares their options. */
-    private static final Set<String> BY_HAND = Set.of(
-            "support",
-            "export",
-            "import",
-            "copy",
-            "move",
-            "archive",
-            "archive ls",
-            "archive verify",
-            "archive prune",
-            "restore",
-            "cluster",
-            "space",
-            "space help",
-            "generate-completion",
-            "help");
+    /** Commands that only have subcommands, or that picocli defines. */
+    private static final Set<String> WITHOUT_SECTION =
+            Set.of("cluster", "space", "space help", "generate-completion", "help");
 
     private final CommandLine caravan = Main.commandLine(Map.of());
 
@@ -68,7 +54,7 @@ class ReferenceTest {
         Set<String> common = options(command("rm"));
         Map<String, String> parts = new LinkedHashMap<>();
         commands(caravan, "")
-                .filter(name -> !BY_HAND.contains(name))
+                .filter(name -> !WITHOUT_SECTION.contains(name))
                 .forEach(name -> parts.put(name, section(name, common)));
         parts.put("common options", table("option", command("rm").options().stream()));
         parts.put("exit codes", exitCodes(command("rm").usageMessage().exitCodeList()));
@@ -157,7 +143,7 @@ class ReferenceTest {
     private static String description(List<String> texts) {
         StringBuilder description = new StringBuilder();
         boolean listing = false;
-        for (String text : texts) {
+        for (String text : texts.stream().filter(each -> !each.isEmpty()).toList()) {
             Matcher listed = LISTED.matcher(text);
             if (listed.matches()) {
                 description.append(listing ? "" : "\n| setting | meaning |\n|---|---|\n");

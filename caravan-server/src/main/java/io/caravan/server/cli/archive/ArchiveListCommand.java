@@ -27,9 +27,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "ls",
         description = {
-            "Prints the documents of an archive, including deleted ones: the number of generations, the sequences of"
-                    + " the latest generation (of its first value, and of the value that would follow), the total"
-                    + " size, and the age of the latest generation.",
+            "Prints the documents of an archive, including deleted ones. A line has the number of generations, the total"
+                    + " size, and the first sequence, the next sequence, and the age of the latest generation.",
             "With NAME, prints the generations of one document. 'caravan restore --at' accepts their numbers."
         },
         exitCodeList = {

@@ -29,9 +29,9 @@ import picocli.CommandLine.Option;
             "The command removes no generation unless --keep, --keep-days or --keep-daily is given; the others of the"
                     + " three then have a server's defaults. A generation stays if it is among the newest --keep of its"
                     + " document, or is not older than --keep-days, or is the newest of a day that is not older than"
-                    + " --keep-daily. The latest generation therefore always stays. The command removes no deleted"
-                    + " document unless --retain is given. It may run while a server archives. If it is interrupted,"
-                    + " the next run continues."
+                    + " --keep-daily. The latest generation therefore always stays.",
+            "The command removes no deleted document unless --retain is given. It may run while a server archives. If it"
+                    + " is interrupted, the next run continues."
         },
         exitCodeList = {
             "0:done",

@@ -38,9 +38,11 @@ import picocli.CommandLine.Parameters;
             "With --archive and --data, the command rebuilds an entire store from the archive, without a server. It"
                     + " prints each restored document, and at the end each document that could not be restored, with"
                     + " the reason; the exit code is then 1. While documents are missing, the store is marked as"
-                    + " incomplete, and is served only with --archive-hydrate. If the restore was interrupted, run the"
-                    + " command again to continue. A restored store can be served, and archived to the same archive:"
-                    + " caravan serve --data DIR --archive URL.",
+                    + " incomplete, and is served only with --archive-hydrate.",
+            "",
+            "If the restore was interrupted, run the command again to continue. A restored store can be served, and"
+                    + " archived to the same archive:"
+                    + " 'caravan serve --data DIR --archive URL'.",
             ""
         },
         footer = {

@@ -36,9 +36,9 @@ import picocli.CommandLine.Parameters;
                     + " compared, and those that have changed are imported again, until all are found to be the same.",
             "With --from http://, imports streams of a Durable Streams server, such as Caravan, with content type, expiry,"
                     + " and whether they are closed, from their first value to their current end. Their names come from"
-                    + " --name or --names, because the protocol cannot list streams. A JSON stream is imported message by"
-                    + " message, byte for byte. In any other stream, each response of the server becomes a value, or"
-                    + " several values if it has more than 256 KiB.",
+                    + " --name or --names, because the protocol cannot list streams.",
+            "A JSON stream is imported message by message, byte for byte. In any other stream, each response of the server"
+                    + " becomes a value, or several values if it has more than 256 KiB.",
             "Run an interrupted import with --from again: identical documents are not imported again."
         },
         footer = {
