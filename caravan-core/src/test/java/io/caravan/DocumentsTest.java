@@ -31,6 +31,7 @@ final class DocumentsTest {
             Pattern.compile("(`+)[^`]+\\1|\\{@(?:code|link|linkplain|value)\\s[^}]*}|<pre>.*?</pre>");
     private static final Pattern COMMENT =
             Pattern.compile("^[ \\t]*/\\*\\*.*?\\*/|(?:^[ \\t]*//[^\\n]*\\n)+", Pattern.DOTALL | Pattern.MULTILINE);
+    private static final Pattern LITERAL = Pattern.compile("\"((?:[^\"\\\\\n]|\\\\.)* (?:[^\"\\\\\n]|\\\\.)*)\"");
     private static final Pattern BLOCK_TAG = Pattern.compile(
             "(?m)^\\s*@(?:param|throws)\\s+\\S+|^\\s*@\\w+|<p>|<li>|<ul>|</ul>|<ol>|<table|<tr>|<td>|<h\\d>");
     private static final Pattern BAD_SUMMARY =
@@ -81,6 +82,21 @@ final class DocumentsTest {
         Path root = root();
         for (Path source : sources(root)) {
             checkComments(root.relativize(source).toString(), Files.readString(source));
+        }
+        assertThat(findings).isEmpty();
+    }
+
+    /** Messages, help texts, and descriptions of metrics are string literals. */
+    @Test
+    void messagesArePlain() throws IOException {
+        Path root = root();
+        for (Path source : sources(root)) {
+            if (source.toString().contains("/src/main/")) {
+                String code = COMMENT.matcher(Files.readString(source)).replaceAll("");
+                LITERAL.matcher(code)
+                        .results()
+                        .forEach(text -> checkWords(root.relativize(source).toString(), text.group(1)));
+            }
         }
         assertThat(findings).isEmpty();
     }

@@ -107,7 +107,7 @@ public final class FreeSpace {
         long address = Region.address(region);
         int bytes = Region.entryBytes(region);
         if (!geometry.contains(address, bytes) || !used.mark((int) (address - geometry.firstAddress(segment)), bytes)) {
-            throw misplaced(region, "overlaps its neighbour or leaves its segment");
+            throw misplaced(region, "overlaps its neighbor or leaves its segment");
         }
     }
 

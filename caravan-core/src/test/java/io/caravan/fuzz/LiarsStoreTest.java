@@ -227,7 +227,7 @@ class LiarsStoreTest {
                 file.putLong(at + CheckpointLayout.PIECE_HEADER_BYTES + i * Long.BYTES, inOnePlace);
             }
         });
-        assertRefused(lie, "heap-0000000000000001.dat", 4096, "overlaps its neighbour");
+        assertRefused(lie, "heap-0000000000000001.dat", 4096, "overlaps its neighbor");
     }
 
     /** The store allocates no memory for a size in a header that the files do not have. */

@@ -15,7 +15,7 @@ public final class ObjectStores {
 
     /** The kinds of locations. This is the only place where a new kind of {@link ObjectStore} is registered. */
     private enum Scheme {
-        FILE("file:DIRECTORY", ObjectStores::folder),
+        FILE("file:DIRECTORY", ObjectStores::directory),
         S3("s3://BUCKET/PREFIX", ObjectStores::bucket);
 
         private final String form;
@@ -69,17 +69,17 @@ public final class ObjectStores {
     /** Returns the canonical form of a location's URL. Returns any other text unchanged. */
     public static String canonical(String url) {
         if (Scheme.FILE.isOf(url)) {
-            return "file:" + Path.of(directory(url)).toAbsolutePath().normalize();
+            return "file:" + Path.of(path(url)).toAbsolutePath().normalize();
         }
         return Scheme.S3.isOf(url) && url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
     }
 
-    private static String directory(String url) {
+    private static String path(String url) {
         return url.replaceFirst("^file:(//(?=/))?", "");
     }
 
-    private static Place folder(String url) {
-        String directory = directory(url);
+    private static Place directory(String url) {
+        String directory = path(url);
         if (directory.isBlank() || directory.startsWith("//")) {
             throw wrong(url, "expected file: and a directory on this node", null);
         }
@@ -103,19 +103,19 @@ public final class ObjectStores {
 
     /** Returns the prefix with a slash at its end, or empty. */
     private static String prefix(String url, String text) {
-        String folder = text.isEmpty() || text.endsWith("/") ? text : text + "/";
-        for (String part : folder.split("/", -1)) {
+        String prefix = text.isEmpty() || text.endsWith("/") ? text : text + "/";
+        for (String part : prefix.split("/", -1)) {
             if (part.equals(".") || part.equals("..")) {
                 throw wrong(url, "a prefix has no part '" + part + "'", null);
             }
         }
-        if (folder.startsWith("/") || folder.contains("//")) {
+        if (prefix.startsWith("/") || prefix.contains("//")) {
             throw wrong(url, "a prefix has no empty parts", null);
         }
-        if (folder.indexOf('?') >= 0 || folder.indexOf('#') >= 0) {
+        if (prefix.indexOf('?') >= 0 || prefix.indexOf('#') >= 0) {
             throw wrong(url, "a prefix has no '?' and no '#'", null);
         }
-        return folder;
+        return prefix;
     }
 
     private static IllegalArgumentException unknown(String url) {

@@ -102,7 +102,7 @@ public final class DiskChecks {
         double percent = PERCENT * free / Math.max(1, total);
         String found = String.format(Locale.ROOT, "%s of %s free, %.0f%%", size(free), size(total), percent);
         if (free < LEAST_FREE_BYTES) {
-            return Finding.bad("space", found + "; the store will refuse writes soon", "make room, or a larger disk");
+            return Finding.bad("space", found + "; the store will soon reject writes", "make room, or a larger disk");
         }
         return percent >= LEAST_FREE_PERCENT
                 ? Finding.ok("space", found)

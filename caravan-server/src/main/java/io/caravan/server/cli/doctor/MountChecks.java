@@ -149,7 +149,7 @@ public final class MountChecks {
                         cache
                                 + "; the kernel does not ask the disk to empty any cache, which is right if it has"
                                 + " none, or one with a battery",
-                        "if the disk has one all the same: echo 'write back' into queue/write_cache below /sys/block");
+                        "if the disk has a cache: echo 'write back' into queue/write_cache below /sys/block");
             default -> Finding.unknown(CACHE, "the kernel reports neither write back nor write through");
         };
     }

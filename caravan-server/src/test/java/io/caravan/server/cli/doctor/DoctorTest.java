@@ -222,7 +222,7 @@ class DoctorTest {
         assertThat(finding.change())
                 .isEqualTo(
                         cache.equals("write through")
-                                ? "if the disk has one all the same: echo 'write back' into queue/write_cache below /sys/block"
+                                ? "if the disk has a cache: echo 'write back' into queue/write_cache below /sys/block"
                                 : "");
     }
 
