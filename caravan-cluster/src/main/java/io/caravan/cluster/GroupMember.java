@@ -78,7 +78,7 @@ public final class GroupMember implements AutoCloseable {
                 .setGroup(RaftGroup.valueOf(groupId, firstNodes(config)))
                 .setStateMachine(state)
                 .setProperties(RaftSettings.properties(config))
-                .setParameters(RaftSettings.parameters(config))
+                .setParameters(RaftSettings.parameters(config, this::fsyncedIndex))
                 .setOption(
                         config.start() == GroupConfig.Start.AGAIN
                                 ? RaftStorage.StartupOption.RECOVER
@@ -91,6 +91,15 @@ public final class GroupMember implements AutoCloseable {
                 CONFIRMATION_ELECTIONS * config.election().toMillis());
         this.watch = new ProgressMonitor(
                 config, server, groupId, state, membership, () -> underWay.get() > 0, this::commitEmptyEntry);
+    }
+
+    /** Returns the index of the last entry of the Raft log that is fsynced, -1 if the node no longer participates. */
+    private long fsyncedIndex() {
+        try {
+            return server.getDivision(groupId).getRaftLog().getFlushIndex();
+        } catch (IOException gone) {
+            return -1;
+        }
     }
 
     /**

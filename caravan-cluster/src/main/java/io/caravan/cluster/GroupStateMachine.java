@@ -402,7 +402,7 @@ final class GroupStateMachine extends BaseStateMachine {
     /** Fsyncs this node's vote for itself. If this throws, Raft ends this node's participation. */
     private void forceOwnVote() {
         try {
-            DurableVotes.of(config).force();
+            RaftRpcGuard.force(RaftRpcGuard.votes(config));
         } catch (IOException failed) {
             IllegalStateException lost =
                     new IllegalStateException("cannot fsync the vote of node " + config.self(), failed);

@@ -3,6 +3,7 @@ package io.caravan.cluster;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.client.RaftClientConfigKeys;
@@ -131,10 +132,14 @@ final class RaftSettings {
                 .build();
     }
 
-    /** Returns the parameters with which a node's Raft server starts. */
-    static Parameters parameters(GroupConfig config) {
+    /**
+     * Returns the parameters with which a node's Raft server starts.
+     *
+     * @param fsynced returns the index of the last entry of the Raft log that is fsynced
+     */
+    static Parameters parameters(GroupConfig config, LongSupplier fsynced) {
         Parameters parameters = parameters(config.tls());
-        GrpcConfigKeys.Server.setServicesCustomizer(parameters, DurableVotes.of(config));
+        GrpcConfigKeys.Server.setServicesCustomizer(parameters, new RaftRpcGuard(RaftRpcGuard.votes(config), fsynced));
         return parameters;
     }
 

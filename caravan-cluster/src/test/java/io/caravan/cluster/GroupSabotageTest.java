@@ -82,9 +82,20 @@ final class GroupSabotageTest {
                 "aNodeWithOtherLogSegmentsIsRefusedWhenTheGroupIsCreated",
                 new SourceEdit("cluster/Membership", "facts.logSegmentBytes() != segmentBytes", "segmentBytes == 1")),
         ANSWERS_BEFORE_ITS_VOTE_IS_DURABLE(
-                DurableVotesTest.class,
+                RaftRpcGuardTest.class,
                 "aVoteIsNotGivenUnlessItIsDurable",
-                new SourceEdit("cluster/DurableVotes", "                            forceBeforeAnswer();\n", "")),
+                new SourceEdit("cluster/RaftRpcGuard", "                            forceVote();\n", "")),
+        COMMITS_AN_ENTRY_THAT_THE_LEADER_DID_NOT_CONFIRM(
+                RaftRpcGuardTest.class,
+                "aNodeDoesNotCommitItsOwnFirstEntryInPlaceOfTheLeaders",
+                new SourceEdit("cluster/RaftRpcGuard", "setLeaderCommit(last)", "setLeaderCommit(last + 1)")),
+        CONFIRMS_ENTRIES_BEFORE_THEY_ARE_DURABLE(
+                RaftRpcGuardTest.class,
+                "entriesAreConfirmedWhenTheyAreFsynced",
+                new SourceEdit(
+                        "cluster/RaftRpcGuard",
+                        "fsynced.getAsLong() < reply.getMatchIndex()",
+                        "fsynced.getAsLong() < 0")),
         ENDS_A_TERM_FOR_AN_EARLIER_ONE(
                 GroupStateMachineTest.class,
                 "aFailureOfAnEarlierTermDoesNotEndThisOne",

@@ -1,0 +1,150 @@
+package io.caravan.cluster;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.apache.ratis.grpc.server.GrpcServices;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
+import org.apache.ratis.thirdparty.io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
+import org.apache.ratis.thirdparty.io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import org.apache.ratis.thirdparty.io.grpc.Metadata;
+import org.apache.ratis.thirdparty.io.grpc.ServerCall;
+import org.apache.ratis.thirdparty.io.grpc.ServerCallHandler;
+import org.apache.ratis.thirdparty.io.grpc.ServerInterceptor;
+import org.apache.ratis.thirdparty.io.grpc.Status;
+import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
+
+/**
+ * Corrects three faults of Ratis (3.3.0) in the RPCs between nodes.
+ *
+ * <ul>
+ *   <li><b>Durable votes.</b> Ratis fsyncs the file with the term and the vote, and renames it, but does not fsync its
+ *       directory. After a power failure the old file may exist again, and the node may vote twice in a term. The
+ *       directory is therefore fsynced before the reply to a candidate is sent. For the node's own vote, the directory
+ *       is fsynced before the node acts as the elected leader ({@link #force}).
+ *   <li><b>No commit of an unconfirmed entry.</b> A request to append without a previous entry confirms only the entries
+ *       that it contains. Ratis commits one more. If a node led before, and its first entries were not committed, it
+ *       would commit its own entry in place of the group's, and reject every later entry. Therefore the commit index of
+ *       such a request is lowered to the last entry that the request contains.
+ *   <li><b>Durable entries.</b> A follower replies when it has fsynced the entries of a request. But after Ratis has
+ *       truncated the log, it compares the new entries with the index up to which the longer log was fsynced, and may
+ *       reply before it fsyncs them. Such a reply waits until the log is fsynced up to the last entry of the request.
+ * </ul>
+ */
+final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
+    /**
+     * The number of directories that Raft creates when a node first starts: its own, the group's, and the directory of
+     * the votes.
+     */
+    private static final int FOLDERS = 3;
+
+    private static final long FSYNC_SECONDS = 2;
+    private static final long FSYNC_PAUSE_NANOS = 100_000;
+    private static final Status NOT_FSYNCED =
+            Status.INTERNAL.withDescription("the entries are not fsynced after " + FSYNC_SECONDS + " s");
+
+    private final Path votes;
+    private final LongSupplier fsynced;
+
+    /**
+     * Creates the guard of a node.
+     *
+     * @param votes the directory with the node's votes
+     * @param fsynced returns the index of the last entry that is fsynced
+     */
+    RaftRpcGuard(Path votes, LongSupplier fsynced) {
+        this.votes = votes;
+        this.fsynced = fsynced;
+    }
+
+    /** Returns the directory with a node's votes, which is in the node's directory of the group. */
+    static Path votes(GroupConfig config) {
+        return config.raftDirectory().resolve(config.group().toString()).resolve("current");
+    }
+
+    /**
+     * Fsyncs the directory of the votes and its parents, so that all votes until now and the directory names are
+     * durable.
+     */
+    static void force(Path votes) throws IOException {
+        Path each = votes.toAbsolutePath().normalize();
+        for (int forced = 0; forced < FOLDERS && each != null; forced++) {
+            StoreDirectories.force(each);
+            each = each.getParent();
+        }
+    }
+
+    @Override
+    public NettyServerBuilder customize(NettyServerBuilder builder, EnumSet<GrpcServices.Type> types) {
+        return types.contains(GrpcServices.Type.SERVER) ? builder.intercept(this) : builder;
+    }
+
+    @Override
+    public <Q, R> ServerCall.Listener<Q> interceptCall(
+            ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+        ServerCall.Listener<Q> listener = next.startCall(
+                new SimpleForwardingServerCall<>(call) {
+                    @Override
+                    public void sendMessage(R message) {
+                        if (message instanceof RequestVoteReplyProto vote
+                                && vote.getServerReply().getSuccess()) {
+                            forceVote();
+                        } else if (message instanceof AppendEntriesReplyProto reply && !isFsynced(reply)) {
+                            close(NOT_FSYNCED, new Metadata());
+                            return;
+                        }
+                        super.sendMessage(message);
+                    }
+                },
+                headers);
+        return new SimpleForwardingServerCallListener<>(listener) {
+            @Override
+            @SuppressWarnings("unchecked")
+            public void onMessage(Q message) {
+                super.onMessage(
+                        message instanceof AppendEntriesRequestProto request ? (Q) confirmed(request) : message);
+            }
+        };
+    }
+
+    /** Returns the request with a commit index that the request itself confirms. */
+    private static AppendEntriesRequestProto confirmed(AppendEntriesRequestProto request) {
+        long last = request.getEntriesCount() - 1L;
+        return request.hasPreviousLog() || request.getLeaderCommit() <= last
+                ? request
+                : request.toBuilder().setLeaderCommit(last).build();
+    }
+
+    /**
+     * Waits until the entries that a reply confirms are fsynced, which nearly always is the case at once.
+     *
+     * @return false if they are not, because Ratis has truncated the log again or cannot write
+     */
+    private boolean isFsynced(AppendEntriesReplyProto reply) {
+        long start = System.nanoTime();
+        while (reply.getResult() == AppendResult.SUCCESS && fsynced.getAsLong() < reply.getMatchIndex()) {
+            if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(FSYNC_SECONDS)) {
+                return false;
+            }
+            LockSupport.parkNanos(FSYNC_PAUSE_NANOS);
+        }
+        return true;
+    }
+
+    private void forceVote() {
+        try {
+            force(votes);
+        } catch (IOException failed) {
+            throw Status.INTERNAL
+                    .withDescription("cannot fsync the vote of this node: " + failed)
+                    .withCause(failed)
+                    .asRuntimeException();
+        }
+    }
+}
