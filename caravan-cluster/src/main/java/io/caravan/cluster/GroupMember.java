@@ -13,8 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.ratis.protocol.ClientId;
@@ -54,6 +56,10 @@ public final class GroupMember implements AutoCloseable {
      * timeouts.
      */
     private static final int CONFIRMATION_ELECTIONS = 4;
+    /** The number of election timeouts after which leadership is offered to the other node again. */
+    private static final int TRANSFER_ELECTIONS = 4;
+
+    private static final long LEADER_PAUSE_NANOS = 10_000_000;
 
     private final GroupConfig config;
     private final RaftServer server;
@@ -461,18 +467,37 @@ public final class GroupMember implements AutoCloseable {
         // lengthened its pause before each reconnection, up to two minutes. Only an entry ends the pause.
         Throwable failure = confirmLeadership().handle((done, failed) -> failed).join();
         if (failure == null) {
-            failure = failure(server.transferLeadership(new TransferLeadershipRequest(
-                    client,
-                    server.getId(),
-                    groupId,
-                    calls.incrementAndGet(),
-                    RaftPeerId.valueOf(node),
-                    timeout.toMillis())));
+            long end = System.nanoTime() + timeout.toNanos();
+            long attempt;
+            long begun;
+            // Raft requests the transfer once. If the request is lost, nothing happens until its timeout.
+            do {
+                begun = System.nanoTime();
+                attempt = Math.max(
+                        1, Math.min(TRANSFER_ELECTIONS * config.election().toMillis(), millisUntil(end)));
+                failure = failure(server.transferLeadership(new TransferLeadershipRequest(
+                        client, server.getId(), groupId, calls.incrementAndGet(), RaftPeerId.valueOf(node), attempt)));
+                if (failure != null && awaitLeader(end).equals(Optional.of(node))) {
+                    failure = null;
+                }
+            } while (failure != null && millisUntil(begun) < -attempt / 2 && millisUntil(end) > 0 && info().isLeader());
         }
         if (failure != null) {
             throw new IOException(
                     "leadership was not transferred to node " + node + ": " + failure.getMessage(), failure);
         }
+    }
+
+    /** Waits until a node leads, at most until this time. The other node may be winning its election. */
+    private Optional<String> awaitLeader(long end) {
+        while (info().getLeaderId() == null && millisUntil(end) > 0) {
+            LockSupport.parkNanos(LEADER_PAUSE_NANOS);
+        }
+        return Optional.ofNullable(info().getLeaderId()).map(RaftPeerId::toString);
+    }
+
+    private static long millisUntil(long nanoTime) {
+        return TimeUnit.NANOSECONDS.toMillis(nanoTime - System.nanoTime());
     }
 
     /**

@@ -351,6 +351,17 @@ final class Group implements AutoCloseable {
         return store(node) != null;
     }
 
+    /** Transfers leadership to this node. This may fail if an election comes in between, on a busy machine. */
+    void transferUnlessElected(String node, Duration timeout) {
+        GroupMember leader = member(awaitLeader());
+        long term = leader.term();
+        try {
+            leader.transferLeadership(node, timeout);
+        } catch (IOException elected) {
+            assertThat(leader.term()).as(elected.getMessage()).isGreaterThan(term);
+        }
+    }
+
     /** Waits until no node leads. */
     synchronized void awaitNoLeader() {
         Eventually.awaitNotified(this, leading::isEmpty, () -> "the leader notices that it leads no longer");

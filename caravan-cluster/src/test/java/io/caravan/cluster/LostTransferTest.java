@@ -1,0 +1,39 @@
+package io.caravan.cluster;
+
+import io.caravan.testing.Patient;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.ratis.util.CodeInjectionForTesting;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A leader requests a follower to lead, and the request is lost, because the connection ends. */
+@Patient
+final class LostTransferTest {
+    /** The hook of Ratis when a follower receives such a request, of this test or of another. */
+    private static final String REQUEST = "RaftServerImpl.startLeaderElection";
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void leadershipIsOfferedAgain() throws Exception {
+        try (Group group = new Group(directory, node -> null, Group.freeNodes("lost-l", "lost-m", "lost-n")).create()) {
+            Set<String> lost = ConcurrentHashMap.newKeySet();
+            String next = group.follower();
+            CodeInjectionForTesting.put(REQUEST, (node, from, request) -> {
+                if (next.equals(String.valueOf(node)) && lost.add(next)) {
+                    throw new IllegalStateException("the request to lead is lost");
+                }
+                return false;
+            });
+            while (group.store(next) == null || lost.isEmpty()) {
+                group.transferUnlessElected(group.store(next) == null ? next : group.follower(), Duration.ofMinutes(1));
+            }
+        } finally {
+            CodeInjectionForTesting.remove(REQUEST);
+        }
+    }
+}
