@@ -77,7 +77,7 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
-        System.exit(commandLine(System.getenv()).execute(args));
+        System.exit(commandLine(System.getenv(), Console.system(), args).execute(args));
     }
 
     /** Builds the complete command line. Settings may also come from these environment variables. */
@@ -85,49 +85,58 @@ public final class Main {
         return commandLine(environment, Console.system());
     }
 
-    /** Builds the complete command line for this console. */
-    public static CommandLine commandLine(Map<String, String> environment, Console console) {
+    /**
+     * Builds the command line for this console. To start sooner, it has only the command that the arguments name. If
+     * they name none, for example because it is mistyped, or need all commands, as help does, it has all.
+     */
+    public static CommandLine commandLine(Map<String, String> environment, Console console, String... args) {
         Settings settings = new Settings(environment);
         CommandLine caravan = new CommandLine(new Main());
-        for (Object command : List.of(new ServeCommand(settings), new DoctorCommand(settings))) {
-            CommandLine withSettings = new CommandLine(command).setDefaultValueProvider(settings);
-            GroupedHelp.install(withSettings);
-            caravan.addSubcommand(withSettings);
+        List<Object> all = List.of(
+                new ServeCommand(settings),
+                new DoctorCommand(settings),
+                new VerifyCommand(),
+                new RepairCommand(),
+                new SalvageCommand(),
+                new DumpCommand(),
+                new LogCommand(),
+                new AppendCommand(),
+                new GetCommand(),
+                new TailCommand(),
+                new TrimCommand(),
+                new RemoveCommand(),
+                new ListCommand(),
+                new StatCommand(),
+                new CheckCommand(),
+                new TopCommand(),
+                new SupportCommand(),
+                new BackupCommand(),
+                new ExportCommand(),
+                new ImportCommand(),
+                new CopyCommand(),
+                new MoveCommand(),
+                new ArchiveCommand(),
+                new ClusterCommand(),
+                new SpaceCommand(),
+                new RestoreCommand(),
+                new GenerateCompletion(),
+                new HelpCommand());
+        List<Object> named = all.stream()
+                .filter(command -> args.length > 0 && isNamed(command, args[0]))
+                .toList();
+        for (Object command : named.isEmpty() ? all : named) {
+            CommandLine added = new CommandLine(command);
+            if (command instanceof ServeCommand || command instanceof DoctorCommand) {
+                GroupedHelp.install(added.setDefaultValueProvider(settings));
+            }
+            caravan.addSubcommand(added);
         }
-        List.of(
-                        new VerifyCommand(),
-                        new RepairCommand(),
-                        new SalvageCommand(),
-                        new DumpCommand(),
-                        new LogCommand(),
-                        new AppendCommand(),
-                        new GetCommand(),
-                        new TailCommand(),
-                        new TrimCommand(),
-                        new RemoveCommand(),
-                        new ListCommand(),
-                        new StatCommand(),
-                        new CheckCommand(),
-                        new TopCommand(),
-                        new SupportCommand(),
-                        new BackupCommand(),
-                        new ExportCommand(),
-                        new ImportCommand(),
-                        new CopyCommand(),
-                        new MoveCommand(),
-                        new ArchiveCommand(),
-                        new ClusterCommand(),
-                        new SpaceCommand(),
-                        new RestoreCommand(),
-                        new GenerateCompletion(),
-                        new HelpCommand())
-                .forEach(caravan::addSubcommand);
         CliCommand.setConsole(caravan, console);
         return caravan.setCaseInsensitiveEnumValuesAllowed(true)
                 // A writer over System.out would not detect errors, because System.out swallows them.
                 .setOut(new PrintWriter(console.out(), true, UTF_8))
                 .setExecutionStrategy(Main::run)
-                .setParameterExceptionHandler((wrong, args) -> correct(wrong, args, settings))
+                .setParameterExceptionHandler((wrong, given) -> correct(wrong, given, settings))
                 .setExecutionExceptionHandler(Main::explain);
     }
 
@@ -170,6 +179,12 @@ public final class Main {
             return "";
         }
         return ", from " + settings.source(option);
+    }
+
+    private static boolean isNamed(Object command, String name) {
+        Command declared = command.getClass().getAnnotation(Command.class);
+        return !(command instanceof HelpCommand || command instanceof GenerateCompletion)
+                && (declared.name().equals(name) || List.of(declared.aliases()).contains(name));
     }
 
     /**

@@ -100,12 +100,13 @@ public final class CommandRun {
     public CommandRun run(@Nullable String address, String... words) {
         List<String> first = address == null ? List.of(words[0]) : List.of(words[0], "--server", address);
         command = String.join(" ", words);
-        CommandLine caravan = Main.commandLine(console.environment(), console);
+        String[] args = words(first, Arrays.copyOfRange(words, 1, words.length));
+        CommandLine caravan = Main.commandLine(console.environment(), console, args);
         if (!broken) {
             caravan.setOut(new PrintWriter(out, true, UTF_8));
         }
         caravan.setErr(withoutProgress(err));
-        exitCode = caravan.execute(words(first, Arrays.copyOfRange(words, 1, words.length)));
+        exitCode = caravan.execute(args);
         return this;
     }
 

@@ -32,8 +32,8 @@ class ConnectionOptionsTest {
         return new ServedStore(config -> config.withAuthenticator(authenticator));
     }
 
-    private static CommandRun stat(String address, Map<String, String> environment, String... options) {
-        return CommandRun.with(environment, new byte[0]).run(address, CommandRun.words(List.of("stat"), options));
+    private static CommandRun list(String address, Map<String, String> environment, String... options) {
+        return CommandRun.with(environment, new byte[0]).run(address, CommandRun.words(List.of("ls"), options));
     }
 
     private static void assertFailed(CommandRun run, String part) {
@@ -46,9 +46,9 @@ class ConnectionOptionsTest {
     void thePasswordComesFromTheEnvironmentOrAFile() throws IOException {
         Path file = Files.writeString(directory.resolve("password"), SECRET + "\n");
         try (ServedStore served = withPassword()) {
-            stat(served.address(), Map.of("CARAVAN_PASSWORD", SECRET)).exits(0);
-            stat(served.address(), Map.of(), "--password-file", file.toString()).exits(0);
-            stat(
+            list(served.address(), Map.of("CARAVAN_PASSWORD", SECRET)).exits(0);
+            list(served.address(), Map.of(), "--password-file", file.toString()).exits(0);
+            list(
                             served.address(),
                             Map.of("CARAVAN_PASSWORD", "wrong"),
                             "--user",
@@ -62,9 +62,9 @@ class ConnectionOptionsTest {
     @Test
     void whoIsNotKnownIsToldHowToSayIt() throws IOException {
         try (ServedStore served = withPassword()) {
-            assertFailed(stat(served.address(), Map.of()), "the password in the environment variable CARAVAN_PASSWORD");
+            assertFailed(list(served.address(), Map.of()), "the password in the environment variable CARAVAN_PASSWORD");
             String wrong = "wrong-secret";
-            CommandRun run = stat(served.address(), Map.of("CARAVAN_PASSWORD", wrong));
+            CommandRun run = list(served.address(), Map.of("CARAVAN_PASSWORD", wrong));
             assertFailed(run, "does not know this user and password");
             assertThat(run.err()).doesNotContain(wrong);
         }
@@ -74,13 +74,13 @@ class ConnectionOptionsTest {
     void passwordFilesAreLookedAt() throws IOException {
         Path empty = Files.writeString(directory.resolve("empty"), "\n");
         Path tooLong = Files.write(directory.resolve("long"), new byte[5000]);
-        CommandRun run = stat("127.0.0.1:1", Map.of(), "--password-file", empty.toString())
+        CommandRun run = list("127.0.0.1:1", Map.of(), "--password-file", empty.toString())
                 .exits(2, "is empty");
-        run = stat("127.0.0.1:1", Map.of(), "--password-file", tooLong.toString());
+        run = list("127.0.0.1:1", Map.of(), "--password-file", tooLong.toString());
         assertThat(run.exitCode()).isEqualTo(2);
         assertThat(run.err()).contains("longer than a password");
         String absent = directory.resolve("absent").toString();
-        assertFailed(stat("127.0.0.1:1", Map.of(), "--password-file", absent), "there is no file '" + absent + "'");
+        assertFailed(list("127.0.0.1:1", Map.of(), "--password-file", absent), "there is no file '" + absent + "'");
     }
 
     @Test
@@ -108,13 +108,13 @@ class ConnectionOptionsTest {
                     Map.of("CARAVAN_RESP", everywhere),
                     Map.of("CARAVAN_SERVER", served.address(), "CARAVAN_RESP", "127.0.0.1:1"),
                     Map.of("CARAVAN_SERVER", "", "CARAVAN_RESP", served.address()))) {
-                anywhere(environment, "stat").exits(0);
+                anywhere(environment, "ls").exits(0);
             }
-            stat(served.address(), Map.of("CARAVAN_SERVER", "127.0.0.1:1")).exits(0);
+            list(served.address(), Map.of("CARAVAN_SERVER", "127.0.0.1:1")).exits(0);
         }
-        assertFailed(anywhere(Map.of("CARAVAN_RESP", "0.0.0.0:1"), "stat"), "no server listens at 127.0.0.1:1;");
-        assertFailed(anywhere(Map.of("CARAVAN_RESP", "[::]:1"), "stat"), " at [::1]:1;");
-        anywhere(Map.of("CARAVAN_RESP", "nowhere"), "stat")
+        assertFailed(anywhere(Map.of("CARAVAN_RESP", "0.0.0.0:1"), "ls"), "no server listens at 127.0.0.1:1;");
+        assertFailed(anywhere(Map.of("CARAVAN_RESP", "[::]:1"), "ls"), " at [::1]:1;");
+        anywhere(Map.of("CARAVAN_RESP", "nowhere"), "ls")
                 .exits(2, "'nowhere' is not HOST:PORT", "from environment CARAVAN_RESP");
     }
 
@@ -123,7 +123,7 @@ class ConnectionOptionsTest {
         try (ServedStore served = new ServedStore(config -> config.withHttp(ServedStore.http()))) {
             String http = "127.0.0.1:" + served.httpPort();
             assertFailed(
-                    stat(http, Map.of()),
+                    list(http, Map.of()),
                     http + " speaks HTTP, not RESP; set the RESP address, 127.0.0.1:6380 by default");
         }
     }
@@ -131,15 +131,15 @@ class ConnectionOptionsTest {
     @Test
     void noServerIsToldWithHowToStartOne() {
         int port = FreePorts.next();
-        assertFailed(stat("127.0.0.1:" + port, Map.of()), "caravan serve --resp 127.0.0.1:" + port);
-        assertFailed(stat("no.such.host.invalid:1", Map.of()), "the host 'no.such.host.invalid' is not known");
+        assertFailed(list("127.0.0.1:" + port, Map.of()), "caravan serve --resp 127.0.0.1:" + port);
+        assertFailed(list("no.such.host.invalid:1", Map.of()), "the host 'no.such.host.invalid' is not known");
     }
 
     @Test
     void aServerThatSaysNothingIsNotWaitedForForever() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertFailed(
-                    stat("127.0.0.1:" + silent.getLocalPort(), Map.of(), "--timeout", "1"), "has not replied for 1 s");
+                    list("127.0.0.1:" + silent.getLocalPort(), Map.of(), "--timeout", "1"), "has not replied for 1 s");
         }
     }
 
@@ -152,10 +152,10 @@ class ConnectionOptionsTest {
                 directory.resolve("other.pem"), certificate("127.0.0.1").getCertificatePathPEM());
         Tls tls = new Tls(own, key, null);
         try (ServedStore served = ServedStore.overTls(tls)) {
-            stat(served.address(), Map.of(), "--tls-ca", own.toString()).succeeds();
-            assertFailed(stat(served.address(), Map.of(), "--tls-ca", other.toString()), "TLS with");
-            assertFailed(stat(served.address(), Map.of(), "--tls"), "--tls-ca");
-            assertFailed(stat(served.address(), Map.of(), "--tls-ca", key.toString()), "--tls-ca " + key);
+            list(served.address(), Map.of(), "--tls-ca", own.toString()).succeeds();
+            assertFailed(list(served.address(), Map.of(), "--tls-ca", other.toString()), "TLS with");
+            assertFailed(list(served.address(), Map.of(), "--tls"), "--tls-ca");
+            assertFailed(list(served.address(), Map.of(), "--tls-ca", key.toString()), "--tls-ca " + key);
         }
     }
 
@@ -166,7 +166,7 @@ class ConnectionOptionsTest {
         Path key = Files.writeString(directory.resolve("key.pem"), elsewhere.getPrivateKeyPEM());
         Tls tls = new Tls(certificate, key, null);
         try (ServedStore served = ServedStore.overTls(tls)) {
-            assertFailed(stat(served.address(), Map.of(), "--tls-ca", certificate.toString()), "127.0.0.1");
+            assertFailed(list(served.address(), Map.of(), "--tls-ca", certificate.toString()), "127.0.0.1");
         }
     }
 
