@@ -8,7 +8,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One term of leadership. Proposes the frames of the leading store to the group, one at a time, and blocks the store's
+ * Replicates the frames of the leading store during one term of leadership. Proposes them to the group, one at a time, and blocks the store's
  * flusher until each frame is committed. Once abandoned, it commits nothing more, and a waiting flusher fails.
  */
 final class RaftFrameReplicator implements FrameReplicator {

@@ -75,7 +75,7 @@ final class LayoutSurvey {
     }
 
     /**
-     * Counts the part of a segment without disk space. This part is free, and forms one hole with the free space before
+     * Counts the part of a segment that has no disk space yet. This part is free, and forms one hole with the free space before
      * it.
      */
     private void countUnfilled(int segment) {

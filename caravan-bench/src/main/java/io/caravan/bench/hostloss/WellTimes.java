@@ -16,7 +16,7 @@ final class WellTimes {
     private long wellSinceNanos;
 
     /**
-     * Starts with the archive available.
+     * Creates an instance for an archive that is available now.
      *
      * @param startNanos the current time
      */

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class GroupDisks {
     private static final String SOURCE = "sickdisk.c";
 
-    /** A fault of a disk, which the library identifies by the ordinal. */
+    /** A disk fault. The library identifies each fault by its ordinal. */
     enum Ailment {
         /** No failure, though the disk may be slow. */
         NONE,

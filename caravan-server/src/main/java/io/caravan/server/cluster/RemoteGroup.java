@@ -84,7 +84,7 @@ final class RemoteGroup implements AutoCloseable {
                 .anyMatch(this::hear);
     }
 
-    /** Stores a node's response, and returns whether it contains the leader. */
+    /** Stores a node's response if it names the leader, and returns whether it does. */
     private boolean hear(LeaderLookup.Answer answer) {
         List<ClusterNode> hosts = group.described(answer.nodes());
         Optional<ClusterNode> leader =

@@ -233,7 +233,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         return deletions.stream().flatMap(journal -> journal.pending().stream()).toList();
     }
 
-    /** Whether a document of this name was deleted, durably or not, and its deletion may not be archived yet. */
+    /** Whether a document of this name was deleted, durably or not, and its deletion might not have been archived yet. */
     public boolean deletionPending(DocumentName name) {
         return deletions.get(catalog.shardOf(name)).isPending(name);
     }

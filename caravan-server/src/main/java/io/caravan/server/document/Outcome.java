@@ -15,7 +15,7 @@ public interface Outcome<T> {
     void success(T result);
 
     /**
-     * Called when the write was rejected, so that nothing has changed, or when the store failed before the write was
+     * Called when the write was rejected and nothing has changed, or when the store failed before the write was
      * durable.
      *
      * @param problem a {@link CaravanException}; an exception that the write itself threw, if it had to wait; or the

@@ -189,7 +189,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Counts memory like {@link #hold}, before the memory is allocated. Returns false, and counts nothing, if the other
+     * Counts memory as {@link #hold} does, but before the memory is allocated. Returns false, and counts nothing, if the other
      * connections leave no space.
      */
     public boolean tryHold(long bytes) {

@@ -24,7 +24,7 @@ import java.util.UUID;
  */
 final class Staging implements AutoCloseable {
     private static final String DIRECTORY = "~tmp";
-    /** The name of the same directory on a case-insensitive file system. */
+    /** A name that refers to the same directory if the file system ignores case. */
     private static final String IN_CAPITALS = "~TMP";
 
     private static final String LOCK_NAME = "~writers";

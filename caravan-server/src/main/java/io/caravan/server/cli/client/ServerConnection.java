@@ -74,7 +74,7 @@ public final class ServerConnection implements AutoCloseable {
     private static final int MAX_DEPTH = 16;
     private static final byte[] LINE_END = {'\r', '\n'};
     private static final String NOT_RESP = "the reply is not RESP: ";
-    /** The number of bytes that are kept of a byte string that exceeds the requested maximum. */
+    /** The maximum number of bytes that are kept if a byte string exceeds the requested length. */
     private static final int KEPT_BYTES = 64;
 
     private final Endpoint server;

@@ -32,8 +32,9 @@ import picocli.CommandLine.Parameters;
                     + " attributes, and reads each back to compare it. A document becomes visible when it is complete.",
             "A document whose name exists is rejected and reported; all others are imported. An interrupted import is"
                     + " resumed with --resume.",
-            "With --from redis://, imports the lists of a running Redis server instead. All lists are read again and"
-                    + " compared, and those that have changed are imported again, until all are found to be the same.",
+            "With --from redis://, imports the lists of a running Redis server instead. The command then reads all"
+                    + " lists again, compares them with the imported documents, and imports those that have changed"
+                    + " again, until every list is identical to its document.",
             "With --from http://, imports streams of a Durable Streams server, such as Caravan, with content type, expiry,"
                     + " and whether they are closed, from their first value to their current end. Their names come from"
                     + " --name or --names, because the protocol cannot list streams.",

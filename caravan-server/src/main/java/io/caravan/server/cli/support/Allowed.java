@@ -30,7 +30,7 @@ final class Allowed {
             Stream.concat(Stream.of("none"), Stream.of(ArchiveState.values()).map(ArchiveState::label))
                     .collect(Collectors.toUnmodifiableSet())::contains;
 
-    /** Metrics of {@code INFO}, without its messages, which may name documents, and without the archive's location. */
+    /** The fields of {@code INFO} except its messages, which may name documents, and the location of the archive. */
     static final AllowList INFO = AllowList.of(
             List.of(
                     ("uptime_in_seconds max_value_bytes http_port event_loops process_id connected_clients appends appended_bytes reads trims deletes"
