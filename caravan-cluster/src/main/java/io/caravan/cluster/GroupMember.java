@@ -84,7 +84,8 @@ public final class GroupMember implements AutoCloseable {
                 .setGroup(RaftGroup.valueOf(groupId, firstNodes(config)))
                 .setStateMachine(state)
                 .setProperties(RaftSettings.properties(config))
-                .setParameters(RaftSettings.parameters(config, this::fsyncedIndex))
+                .setParameters(RaftSettings.parameters(
+                        config, () -> division().getRaftLog().getFlushIndex()))
                 .setOption(
                         config.start() == GroupConfig.Start.AGAIN
                                 ? RaftStorage.StartupOption.RECOVER
@@ -97,15 +98,6 @@ public final class GroupMember implements AutoCloseable {
                 CONFIRMATION_ELECTIONS * config.election().toMillis());
         this.watch = new ProgressMonitor(
                 config, server, groupId, state, membership, () -> underWay.get() > 0, this::commitEmptyEntry);
-    }
-
-    /** Returns the index of the last entry of the Raft log that is fsynced, -1 if the node no longer participates. */
-    private long fsyncedIndex() {
-        try {
-            return server.getDivision(groupId).getRaftLog().getFlushIndex();
-        } catch (IOException gone) {
-            return -1;
-        }
     }
 
     /**
@@ -467,24 +459,34 @@ public final class GroupMember implements AutoCloseable {
         // lengthened its pause before each reconnection, up to two minutes. Only an entry ends the pause.
         Throwable failure = confirmLeadership().handle((done, failed) -> failed).join();
         if (failure == null) {
-            long end = System.nanoTime() + timeout.toNanos();
-            long attempt;
-            long begun;
-            // Raft requests the transfer once. If the request is lost, nothing happens until its timeout.
-            do {
-                begun = System.nanoTime();
-                attempt = Math.max(
-                        1, Math.min(TRANSFER_ELECTIONS * config.election().toMillis(), millisUntil(end)));
-                failure = failure(server.transferLeadership(new TransferLeadershipRequest(
-                        client, server.getId(), groupId, calls.incrementAndGet(), RaftPeerId.valueOf(node), attempt)));
-                if (failure != null && awaitLeader(end).equals(Optional.of(node))) {
-                    failure = null;
-                }
-            } while (failure != null && millisUntil(begun) < -attempt / 2 && millisUntil(end) > 0 && info().isLeader());
+            failure = offerLeadership(node, System.nanoTime() + timeout.toNanos());
         }
         if (failure != null) {
             throw new IOException(
                     "leadership was not transferred to node " + node + ": " + failure.getMessage(), failure);
+        }
+    }
+
+    /**
+     * Offers leadership until the other node leads, at most until this time. Raft sends one request for each offer. If
+     * the request is lost, nothing happens until the offer times out.
+     *
+     * @return null if the other node leads
+     */
+    private @Nullable Throwable offerLeadership(String node, long end) throws IOException {
+        while (true) {
+            long begun = System.nanoTime();
+            long patience =
+                    Math.max(1, Math.min(TRANSFER_ELECTIONS * config.election().toMillis(), millisUntil(end)));
+            Throwable failure = failure(server.transferLeadership(new TransferLeadershipRequest(
+                    client, server.getId(), groupId, calls.incrementAndGet(), RaftPeerId.valueOf(node), patience)));
+            if (failure == null || awaitLeader(end).equals(Optional.of(node))) {
+                return null;
+            }
+            boolean timedOut = millisUntil(begun) < -patience / 2;
+            if (!timedOut || millisUntil(end) <= 0 || !info().isLeader()) {
+                return failure;
+            }
         }
     }
 

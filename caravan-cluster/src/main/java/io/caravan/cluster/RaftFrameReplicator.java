@@ -8,8 +8,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replicates the frames of the leading store during one term of leadership. Proposes them to the group, one at a time, and blocks the store's
- * flusher until each frame is committed. Once abandoned, it commits nothing more, and a waiting flusher fails.
+ * Replicates the frames of the leading store during one term of leadership. Proposes them to the group, one at a time,
+ * and blocks the store's flusher until each frame is committed. Once abandoned, it commits nothing more, and a waiting
+ * flusher fails.
  */
 final class RaftFrameReplicator implements FrameReplicator {
     /** Submits an entry to Raft, and fails the proposal if Raft does not commit the entry. */

@@ -75,8 +75,8 @@ final class LayoutSurvey {
     }
 
     /**
-     * Counts the part of a segment that has no disk space yet. This part is free, and forms one hole with the free space before
-     * it.
+     * Counts the part of a segment that has no disk space yet. This part is free, and forms one hole with the free
+     * space before it.
      */
     private void countUnfilled(int segment) {
         if (segment < space.segments() && space.unfilled(segment) > 0 && !endSeen.get(segment)) {

@@ -374,7 +374,10 @@ public final class Statistics {
                     "failures of the last drill",
                     last(report -> report.failures().size())));
 
-    /** The contents and the activity of each space. The label {@code prefix} identifies the space. There are at most a thousand spaces. */
+    /**
+     * The contents and the activity of each space. The label {@code prefix} identifies the space. There are at most a
+     * thousand spaces.
+     */
     public static final List<Statistic<Spaces>> SPACES = List.of(
             space("documents", "documents", "documents in the space", Space::documents),
             space("bytes", "bytes", "bytes of the values in the space", Space::bytes),
