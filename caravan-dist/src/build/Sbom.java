@@ -23,12 +23,25 @@ final class Sbom {
     /** Takes three arguments: the bill of the JAR files, the stage directory, and Debian's name of the architecture. */
     public static void main(String[] args) throws IOException {
         ObjectNode bill = (ObjectNode) JSON.readTree(Path.of(args[0]).toFile());
+        correctLicenses((ArrayNode) bill.get("components"));
         Sbom sbom = new Sbom(Path.of(args[1]), args[2]);
         sbom.write("any", bill);
         sbom.addRuntime((ArrayNode) bill.get("components"));
         sbom.write("linux", bill);
         sbom.addLibraries((ArrayNode) bill.get("components"));
         sbom.write("image", bill);
+    }
+
+    /**
+     * Corrects the license of JLine. Its POM gives the name "The BSD License", which CycloneDX takes for the license
+     * with four clauses, and the address of the license with three clauses, which is JLine's.
+     */
+    private static void correctLicenses(ArrayNode components) {
+        for (JsonNode component : components) {
+            if (component.path("group").asText().equals("org.jline")) {
+                license((ObjectNode) component, "id", "BSD-3-Clause");
+            }
+        }
     }
 
     private void addRuntime(ArrayNode components) throws IOException {
@@ -77,9 +90,9 @@ final class Sbom {
     }
 
     private void write(String part, JsonNode bill) throws IOException {
-        Path folder = stage.resolve(part);
-        JSON.writerWithDefaultPrettyPrinter().writeValue(folder.resolve("sbom.json").toFile(), bill);
-        Files.write(folder.resolve("THIRD-PARTY.txt"), thirdParties(bill));
+        Path directory = stage.resolve(part);
+        JSON.writerWithDefaultPrettyPrinter().writeValue(directory.resolve("sbom.json").toFile(), bill);
+        Files.write(directory.resolve("THIRD-PARTY.txt"), thirdParties(bill));
     }
 
     private static List<String> thirdParties(JsonNode bill) {
