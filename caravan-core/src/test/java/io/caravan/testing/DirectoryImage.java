@@ -5,16 +5,20 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The files of a directory at one moment, in memory: to check that nothing has changed, and to make a damaged copy.
@@ -24,19 +28,44 @@ import java.util.stream.Stream;
  */
 public record DirectoryImage(SortedMap<String, byte[]> files) {
     private static final String LOCK = "caravan.lock";
+    private static final int TRIES = 10_000;
 
-    /** Returns the current contents of the directory. */
+    /**
+     * Returns the current contents of the directory. Reads again if files were created, deleted, or renamed in the
+     * meantime, because a kill would not leave an old checkpoint with a newer log, for example.
+     */
     public static DirectoryImage of(Path directory) {
-        SortedMap<String, byte[]> files = new TreeMap<>();
-        try (Stream<Path> paths = Files.list(directory)) {
-            for (Path path : (Iterable<Path>) paths::iterator) {
-                String name = path.getFileName().toString();
-                if (!name.equals(LOCK) && Files.isRegularFile(path)) {
-                    files.put(name, Files.readAllBytes(path));
+        try {
+            for (int i = 0; i < TRIES; i++) {
+                SortedSet<String> names = names(directory);
+                DirectoryImage image = read(directory, names);
+                if (image != null && names.equals(names(directory))) {
+                    return image;
                 }
             }
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
+        }
+        throw new AssertionError(directory + " changes all the time");
+    }
+
+    private static SortedSet<String> names(Path directory) throws IOException {
+        try (Stream<Path> paths = Files.list(directory)) {
+            return paths.filter(path -> !Files.isDirectory(path))
+                    .map(path -> path.getFileName().toString())
+                    .filter(name -> !name.equals(LOCK))
+                    .collect(Collectors.toCollection(TreeSet::new));
+        }
+    }
+
+    private static @Nullable DirectoryImage read(Path directory, SortedSet<String> names) throws IOException {
+        SortedMap<String, byte[]> files = new TreeMap<>();
+        try {
+            for (String name : names) {
+                files.put(name, Files.readAllBytes(directory.resolve(name)));
+            }
+        } catch (NoSuchFileException renamedOrDeleted) {
+            return null;
         }
         return new DirectoryImage(files);
     }
