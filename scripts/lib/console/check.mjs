@@ -147,7 +147,7 @@ async function open(browser, base, options) {
   await page.getByLabel('Token').fill('wrong');
   await page.screenshot({path: join(shots, 'sign-in.png')});
   await page.getByRole('button', {name: 'Sign in'}).click();
-  await page.getByText('The server does not know this token.').waitFor();
+  await page.getByText('The server rejected this token.').waitFor();
   await page.getByLabel('Token').fill(SECRET);
   await page.getByRole('button', {name: 'Sign in'}).click();
   await page.getByRole('heading', {name: 'Live', level: 1}).waitFor();
@@ -172,7 +172,7 @@ async function tour(page, look) {
     await visit(page, `#/${name}`, name[0].toUpperCase() + name.slice(1));
     await page.locator('main .card, main .tile').first().waitFor();
     if (name === 'live') await page.waitForFunction(() => document.querySelectorAll('caravan-chart canvas').length === 8);
-    if (name === 'documents') await page.getByText('all that there are').waitFor();
+    if (name === 'documents') await page.getByText('complete.').waitFor();
     await accessible(page, `${name}, ${look}`);
     await page.screenshot({path: join(shots, `${name}-${look}.png`), fullPage: true});
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -215,13 +215,13 @@ async function change(page) {
 
   await archived(page, 'ends');
   await visit(page, '#/document?path=/v1/stream/ends', 'ends');
-  await page.getByLabel('Drop values before sequence').fill('4');
+  await page.getByLabel('Remove values before sequence').fill('4');
   await page.getByRole('button', {name: 'Trim…'}).click();
-  await page.getByText('This drops the 4 oldest values, sequences 0 to 3, and keeps 2.').waitFor();
+  await page.getByText('This removes the 4 oldest values, sequences 0 to 3, and keeps 2.').waitFor();
   await accessible(page, 'question');
   await page.screenshot({path: join(shots, 'question.png')});
-  await page.getByRole('button', {name: 'Drop 4 values'}).click();
-  await page.getByText('4 values dropped.').waitFor();
+  await page.getByRole('button', {name: 'Remove 4 values'}).click();
+  await page.getByText('4 values removed.').waitFor();
   await page.getByRole('button', {name: 'Delete the document…'}).click();
   await page.getByRole('button', {name: 'Delete 2 values'}).click();
   await heading(page, 'Documents');
@@ -263,7 +263,7 @@ async function keyboard(page) {
   await page.keyboard.press('Enter');
   await heading(page, 'Documents');
   assert.equal(await focused(page), 'Documents', 'the heading has the focus');
-  await page.getByText('all that there are').waitFor();
+  await page.getByText('complete.').waitFor();
   for (let i = 0; i < 40 && (await focused(page)) !== 'ends again'; i++) await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await heading(page, 'ends again');
@@ -279,7 +279,7 @@ const focused = (page) => page.evaluate(() => document.activeElement.textContent
 
 async function extremes(page) {
   await visit(page, '#/documents?delimiter=', 'Documents');
-  await page.getByText('all that there are').waitFor();
+  await page.getByText('complete.').waitFor();
   const largest = page.locator('.card', {has: page.getByRole('heading', {name: 'Largest here'})});
   assert.match(await largest.locator('li').first().textContent(), /^library\/book-\d+ /);
   await page.screenshot({path: join(shots, 'extremes.png')});
@@ -331,9 +331,9 @@ async function rewritten(page, resp) {
   await heading(page, 'payroll␣');
   // A link from another site.
   await visit(page, '#/document?path=/v1/stream/rooms/../payroll', 'rooms/../payroll');
-  await page.getByText('A browser would send this to another address').waitFor();
+  await page.getByText('The browser would change this address').waitFor();
   await visit(page, '#/document?path=/v1/spaces/payroll', 'Document');
-  await page.getByText('This address names no document.').waitFor();
+  await page.getByText('This address contains no document name.').waitFor();
   assert.equal(await page.getByRole('button', {name: 'Delete the document…'}).count(), 0);
   say('deleted the right one of two documents');
 }
@@ -359,7 +359,7 @@ async function left(page) {
   release();
   await answered;
   await page.evaluate(() => new Promise((drawn) => setTimeout(() => requestAnimationFrame(drawn))));
-  await page.getByText('This address names no document.').waitFor({timeout: 1000});
+  await page.getByText('This address contains no document name.').waitFor({timeout: 1000});
   assert.equal(await page.getByRole('button', {name: 'Delete the document…'}).count(), 0);
   await page.unroute('**/v1/values/left/a?*');
 

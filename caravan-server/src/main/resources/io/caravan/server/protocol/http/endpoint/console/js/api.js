@@ -1,12 +1,12 @@
-/** The server's public endpoints, below the folder that the console's own is in. */
+/** The server's public endpoints, relative to the parent directory of the console. */
 
 const ROOT = new URL('../', document.baseURI);
 const KEY = 'caravan-token';
 
-/** What the server refused, in its own words. */
+/** A request that the server rejected, with the server's message. */
 export class Refusal extends Error {
   constructor(status, problem) {
-    super(problem.detail || `the server answered with status ${status}`);
+    super(problem.detail || `the server responded with status ${status}`);
     this.status = status;
     this.code = problem.code || '';
   }
@@ -19,14 +19,14 @@ export const token = {
 
 let strangers = () => {};
 
-/** Calls the action when the server wants a token that it has not got. */
+/** Calls the action when the server requires a token and the request had none. */
 export const onStranger = (action) => (strangers = action);
 
-/** A request; `path` begins with a slash, as the server's own paths do. One that a browser would rewrite is not sent. */
+/** Sends a request; `path` starts with a slash, like the server's paths. Paths that a browser would rewrite are not sent. */
 export async function call(method, path, {body, headers = {}, signal} = {}) {
   const address = new URL(path.slice(1), ROOT);
   if (address.href !== ROOT.href + path.slice(1)) {
-    throw new Refusal(0, {code: 'rewritten_address', detail: `A browser would send this to another address: ${path}`});
+    throw new Refusal(0, {code: 'rewritten_address', detail: `The browser would change this address: ${path}`});
   }
   const secret = token.get();
   const all = secret ? {...headers, Authorization: `Bearer ${secret}`} : headers;
@@ -50,18 +50,18 @@ export const query = (parameters) =>
 
 const STREAMS = '/v1/stream/';
 const ESCAPED = '__name/';
-/** Names whose plain path browsers or proxies rewrite, or the server reserves: as StreamName.java has it. */
+/** Names whose plain path browsers or proxies rewrite, or that the server reserves. Must match StreamName.java. */
 const REWRITTEN = /(^|\/)\.{0,2}\/|(^|\/)\.{1,2}$|^__ds$|^__(ds|name)\//;
 
-/** The path of a document's stream below another prefix. */
+/** The path of a document's stream under another prefix. */
 export const under = (prefix, path) => prefix + path.slice(STREAMS.length);
 
-/** Whether this is the path of a stream, and not of something else. */
+/** Whether this is the path of a stream. */
 export const isStream = (path) => path.startsWith(STREAMS);
 
 const code = (c) => '%' + c.charCodeAt(0).toString(16).toUpperCase();
 
-/** The path of a document's stream, by the document's name, spelled as the server does. */
+/** The path of a document's stream, encoded as by the server. */
 export function streamPath(name) {
   const encoded = encodeURIComponent(name).replace(/[!*'()]/g, code);
   return REWRITTEN.test(name)
@@ -69,7 +69,7 @@ export function streamPath(name) {
     : STREAMS + encoded.replaceAll('%2F', '/');
 }
 
-/** The name that a stream's path has, as people read it. */
+/** The decoded name in a stream's path. */
 export function nameOf(path) {
   const encoded = path.slice(STREAMS.length);
   try {
@@ -79,7 +79,7 @@ export function nameOf(path) {
   }
 }
 
-/** A file for the browser to keep. */
+/** Saves a file through the browser. */
 export function save(blob, name) {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);

@@ -1,4 +1,4 @@
-/** The console: which page is shown, and who may see it. */
+/** The console: selects the page, and checks who may see it. */
 
 import {html, nothing, render} from '../vendor/lit-html/lit-html.js';
 import {call, json, onStranger, token} from './api.js';
@@ -11,7 +11,7 @@ import * as live from './pages/live.js';
 import * as settings from './pages/settings.js';
 import * as store from './pages/store.js';
 
-/** In the order of the menu, which has the cluster only where there is one. */
+/** In the order of the menu. The menu contains the cluster only if the server is a node of one. */
 const PAGES = {live, store, documents, archive, cluster, clients, settings};
 const inMenu = ([, page]) => page !== cluster || cluster.present();
 const OTHERS = {document: documentPage};
@@ -22,7 +22,7 @@ let stranger = false;
 let signInProblem = '';
 let drawing = false;
 
-/** Draws again soon. */
+/** Schedules a redraw. */
 export function update() {
   if (!drawing) {
     drawing = true;
@@ -48,7 +48,7 @@ function navigate() {
   document.title = `${page.title} · Caravan`;
   if (!stranger) page.enter?.(parameters, update);
   draw();
-  // On a phone the menu may be wider than the window.
+  // On a phone, the menu can be wider than the window.
   document.querySelector('nav a[aria-current="page"]')?.scrollIntoView({block: 'nearest', inline: 'nearest'});
   if (moved) document.querySelector('h1')?.focus();
 }
@@ -78,8 +78,8 @@ function signIn() {
   return html`<form class="card sign-in" @submit=${trySignIn}>
     <h1 tabindex="-1">Sign in</h1>
     <p>
-      This server asks for a token: the same that its clients send. The console keeps it until this tab is closed, and may do
-      what the token may.
+      This server requires a token, as its other clients do. The console keeps the token until this tab is closed, and has
+      the permissions of the token.
     </p>
     <label for="token">Token</label>
     <input id="token" name="token" type="password" autocomplete="current-password" required />
@@ -94,10 +94,10 @@ async function trySignIn(event) {
   try {
     await json('/v1/documents?limit=1');
   } catch (refused) {
-    // A token that may not read documents is one nevertheless.
+    // A token without permission to read documents is still valid.
     if (refused.status !== 403) {
       token.set('');
-      signInProblem = refused.status === 401 ? 'The server does not know this token.' : refused.message;
+      signInProblem = refused.status === 401 ? 'The server rejected this token.' : refused.message;
       return update();
     }
   }
@@ -128,7 +128,7 @@ function draw() {
 document.getElementById('app').replaceChildren();
 addEventListener('hashchange', navigate);
 navigate();
-// Whether a token is needed shows at once, whichever page comes first.
+// Shows immediately whether a token is required, on any page.
 if (!token.get()) call('GET', '/v1/documents?limit=1').catch(() => {});
 live.follow(update);
 cluster.find(update);

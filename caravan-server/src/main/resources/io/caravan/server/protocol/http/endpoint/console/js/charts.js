@@ -1,8 +1,8 @@
-/** Charts of figures over time. */
+/** Charts of metrics over time. */
 
 import uPlot from '../vendor/uplot/uPlot.esm.js';
 
-/** The shortest time that a chart shows, in seconds. */
+/** The shortest time range of a chart, in seconds. */
 const SPAN = 60;
 const POWERS = Array.from({length: 50}, (_, power) => 2 ** power);
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
@@ -16,7 +16,7 @@ function span(_, first, last) {
 
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/** A canvas that draws `series` of a history; it takes the colours of the page, and its width. */
+/** A canvas that draws `series` of a history, in the colors and the width of the page. */
 class CaravanChart extends HTMLElement {
   #plot = null;
   #spec = null;

@@ -1,10 +1,10 @@
-/** Questions before something is done that cannot be undone. */
+/** Confirmation of actions that cannot be undone. */
 
 import {html, render} from '../vendor/lit-html/lit-html.js';
 
 /**
- * Asks, and does it: resolves to the result of `act`, or to null when the answer was no. What the server refuses is shown
- * in the dialog, which stays.
+ * Asks for confirmation, then runs `act`. Resolves to the result of `act`, or to null if the user declined. If the server
+ * rejects the action, the dialog stays open and shows the message.
  */
 export function confirm({title, text, verb, act, danger = true}) {
   return new Promise((resolve) => {

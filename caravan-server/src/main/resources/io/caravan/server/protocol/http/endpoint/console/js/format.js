@@ -1,11 +1,11 @@
-/** How numbers, sizes and times are written. */
+/** Formats numbers, sizes, and times. */
 
 const whole = new Intl.NumberFormat('en', {maximumFractionDigits: 0});
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
 export const count = (n) => whole.format(n ?? 0);
 
-/** Three digits at most, with a unit of 1,000s. */
+/** Formats with at most three digits and a decimal unit prefix. */
 export function short(n) {
   if (n < 1000) return n < 10 && n % 1 ? n.toFixed(1) : whole.format(n);
   const [value, unit] = n < 1e6 ? [n / 1e3, 'k'] : n < 1e9 ? [n / 1e6, 'M'] : [n / 1e9, 'G'];
@@ -22,7 +22,7 @@ export function bytes(n) {
   return (unit && value < 100 ? Number(value.toPrecision(3)) : Math.round(value)) + ' ' + UNITS[unit];
 }
 
-/** Nanoseconds as a time that people read. */
+/** Formats nanoseconds as a readable time. */
 export function nanos(n) {
   if (n >= 1e9) return Number((n / 1e9).toPrecision(3)) + ' s';
   return n >= 1e6 ? Number((n / 1e6).toPrecision(3)) + ' ms' : Math.round(n / 1e3) + ' µs';
@@ -41,6 +41,6 @@ export const plural = (n, one, many = one + 's') => `${count(n)} ${n === 1 ? one
 
 const UNSEEN = /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]|^ | $| (?= )/g;
 
-/** A name with what a browser would not show, or would show as another name: spaces at its ends, and marks of direction. */
+/** Makes the parts of a name visible that a browser hides: leading and trailing spaces, and directional marks. */
 export const visible = (name) =>
   name.replace(UNSEEN, (c) => (c === ' ' ? '␣' : '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')));

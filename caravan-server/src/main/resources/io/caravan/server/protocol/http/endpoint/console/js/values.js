@@ -1,4 +1,4 @@
-/** Values, byte for byte, as people want to read them. */
+/** Shows values byte for byte in readable views. */
 
 export const VIEWS = [
   ['auto', 'Automatic'],
@@ -14,7 +14,7 @@ const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
 export const decode = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 
-/** The value as text of one of the views, and which view that is. */
+/** The value as text in one of the views, and the view. */
 export function show(value, view) {
   const bytes = (value.decoded ??= decode(value.base64));
   const chosen = view === 'auto' ? fitting(value, bytes) : view;
@@ -24,7 +24,7 @@ export function show(value, view) {
   return {view: chosen, text: chosen === 'json' ? indented(text) : text};
 }
 
-/** What is not wholly shown may end within a character. */
+/** A truncated value may end within a character. */
 function fitting(value, bytes) {
   try {
     const text = value.bytes === bytes.length ? strict.decode(bytes) : lenient.decode(bytes);
@@ -44,7 +44,7 @@ function isJson(text) {
   }
 }
 
-/** Numbers too large for JavaScript stay as they were written. */
+/** Numbers too large for JavaScript keep their original text. */
 function indented(text) {
   if (/\d{16}/.test(text)) return text;
   try {

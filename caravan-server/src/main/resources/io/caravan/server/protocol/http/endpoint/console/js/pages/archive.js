@@ -1,4 +1,4 @@
-/** The archive: how far it is, whether its drills succeed, and what it has of a document. */
+/** The archive: its progress, the results of its drills, and the generations of a document. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
 import {call, isStream, json, nameOf, query, streamPath, under} from '../api.js';
@@ -56,7 +56,7 @@ async function look() {
   } catch (refused) {
     refusal = refused.message;
   }
-  // An answer about a document that was left says nothing of the one that is shown.
+  // Ignores a response about a document that is no longer shown.
   if (asked !== path) return;
   found = answer;
   foundProblem = refusal;
@@ -82,8 +82,8 @@ async function restore(generation) {
       <label for="as">Restore as</label>
       <input id="as" .value=${as} @input=${(event) => (as = event.target.value)} required autocomplete="off" spellcheck="false" />
       <p>
-        Under its own name, a document that is there gets only what it lacks behind its end; the server refuses to take
-        anything away. Under another name, a new document is made.
+        If a document with this name exists, the server appends only the values after its last value, and never removes any.
+        If not, the server creates the document.
       </p>`,
     verb: 'Restore',
     danger: false,
@@ -112,7 +112,7 @@ function ago(millis) {
 }
 
 const none = () => html`<div class="card">
-  <p>This server archives nothing: what is lost with its disk is lost. <code>--archive</code> says where copies go.</p>
+  <p>This server has no archive. If its disk is lost, its data is lost. Set an archive with <code>--archive</code>.</p>
 </div>`;
 
 const tile = (label, value, text = '') => html`<div class="tile"><dt>${label}</dt><dd>${value}<small>${text}</small></dd></div>`;
@@ -124,7 +124,7 @@ function state({archive, drills, hydration}) {
       ${tile(
         'Lag',
         seconds(archive.lagSeconds),
-        archive.overdueSeconds ? `${seconds(archive.overdueSeconds)} later than it is to be` : 'the oldest change that waits',
+        archive.overdueSeconds ? `${seconds(archive.overdueSeconds)} overdue` : 'age of the oldest change that is not archived',
       )}
       ${tile('Waiting', count(archive.backlog), 'changes')}
       ${tile('Archived', count(archive.documents), `snapshots, ${bytes(archive.bytes)} since the start`)}
@@ -148,7 +148,7 @@ const generations = () => html`<section class="card">
   <h2>Generations of a document</h2>
   <form class="inline" @submit=${choose}>
     <div class="grow">
-      <label for="document">Its whole name</label>
+      <label for="document">Full name</label>
       <input id="document" name="document" required .value=${path ? nameOf(path) : ''} autocomplete="off" spellcheck="false" />
     </div>
     <button class="primary">Look</button>

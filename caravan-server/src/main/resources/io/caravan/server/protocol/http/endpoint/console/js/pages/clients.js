@@ -1,4 +1,4 @@
-/** Who is connected. */
+/** The connected clients. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
 import {json} from '../api.js';

@@ -1,4 +1,4 @@
-/** The hosts of a cluster, and which of them lead. */
+/** The nodes of a cluster, and which of them lead. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
 import {json} from '../api.js';
@@ -10,16 +10,16 @@ let cluster = null;
 let problem = '';
 let timer = 0;
 
-/** Whether the server is a host of a cluster; the page has no place in the menu otherwise. */
+/** Whether the server is a node of a cluster. Otherwise, the menu does not contain this page. */
 export const present = () => cluster !== null;
 
-/** Finds out whether there is a cluster to look at. */
+/** Checks whether the server is a node of a cluster. */
 export async function find(update) {
   try {
     cluster = await json('/v1/cluster');
     update();
   } catch {
-    // This server is alone, or the token may not look.
+    // This server is not in a cluster, or the token lacks the permission.
   }
 }
 
@@ -56,14 +56,14 @@ function about() {
   const since = seconds((Date.now() - Date.parse(cluster.since)) / 1000);
   const leads = cluster.leader ? `node ${cluster.leader} has led for ${since}` : `no node has led for ${since}`;
   const of = several() ? `, of the group with the slots ${cluster.slots}` : '';
-  return `${leads}, term ${cluster.term}; this is node ${cluster.node}${of}. What the other pages show is the leader's${
-    several() ? ', but for the documents, which are those of all groups' : ''}.`;
+  return `${leads}, term ${cluster.term}; this is node ${cluster.node}${of}. The other pages show the data of the leader${
+    several() ? ', except the documents, which are those of all groups' : ''}.`;
 }
 
 const hosts = () => html`<div class="card scroll" tabindex="0" role="region" aria-label="Nodes">
   <table>
     <thead>
-      <tr><th scope="col">Node</th><th scope="col">Role</th><th scope="col">Entries behind</th>
+      <tr><th scope="col">Node</th><th scope="col">Role</th><th scope="col">Entry lag</th>
       <th scope="col">Last contact</th><th scope="col">RESP</th><th scope="col">HTTP</th></tr>
     </thead>
     <tbody>
@@ -106,5 +106,5 @@ const groups = () => html`<div class="card scroll" tabindex="0" role="region" ar
 const behind = (host) =>
   host.committedEntries === undefined ? '–' : Math.max(0, cluster.committedEntries - host.committedEntries);
 
-/** Only the leader hears from hosts. */
+/** Only the leader has contact with all nodes. */
 const heard = (host) => (host.lastContactMillis == null ? '–' : `${seconds(host.lastContactMillis / 1000)} ago`);

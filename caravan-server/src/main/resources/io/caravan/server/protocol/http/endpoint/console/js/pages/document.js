@@ -1,4 +1,4 @@
-/** One document: its values, what comes next, and what can be done to it. */
+/** One document: its values, its new values, and the actions on it. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
 import {call, isStream, json, nameOf, query, save, under} from '../api.js';
@@ -11,7 +11,7 @@ export const title = 'Document';
 const PAGE = 50;
 const MAX_KEPT = 500;
 
-/** What was asked for when the page was entered: an answer that comes after it was left changes nothing that is shown. */
+/** The request made when the page was opened. A response that arrives after the page was left is ignored. */
 const visit = (path) => ({path, info: null, values: [], problem: '', missing: false, note: '', following: null});
 
 let shown = visit('');
@@ -24,7 +24,7 @@ export function enter(parameters, update) {
   redraw = update;
   shown = visit(parameters.get('path') ?? '');
   if (isStream(shown.path)) latest(shown);
-  else shown.problem = 'This address names no document.';
+  else shown.problem = 'This address contains no document name.';
 }
 
 export function leave() {
@@ -58,7 +58,7 @@ const older = () => {
 
 const newer = () => load(shown, {offset: shown.info.continueAt, limit: PAGE});
 
-/** Waits for what comes next, and shows it, until told to stop. */
+/** Waits for new values and shows them, until the user stops it. */
 async function follow() {
   const mine = shown;
   if (mine.following) {
@@ -84,7 +84,7 @@ async function next(mine, signal) {
   await answer.body?.cancel();
   const page = await json(valuesPath(mine.path, {offset: at}), {signal});
   mine.values = [...mine.values, ...page.values].slice(-MAX_KEPT);
-  // There may be more than a page of them.
+  // There may be more than one page.
   mine.info = {...page, nextOffset: page.continueAt};
   if (page.closed) stop(mine);
 }
@@ -117,23 +117,23 @@ async function trim(event) {
   const done = await confirm({
     title: `Trim ${visible(nameOf(path))}?`,
     text: html`<p>
-        This drops the ${plural(dropped, 'oldest value')}${dropped ? `, sequences ${info.firstSequence} to ${to - 1}` : ''}, and keeps
+        This removes the ${plural(dropped, 'oldest value')}${dropped ? `, sequences ${info.firstSequence} to ${to - 1}` : ''}, and keeps
         ${count(info.nextSequence - info.firstSequence - dropped)}. Sequences do not change.
       </p>
       <p>${lasting(info)}</p>`,
-    verb: `Drop ${plural(dropped, 'value')}`,
+    verb: `Remove ${plural(dropped, 'value')}`,
     act: () => call('POST', path + '?' + query({trim: offset(to)})),
   });
   if (done) {
-    mine.note = `${plural(dropped, 'value')} dropped.`;
+    mine.note = `${plural(dropped, 'value')} removed.`;
     await latest(mine);
   }
 }
 
 const lasting = (info) =>
   info.archived
-    ? 'It cannot be undone; the archive has the document as it is now until it is pruned, and can restore it under another name.'
-    : 'It cannot be undone, and the archive does not have the document as it is now.';
+    ? 'This cannot be undone. The archive has the current document and can restore it until it is pruned.'
+    : 'This cannot be undone, and the archive does not have the current document.';
 
 async function remove() {
   const mine = shown;
@@ -141,7 +141,7 @@ async function remove() {
   const held = info.nextSequence - info.firstSequence;
   const done = await confirm({
     title: `Delete ${visible(nameOf(path))}?`,
-    text: html`<p>This deletes the document with its ${plural(held, 'value')}, ${bytes(info.bytes)}, for everybody. Whoever follows it is told that it is gone.</p>
+    text: html`<p>This deletes the document with its ${plural(held, 'value')}, ${bytes(info.bytes)}. Clients that follow the document are notified.</p>
       <p>${lasting(info)}</p>`,
     verb: `Delete ${plural(held, 'value')}`,
     act: () => call('DELETE', path),
@@ -169,12 +169,12 @@ export function view() {
 }
 
 const absent = () => html`<div class="card">
-  <p>There is no such document. Append the first value to create it.</p>
+  <p>This document does not exist. Append a value to create it.</p>
   ${appendForm(
     html`<label for="type">Content type</label>
       <input id="type" name="type" value="text/plain" required autocomplete="off" />`,
   )}
-  <p><a href=${'#/archive?' + query({path: shown.path})}>Look for it in the archive</a></p>
+  <p><a href=${'#/archive?' + query({path: shown.path})}>Find it in the archive</a></p>
 </div>`;
 
 function there() {
@@ -182,7 +182,7 @@ function there() {
   const held = info.nextSequence - info.firstSequence;
   return html`<p class="about">
       ${plural(held, 'value')}, ${bytes(info.bytes)}, ${info.contentType}${info.closed ? ', closed' : ''}; sequences from
-      ${count(info.firstSequence)}, next ${count(info.nextSequence)}; ${info.archived ? 'archived as it is' : 'not archived as it is'}
+      ${count(info.firstSequence)}, next ${count(info.nextSequence)}; ${info.archived ? 'archived' : 'not archived in its current state'}
     </p>
     <div class="bar-of-buttons">
       <button aria-pressed=${following ? 'true' : 'false'} class=${following ? 'primary' : ''} @click=${follow}>
@@ -201,7 +201,7 @@ function there() {
       <h2>Trim and delete</h2>
       <form class="inline" @submit=${trim}>
         <div>
-          <label for="to">Drop values before sequence</label>
+          <label for="to">Remove values before sequence</label>
           <input id="to" name="to" type="number" required min=${info.firstSequence} max=${info.nextSequence} .value=${String(info.firstSequence)} />
         </div>
         <button>Trim…</button>

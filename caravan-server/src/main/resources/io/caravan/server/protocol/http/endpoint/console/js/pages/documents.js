@@ -1,6 +1,6 @@
 /**
- * Documents by prefix. The server lists them in no order, each on exactly one page; so nothing is called complete before
- * the last page has come.
+ * Documents by prefix. The server lists them in no particular order, each on exactly one page. Therefore, no list is shown
+ * as complete before the last page has arrived.
  */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
@@ -96,7 +96,7 @@ function create(event) {
   location.hash = '#/document?' + query({path: streamPath(name)});
 }
 
-/** The way to this prefix, each step of which is one. */
+/** The ancestors of this prefix, each of which is also a prefix. */
 function crumbs() {
   if (!delimiter) return nothing;
   const steps = prefix.split(delimiter).slice(0, -1);
@@ -113,12 +113,12 @@ export function view() {
   return html`<div class="head"><h1 tabindex="-1">Documents</h1></div>
     <div class="card forms">
       <form @submit=${look} class="inline">
-        <div class="grow"><label for="prefix">Names that begin with</label><input id="prefix" name="prefix" .value=${prefix} autocomplete="off" spellcheck="false" /></div>
-        <div><label for="delimiter">Divided by</label><input id="delimiter" name="delimiter" size="3" .value=${delimiter} autocomplete="off" /></div>
+        <div class="grow"><label for="prefix">Prefix</label><input id="prefix" name="prefix" .value=${prefix} autocomplete="off" spellcheck="false" /></div>
+        <div><label for="delimiter">Delimiter</label><input id="delimiter" name="delimiter" size="3" .value=${delimiter} autocomplete="off" /></div>
         <button class="primary">List</button>
       </form>
       <form @submit=${create} class="inline">
-        <div class="grow"><label for="name">Open by its whole name</label><input id="name" name="name" required autocomplete="off" spellcheck="false" /></div>
+        <div class="grow"><label for="name">Open by full name</label><input id="name" name="name" required autocomplete="off" spellcheck="false" /></div>
         <button>Open</button>
       </form>
     </div>
@@ -133,13 +133,13 @@ function listing(mine) {
     ${sorted.length > 1 ? extremes(mine) : nothing}
     ${names.length || sorted.length ? table(names, sorted) : nothing}
     ${prefix === '' && delimiter
-      ? html`<p><a href=${here('', '')}>Look at all documents, undivided</a>, for the longest and largest of all.</p>`
+      ? html`<p><a href=${here('', '')}>List all documents without a delimiter</a> to find the longest and largest of all.</p>`
       : nothing}`;
 }
 
 function progress(mine) {
-  if (mine.done) return mine.found ? `${plural(mine.found, 'document')}, all that there are.` : 'No document begins so.';
-  if (mine.problem || mine.stopped) return `Incomplete: ${plural(mine.found, 'document')} were found until it ended.`;
+  if (mine.done) return mine.found ? `${plural(mine.found, 'document')}, complete.` : 'No document has this prefix.';
+  if (mine.problem || mine.stopped) return `Incomplete: ${plural(mine.found, 'document')} found before the listing ended.`;
   return html`${plural(mine.found, 'document')} so far, from ${plural(mine.pages, 'page')}…
     <button class="quiet" @click=${() => mine.stop.abort()}>Stop</button>`;
 }
@@ -167,7 +167,7 @@ const table = (names, sorted) => html`<div class="card scroll" tabindex="0" role
     </tbody>
   </table>
   ${names.length > MAX_SHOWN || sorted.length > MAX_SHOWN
-    ? html`<p class="muted">The first ${MAX_SHOWN} of each are shown: a longer prefix finds the others.</p>`
+    ? html`<p class="muted">The first ${MAX_SHOWN} of each are shown. Enter a longer prefix to find the others.</p>`
     : nothing}
 </div>`;
 

@@ -1,4 +1,4 @@
-/** The server's figures, as they are now and as they were since the console was opened. */
+/** The server's statistics, current and since the console was opened. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
 import {json, token} from '../api.js';
@@ -14,14 +14,14 @@ const READS = new Set([
   'readStream', 'readValues', 'lrange', 'lindex', 'caravan.read', 'lpos', 'getrange', 'llen',
 ]);
 
-/** Of each point: what the charts show. */
+/** The values that the charts show for each point. */
 const history = [];
 let last = null;
 let problem = null;
 let redraw = () => {};
 let timer = 0;
 
-/** Asks for the figures, now and from now on, as long as somebody can see them. */
+/** Requests the statistics immediately, and then regularly while the page is visible. */
 export function follow(update) {
   redraw = update;
   clearTimeout(timer);
@@ -38,7 +38,7 @@ async function ask() {
     }
     redraw();
   }
-  // One who may not see them asks seldom: another token may come.
+  // Without the permission, the page requests them rarely, in case the user enters another token.
   clearTimeout(timer);
   timer = setTimeout(ask, problem ? 3 * EVERY_MS : EVERY_MS);
 }
@@ -121,7 +121,7 @@ export function view() {
 
 const refusal = ({status, message}) =>
   html`<p class="problem" role="alert">
-    ${status === 403 ? 'This token may not see the server’s figures: that needs the permission ADMIN.' : message}
+    ${status === 403 ? 'This token cannot read the server’s statistics. They require the permission ADMIN.' : message}
   </p>`;
 
 const about = ({version, uptimeSeconds, store}) =>
@@ -142,7 +142,7 @@ function figures(stats) {
     </dl>
     <div class="charts">${CHARTS.map(chart)}</div>
     <p class="muted">
-      ${history.length < 2 ? 'Charts begin with the second look.' : `The last ${seconds(history.length)}, kept in this tab alone.`}
-      ${token.get() ? '' : 'This server asks for no token.'}
+      ${history.length < 2 ? 'Charts start with the second sample.' : `The last ${seconds(history.length)}, kept only in this tab.`}
+      ${token.get() ? '' : 'This server requires no token.'}
     </p>`;
 }

@@ -1,4 +1,4 @@
-/** The settings in force, and where they come from. */
+/** The effective settings and their sources. */
 
 import {html, nothing} from '../../vendor/lit-html/lit-html.js';
 import {json} from '../api.js';
@@ -21,7 +21,7 @@ export async function enter(_, update) {
 export const view = () => html`<div class="head"><h1 tabindex="-1">Settings</h1></div>
   ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing} ${settings ? table() : nothing}`;
 
-const table = () => html`<p class="muted">Without secrets. They are set on the command line, in the environment or in the config file, and read at the start.</p>
+const table = () => html`<p class="muted">Secrets are omitted. The server reads its settings from the command line, the environment, and the configuration file when it starts.</p>
   <div class="card scroll" tabindex="0" role="region" aria-label="Settings">
     <table>
       <thead>

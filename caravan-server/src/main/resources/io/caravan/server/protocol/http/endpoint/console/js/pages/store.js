@@ -1,4 +1,4 @@
-/** How the store lies on disk: its log, what is young, and its heap by segment. */
+/** The layout of the store on disk: its log, its young values, and its heap by segment. */
 
 import {html, nothing, svg} from '../../vendor/lit-html/lit-html.js';
 import {json} from '../api.js';
@@ -6,10 +6,10 @@ import {bytes, count, plural} from '../format.js';
 
 export const title = 'Store';
 
-/** Segments in the picture; of more, the table tells. */
+/** The maximum number of segments in the picture. The table contains all. */
 const MAX_CELLS = 2000;
 const MAX_ROWS = 500;
-/** So few segments have room for a line each. */
+/** Up to this number, each segment has a line. */
 const MAX_BARS = 12;
 let layout = null;
 let shard = 0;
@@ -22,7 +22,7 @@ export function enter(_, update) {
     try {
       if (!document.hidden) {
         const found = await json(`/v1/store?shard=${shard}`);
-        // Another may have been chosen meanwhile.
+        // The user may have selected another one in the meantime.
         if (found.shard === shard) layout = found;
       }
       problem = '';
@@ -46,14 +46,14 @@ export function view() {
   return html`<div class="head"><h1 tabindex="-1">Store</h1></div>
     ${layout?.shards > 1 ? shards(layout) : nothing}
     ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing}
-    ${layout ? (layout.log.segmentBytes ? picture(layout) : html`<p>This store keeps nothing on disk.</p>`) : nothing}`;
+    ${layout ? (layout.log.segmentBytes ? picture(layout) : html`<p>This store is in memory only.</p>`) : nothing}`;
 }
 
 const shards = (found) => html`<p>
   <label>Shard <select @change=${choose}>
     ${Array.from({length: found.shards}, (_, n) => html`<option value=${n} ?selected=${n === shard}>${n}</option>`)}
   </select></label>
-  of ${found.shards}: each has a log and a heap of its own.
+  of ${found.shards}: each has its own log and heap.
 </p>`;
 
 function choose(event) {
@@ -87,7 +87,7 @@ function log(found) {
     <h2>Log</h2>
     <p>
       ${plural(found.lastSegment - found.firstSegment + 1, 'segment')} of ${bytes(found.segmentBytes)}. A recovery would replay
-      <b>${bytes(found.replayBytes)}</b>; the next checkpoint begins at ${bytes(found.checkpointAtBytes)}.
+      <b>${bytes(found.replayBytes)}</b>; the next checkpoint starts at ${bytes(found.checkpointAtBytes)}.
     </p>
     ${bar([['live', found.replayBytes]], found.checkpointAtBytes, `${share} percent of the way to the next checkpoint`)}
     <ul class="segments">${cells}</ul>
@@ -97,9 +97,9 @@ function log(found) {
 const nursery = (found) => html`<section class="card">
   <h2>Nursery</h2>
   <p>
-    Values stay in the log while they are young. A checkpoint now would move <b>${bytes(found.survivorBytes)}</b> at most to the
-    heap${found.replayBytes ? html`, of ${bytes(found.replayBytes)} of log behind the last one` : nothing}. What is trimmed until
-    then is never moved.
+    Young values are in the log. A checkpoint now would move at most <b>${bytes(found.survivorBytes)}</b> to the
+    heap${found.replayBytes ? html`, from ${bytes(found.replayBytes)} of log after the last checkpoint` : nothing}. Values that
+    are trimmed before the checkpoint are never moved.
   </p>
   ${bar(
     [['young', found.survivorBytes]],
