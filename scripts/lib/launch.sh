@@ -20,6 +20,7 @@ modules_of() {
   case $1 in
     caravan-server) echo caravan-core caravan-cluster caravan-server ;;
     caravan-bench) echo caravan-core caravan-cluster caravan-server caravan-bench ;;
+    caravan-torture) echo caravan-core caravan-cluster caravan-server caravan-bench caravan-torture ;;
     *) fail "no such module: $1" ;;
   esac
 }

@@ -55,9 +55,9 @@ import org.jspecify.annotations.Nullable;
  * these stages must limit itself.
  *
  * <p><b>Reads</b> return only data that has reached the durability level at which it was written. Data that was written
- * at {@link Durability#MEMORY} must have reached {@link Durability#PROCESS}. A read requests the flush of the list's last
- * accepted write, waits for it, and then sees the list as of one moment. Concurrent trims and deletes do not affect it.
- * A thread sees its own earlier writes, whether acknowledged or not.
+ * at {@link Durability#MEMORY} must have reached {@link Durability#PROCESS}. A read requests the flush of the list's
+ * last accepted write, waits for it, and then sees the list as of one moment. Concurrent trims and deletes do not
+ * affect it. A thread sees its own earlier writes, whether acknowledged or not.
  *
  * <p>An {@link EntryStream} runs outside the store's locks: it may be slow, and may read and write. Its exceptions
  * propagate to the reader.

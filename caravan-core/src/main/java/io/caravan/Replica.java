@@ -33,8 +33,9 @@ public interface Replica extends AutoCloseable {
      * @param config the settings, with {@link Durability#PROCESS}. The log segment size must be the same on every node
      *     of the group, and a heap segment must hold any value of the group; other settings may differ
      * @param storeId the id that all replicas of the group share and no other store has
-     * @param fsyncedLsn a {@link #fsyncedPosition()} recorded earlier; 0 if none is known. A power failure may have lost
-     *     any frame after this position and kept later frames. The log then ends at the gap, at {@link #position()}
+     * @param fsyncedLsn a {@link #fsyncedPosition()} recorded earlier; 0 if none is known. A power failure may have
+     *     lost any frame after this position and kept later frames. The log then ends at the gap, at {@link
+     *     #position()}
      * @throws StoreDirectoryException if the directory contains another store; nothing was changed
      * @throws CorruptStoreException if an fsynced frame is damaged; nothing was changed
      * @see DurableListStore#open(StoreConfig) the other errors

@@ -39,9 +39,9 @@ public final class SnapshotInstaller implements AutoCloseable {
                         + storage.list().get(0) + "; receive the copy into a directory that is missing or empty");
             }
             return new SnapshotInstaller(storage);
-        } catch (IOException | RuntimeException refused) {
+        } catch (IOException | RuntimeException rejected) {
             storage.close();
-            throw refused;
+            throw rejected;
         }
     }
 

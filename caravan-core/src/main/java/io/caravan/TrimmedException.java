@@ -6,8 +6,8 @@ public final class TrimmedException extends CaravanException {
 
     private final long firstSequence;
 
-    public TrimmedException(long id, long asked, long firstSequence) {
-        super("document " + id + ": sequence " + asked + " has been trimmed; the first retained sequence is "
+    public TrimmedException(long id, long requested, long firstSequence) {
+        super("document " + id + ": sequence " + requested + " has been trimmed; the first retained sequence is "
                 + firstSequence);
         this.firstSequence = firstSequence;
     }

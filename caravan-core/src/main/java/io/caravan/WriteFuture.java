@@ -40,8 +40,8 @@ final class WriteFuture<T> extends CompletableFuture<T> {
                     future.handOver(() -> future.completeExceptionally(problem));
                 }
             });
-        } catch (CaravanException refused) {
-            future.completeExceptionally(refused);
+        } catch (CaravanException rejected) {
+            future.completeExceptionally(rejected);
         }
         return future;
     }

@@ -60,7 +60,7 @@ class ArchitectureTest {
 
     @ParameterizedTest
     @FieldSource("PACKAGES")
-    void aPackageSeesOnlyWhatTheTableAllows(String name) {
+    void packageUsesOnlyAllowedPackages(String name) {
         check(noClasses()
                 .that()
                 .resideInAPackage(subpackage(name))
@@ -69,7 +69,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void everyPackageIsInTheTable() {
+    void tableListsEveryPackage() {
         String[] known = PACKAGES.stream().map(ArchitectureTest::subpackage).toArray(String[]::new);
         check(classes()
                 .that()

@@ -18,7 +18,7 @@ class BackupTest {
     Path work;
 
     @Test
-    void aBackupIsAStoreLikeTheOther() {
+    void backupHasSameContentsAsStore() {
         Path target = work.resolve("deep/backup");
         try (DurableListStore store = filled()) {
             BackupReport report = store.backup(target, BackupReport.Progress.NONE);
@@ -34,7 +34,7 @@ class BackupTest {
     }
 
     @Test
-    void aFolderWithAnythingInItIsRefusedAndKept() throws Exception {
+    void rejectsAndKeepsNonEmptyDirectory() throws Exception {
         Path target = Files.createDirectory(work.resolve("backup"));
         Path letter = Files.writeString(target.resolve("letter"), "keep me");
         Path partial = Files.createDirectory(work.resolve("other.partial"));
@@ -52,7 +52,7 @@ class BackupTest {
     }
 
     @Test
-    void aBackupThatIsCancelledLeavesNothingAndOneThatWasKilledIsNotInTheWay() throws Exception {
+    void removesCanceledBackupAndReplacesKilledOne() throws Exception {
         Path target = work.resolve("backup");
         try (DurableListStore store = filled()) {
             assertThatThrownBy(() -> store.backup(target, (done, total) -> {
@@ -71,7 +71,7 @@ class BackupTest {
     }
 
     @Test
-    void twoBackupsToOneFolderDoNotMix() {
+    void rejectsConcurrentBackupToSameDirectory() {
         Path target = work.resolve("backup");
         try (DurableListStore store = filled()) {
             assertThatThrownBy(() ->

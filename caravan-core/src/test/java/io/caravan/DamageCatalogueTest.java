@@ -117,22 +117,23 @@ class DamageCatalogueTest {
     private record Case(String name, DirectoryImage image) {}
 
     /** The outcome of opening: contents or an exception. */
-    private record Outcome(StoreContents contents, CaravanException refusal) {
+    private record Outcome(StoreContents contents, CaravanException rejection) {
         static Outcome of(CheckedSupplier open) throws IOException {
             try {
                 return new Outcome(open.get(), null);
-            } catch (CaravanException refusal) {
-                return new Outcome(null, refusal);
+            } catch (CaravanException rejection) {
+                return new Outcome(null, rejection);
             }
         }
 
         boolean namesAFile() {
-            return refusal != null && FILE_NAME.matcher(refusal.getMessage()).find();
+            return rejection != null
+                    && FILE_NAME.matcher(rejection.getMessage()).find();
         }
 
         @Override
         public String toString() {
-            return refusal != null ? refusal.toString() : "contents " + contents;
+            return rejection != null ? rejection.toString() : "contents " + contents;
         }
     }
 
@@ -201,7 +202,7 @@ class DamageCatalogueTest {
     @ParameterizedTest
     @EnumSource(State.class)
     @Tag("rounds")
-    void aFlippedBitIsHarmlessOrNamed(State state) {
+    void flippedBitIsHarmlessOrReported(State state) {
         Seeds.forEach(1, seed -> flip(state, seed));
     }
 
@@ -250,19 +251,19 @@ class DamageCatalogueTest {
     }
 
     private static void checkOutcome(Flip flip, Outcome outcome, Subject subject, List<String> wrong) {
-        boolean right = outcome.refusal() == null && outcome.contents().equals(subject.contents());
+        boolean right = outcome.rejection() == null && outcome.contents().equals(subject.contents());
         switch (flip.area().kind()) {
             case UNUSED, CHECKPOINT -> check(right, wrong, "should open with everything, came to ", outcome);
             case HEADER, FRAME -> check(right || outcome.namesAFile(), wrong, "came to ", outcome);
             case LAST_FRAME ->
                 check(
-                        outcome.refusal() == null && outcome.contents().equals(subject.beforeLastFrame()),
+                        outcome.rejection() == null && outcome.contents().equals(subject.beforeLastFrame()),
                         wrong,
                         "should lose exactly the last frame, came to ",
                         outcome);
             case ENTRY ->
                 check(
-                        outcome.refusal() != null && flip.isNamedBy(outcome.refusal()),
+                        outcome.rejection() != null && flip.isNamedBy(outcome.rejection()),
                         wrong,
                         "should name the entry, came to ",
                         outcome);
@@ -291,14 +292,14 @@ class DamageCatalogueTest {
         MemoryStorage storage = new MemoryStorage(damaged);
         Outcome outcome = opened(storage);
         checkOutcome(flip, outcome, subject, wrong);
-        if (outcome.refusal() == null) {
+        if (outcome.rejection() == null) {
             List<CaravanException> left = Faults.of(storage.image());
             Kind kind = flip.area().kind();
             boolean mayStay = kind == Kind.FRAME || kind == Kind.HEADER;
             check(left.isEmpty() || mayStay, wrong, "after opening and closing verify finds ", left);
         } else if (flip.area().kind() != Kind.ENTRY) {
             List<String> changed = storage.image().differences(damaged);
-            check(changed.isEmpty(), wrong, "a refusal changed ", changed);
+            check(changed.isEmpty(), wrong, "a rejection changed ", changed);
         }
     }
 
@@ -314,7 +315,7 @@ class DamageCatalogueTest {
     @ParameterizedTest
     @EnumSource(State.class)
     @Tag("rounds")
-    void aTruncatedFileIsReplacedOrNamed(State state) {
+    void truncatedFileIsReplacedOrReported(State state) {
         Seeds.forEach(1, seed -> truncate(state, seed));
     }
 
@@ -368,7 +369,7 @@ class DamageCatalogueTest {
 
     /** Checks that the store opened with everything or that the exception names a file. */
     private static void checkWhole(Outcome outcome, Subject subject, List<String> wrong) {
-        boolean right = outcome.refusal() == null && outcome.contents().equals(subject.contents());
+        boolean right = outcome.rejection() == null && outcome.contents().equals(subject.contents());
         check(right || outcome.namesAFile(), wrong, "came to ", outcome);
     }
 
@@ -376,7 +377,7 @@ class DamageCatalogueTest {
 
     @ParameterizedTest
     @EnumSource(State.class)
-    void aMissingFileIsReplacedOrNamed(State state) {
+    void missingFileIsReplacedOrReported(State state) {
         Subject subject = subjects.get(state);
         List<Case> cases = new ArrayList<>();
         for (String file : subject.image().files().keySet()) {
@@ -388,7 +389,7 @@ class DamageCatalogueTest {
     @ParameterizedTest
     @EnumSource(State.class)
     @Tag("rounds")
-    void twoFilesInEachOthersPlaceAreNamed(State state) {
+    void swappedFilesAreHarmlessOrReported(State state) {
         Subject subject = subjects.get(state);
         DirectoryImage image = subject.image();
         List<Case> cases = new ArrayList<>();
@@ -405,7 +406,7 @@ class DamageCatalogueTest {
     @ParameterizedTest
     @EnumSource(State.class)
     @Tag("rounds")
-    void aFileInTwoPlacesIsNamedOrMeansNothing(State state) {
+    void duplicatedFileIsHarmlessOrReported(State state) {
         Subject subject = subjects.get(state);
         DirectoryImage image = subject.image();
         List<Case> cases = new ArrayList<>();
@@ -435,7 +436,7 @@ class DamageCatalogueTest {
     @ParameterizedTest
     @EnumSource(State.class)
     @Tag("rounds")
-    void anotherStoresFileIsNamed(State state) {
+    void fileOfAnotherStoreIsHarmlessOrReported(State state) {
         Subject subject = subjects.get(state);
         DirectoryImage image = subject.image();
         DirectoryImage others = state == State.KILLED ? other.open() : other.closed();
@@ -457,10 +458,10 @@ class DamageCatalogueTest {
                 MemoryStorage storage = new MemoryStorage(damage.image());
                 Outcome outcome = opened(storage);
                 checkWhole(outcome, subject, wrong);
-                if (outcome.refusal() != null) {
+                if (outcome.rejection() != null) {
                     check(!Faults.of(damage.image()).isEmpty(), wrong, "verify finds nothing, opening ", outcome);
                     List<String> changed = storage.image().differences(damage.image());
-                    check(changed.isEmpty(), wrong, "a refusal changed ", changed);
+                    check(changed.isEmpty(), wrong, "a rejection changed ", changed);
                 } else {
                     List<CaravanException> left = Faults.of(storage.image());
                     check(left.isEmpty() || damagedSpare(subject, damage), wrong, "opened, closed, verify: ", left);
@@ -478,7 +479,7 @@ class DamageCatalogueTest {
     }
 
     @Test
-    void theStoreHasWhatTheCatalogueIsAbout() {
+    void sampleStoreHasRequiredLayout() {
         StoreAnatomy killed = subjects.get(State.KILLED).anatomy();
         StoreAnatomy closed = subjects.get(State.CLOSED).anatomy();
         assertThat(killed.checkpoints()).hasSize(2);

@@ -69,7 +69,7 @@ final class DocumentsTest {
     private final List<String> findings = new ArrayList<>();
 
     @Test
-    void documentsArePlain() throws IOException {
+    void documentsFollowLanguageRules() throws IOException {
         Path root = root();
         for (Path page : pages(root)) {
             checkPage(root.relativize(page).toString(), Files.readString(page));
@@ -78,7 +78,7 @@ final class DocumentsTest {
     }
 
     @Test
-    void commentsArePlain() throws IOException {
+    void commentsFollowLanguageRules() throws IOException {
         Path root = root();
         for (Path source : sources(root)) {
             checkComments(root.relativize(source).toString(), Files.readString(source));
@@ -88,7 +88,7 @@ final class DocumentsTest {
 
     /** Messages, help texts, and descriptions of metrics are string literals. */
     @Test
-    void messagesArePlain() throws IOException {
+    void messagesFollowLanguageRules() throws IOException {
         Path root = root();
         for (Path source : sources(root)) {
             if (source.toString().contains("/src/main/")) {
@@ -102,7 +102,7 @@ final class DocumentsTest {
     }
 
     @Test
-    void linksInTheRepositoryHaveATarget() throws IOException {
+    void relativeLinksHaveTargets() throws IOException {
         Path root = root();
         List<Path> pages = new ArrayList<>(pages(root));
         pages.addAll(files(root.resolve("integrations"), "README.md"));

@@ -1,8 +1,8 @@
 package io.caravan;
 
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.told;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.testing.ListStoreContract;
@@ -59,12 +59,12 @@ class DurableListStoreTest extends ListStoreContract {
 
     /** The log that is kept for the older checkpoint still refers to the heap segments that held the list. */
     @Test
-    void heapSegmentsStayAsLongAsTheKeptLogNamesThem() {
+    void keepsHeapSegmentsReferencedByRetainedLog() {
         for (int round = 0; round < 10; round++) {
             for (int i = 0; i < 4_000; i++) {
-                store().append(1, bytes("v" + i), NOBODY);
+                store().append(1, bytes("v" + i), NO_CALLBACK);
             }
-            told(told -> store().delete(1, told));
+            sequenceOf(reported -> store().delete(1, reported));
             closeAndReopen();
         }
     }

@@ -3,8 +3,8 @@ package io.caravan;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.engine.Engine;
@@ -29,8 +29,8 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Changes bytes of an open store. {@code verify} reports each change of a used byte with file, offset and, for heap
- * entries, document and sequence, and no change of an unused one. {@link DamageCatalogueTest} changes the bytes of a closed
- * store.
+ * entries, document and sequence, and no change of an unused one. {@link DamageCatalogueTest} changes the bytes of a
+ * closed store.
  */
 @Timeout(1800)
 class EveryByteTest {
@@ -63,16 +63,16 @@ class EveryByteTest {
         await(store.append(3, bytes(BIG_VALUE_BYTES, 3)));
         await(store.append(4, bytes(BIG_VALUE_BYTES, 4)));
         await(store.append(7, bytes(BIG_VALUE_BYTES, 7)));
-        told(callback -> store.trim(1, 1, callback));
-        told(callback -> store.delete(9, callback));
-        told(callback -> store.trim(3, 1, callback));
+        sequenceOf(callback -> store.trim(1, 1, callback));
+        sequenceOf(callback -> store.delete(9, callback));
+        sequenceOf(callback -> store.trim(3, 1, callback));
         await(store.append(3, bytes(0, 1)));
         await(store.append(5, bytes(50, 5)));
     }
 
     @Test
     @Tag("rounds")
-    void whatAnOpenStoreNeedsIsNamedWhileItIsOpen() {
+    void openStoreReportsDamageToUsedBytesOnly() {
         Seeds.forEach(1, EveryByteTest::damageAnOpenStore);
     }
 

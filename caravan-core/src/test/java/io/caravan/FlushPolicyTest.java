@@ -12,20 +12,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FlushPolicyTest {
 
     @Test
-    void thereIsOneImmediateAndOneAdaptivePolicy() {
+    void immediateAndAdaptivePoliciesAreSingletons() {
         assertThat(FlushPolicy.immediate()).isSameAs(FlushPolicy.immediate());
         assertThat(FlushPolicy.adaptive()).isSameAs(FlushPolicy.adaptive());
     }
 
     @ParameterizedTest
     @ValueSource(longs = {0, 1, 100_000, 60_000_000_000L})
-    void aFixedDelayIsKeptToTheNanosecond(long nanos) {
+    void keepsFixedDelayToNanosecond(long nanos) {
         assertThat(FlushPolicy.fixedDelay(Duration.ofNanos(nanos))).isEqualTo(new FlushPolicy(nanos, false));
     }
 
     @ParameterizedTest
     @ValueSource(longs = {-1, Long.MIN_VALUE, 60_000_000_001L, Long.MAX_VALUE})
-    void aFixedDelayIsFromZeroToOneMinute(long nanos) {
+    void rejectsDelayOutsideZeroToOneMinute(long nanos) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> FlushPolicy.fixedDelay(Duration.ofNanos(nanos)))
                 .withMessageContaining("delay");
@@ -33,7 +33,7 @@ class FlushPolicyTest {
     }
 
     @Test
-    void aDelayTooLongToCountInNanosecondsIsOutOfBoundsToo() {
+    void rejectsDelayThatOverflowsNanoseconds() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> FlushPolicy.fixedDelay(Duration.ofDays(1_000_000)))
                 .withMessageContaining("delay");
@@ -41,7 +41,7 @@ class FlushPolicyTest {
     }
 
     @Test
-    void noDelayAtAllIsAMistake() {
+    void rejectsNullDelay() {
         assertThatNullPointerException().isThrownBy(() -> FlushPolicy.fixedDelay(null));
     }
 }

@@ -65,8 +65,8 @@ class FormerVersionTest {
     /** The checkpoint makes an older release reject the store because of its version, instead of reporting damage. */
     @ParameterizedTest
     @CsvSource({"open", "closed"})
-    void anEarlierVersionIsCarriedOverByACheckpointBeforeTheFirstWrite(String folder) throws Exception {
-        FormerStore.of(folder).writeTo(directory);
+    void openingEarlierVersionWritesNewCheckpoint(String parent) throws Exception {
+        FormerStore.of(parent).writeTo(directory);
         assertThat(newestCheckpointVersion()).isEqualTo(FileHeader.OLDEST_VERSION);
         StoreContents contents = SmallStore.build(built).contents();
         try (ListStore opened = open()) {
@@ -80,8 +80,8 @@ class FormerVersionTest {
     /** The older checkpoint is the last one of the earlier version, and new frames follow old ones after it. */
     @ParameterizedTest
     @CsvSource({"open", "closed"})
-    void newFramesFollowThoseOfAnEarlierVersion(String folder) throws Exception {
-        FormerStore.of(folder).writeTo(directory);
+    void replaysNewFramesAfterFramesOfEarlierVersion(String parent) throws Exception {
+        FormerStore.of(parent).writeTo(directory);
         DirectoryImage killed;
         StoreContents contents;
         try (ListStore opened = open()) {
@@ -99,7 +99,7 @@ class FormerVersionTest {
     }
 
     @Test
-    void anOlderVersionIsRefusedAndChangesNothing() throws Exception {
+    void rejectsUnsupportedVersionWithoutChanges() throws Exception {
         DirectoryImage old = labelled(FileHeader.OLDEST_VERSION - 1, FormerStore.of("closed"));
         old.writeTo(directory);
         assertThatExceptionOfType(StoreVersionException.class)
@@ -110,11 +110,11 @@ class FormerVersionTest {
 
     /**
      * The store was written by a release that captured the index partition by partition, and killed. All lists were
-     * appended to, trimmed, deleted, and recreated twice while the newest checkpoint was written. That release also read
-     * the list of the expected contents.
+     * appended to, trimmed, deleted, and recreated twice while the newest checkpoint was written. That release also
+     * read the list of the expected contents.
      */
     @Test
-    void aStoreWhosePartitionsWereCapturedAtSeveralLsnsOpens() throws Exception {
+    void opensStoreWithPartitionsCapturedAtSeveralLsns() throws Exception {
         FormerStore.read("/io/caravan/store-v3-partitions.zip", "").writeTo(directory);
         assertThat(capturesOf(1)).hasSizeGreaterThan(2);
         assertThat(Faults.of(directory)).isEmpty();

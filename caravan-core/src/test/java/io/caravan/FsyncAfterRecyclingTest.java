@@ -10,8 +10,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Fsyncs after two checkpoints have recycled a segment. A store that had recovered or just filled a segment once
- * treated an fsynced segment as unsynced, and the fsync failed the store permanently. The tests of a store that has just
- * filled a segment are in {@link io.caravan.testing.LifecycleContract}.
+ * treated an fsynced segment as unsynced, and the fsync failed the store permanently. The tests of a store that has
+ * just filled a segment are in {@link io.caravan.testing.LifecycleContract}.
  */
 class FsyncAfterRecyclingTest {
     private static final int SEGMENT_BYTES = 64 * 1024;
@@ -20,7 +20,7 @@ class FsyncAfterRecyclingTest {
     Path work;
 
     @Test
-    void aRecoveredStoreWritesOnAfterItsReplayedSegmentsWereRecycled() throws Exception {
+    void recoveredStoreAcceptsWritesAfterSegmentRecycling() throws Exception {
         Path killed = work.resolve("killed");
         WatchedScheduler threads = new WatchedScheduler();
         try (ListStore store = threads.open(config(work.resolve("store")))) {

@@ -1,6 +1,6 @@
 package io.caravan;
 
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -31,7 +31,7 @@ class InMemoryListStoreTest {
     }
 
     @Test
-    void itTouchesNoDirectory() {
+    void createsNoDirectory() {
         try (ListStore store = ListStore.inMemory(config(64))) {
             append(store, 1, "a");
             store.checkpoint();
@@ -41,7 +41,7 @@ class InMemoryListStoreTest {
 
     /** The value is first in the log, then in the heap. */
     @Test
-    void theValuesThatItHandsOutCannotBeChanged() {
+    void returnsReadOnlyValues() {
         try (ListStore store = ListStore.inMemory()) {
             append(store, 1, "a");
             for (int i = 0; i < 2; i++) {
@@ -58,7 +58,7 @@ class InMemoryListStoreTest {
     /** Checkpoints run now and then, so that values are read from the log and from the heap. */
     @Test
     @Tag("rounds")
-    void longRunsAnswerAsTheModelDoes() {
+    void longRunsMatchModel() {
         Seeds.forEach(Rounds.of(1, 10), seed -> {
             ModelLists model = new ModelLists(64);
             RandomOperations operations = new RandomOperations(seed, new RandomOperations.Shape(200, 64, 200), model);
@@ -73,17 +73,17 @@ class InMemoryListStoreTest {
     }
 
     @Test
-    void theLimitIsThatOfADurableStoreUnlessItIsSet() {
+    void defaultValueLimitMatchesDurableStore() {
         int defaultLimit = StoreConfig.builder(Path.of("data")).build().maxValueBytes();
         try (ListStore store = ListStore.inMemory()) {
-            store.append(1, bytes(defaultLimit, 0), NOBODY);
+            store.append(1, bytes(defaultLimit, 0), NO_CALLBACK);
             assertThatExceptionOfType(ValueTooLargeException.class)
-                    .isThrownBy(() -> store.append(1, bytes(defaultLimit + 1, 0), NOBODY));
+                    .isThrownBy(() -> store.append(1, bytes(defaultLimit + 1, 0), NO_CALLBACK));
         }
     }
 
     @Test
-    void theLimitIsAtLeastOneByte() {
+    void rejectsValueLimitBelowOneByte() {
         assertThatIllegalArgumentException().isThrownBy(() -> config(0));
         assertThatIllegalArgumentException().isThrownBy(() -> config(-1));
         try (ListStore store = ListStore.inMemory(config(1))) {
@@ -92,7 +92,7 @@ class InMemoryListStoreTest {
     }
 
     @Test
-    void theStoreThreadIsADaemonSoThatAStoreNeedNotBeClosed() {
+    void storeThreadIsDaemon() {
         CompletableFuture<Boolean> daemon = new CompletableFuture<>();
         try (ListStore store = ListStore.inMemory()) {
             CallbackContract.inCallback(

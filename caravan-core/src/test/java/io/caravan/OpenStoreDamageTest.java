@@ -68,7 +68,7 @@ class OpenStoreDamageTest {
     }
 
     @Test
-    void aDamagedValueIsNamedAndTheOthersAreRead() throws Exception {
+    void reportsDamagedValueAndReadsOthers() throws Exception {
         StoreAnatomy.HeapEntry entry = anatomy.entries().stream()
                 .filter(any -> any.id() == 1 && any.sequence() == 1)
                 .findFirst()
@@ -94,7 +94,7 @@ class OpenStoreDamageTest {
     }
 
     @Test
-    void aDamagedFrameIsNamedEvenTheLast() throws Exception {
+    void reportsEveryDamagedFrameIncludingLast() throws Exception {
         for (StoreAnatomy.Frame frame : anatomy.replayed()) {
             flip(frame.file(), frame.end() - 9);
             assertThat(verify()).first().isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
@@ -107,7 +107,7 @@ class OpenStoreDamageTest {
     }
 
     @Test
-    void aDamagedCheckpointIsNamed() throws Exception {
+    void reportsDamagedCheckpoint() throws Exception {
         for (String name : DirectoryImage.of(directory).names("checkpoint-")) {
             for (int offset : new int[] {0, 50, 200}) {
                 flip(name, offset);
@@ -119,7 +119,7 @@ class OpenStoreDamageTest {
     }
 
     @Test
-    void aDamagedHeaderOfASegmentInUseIsNamed() throws Exception {
+    void reportsDamagedHeaderOfUsedSegment() throws Exception {
         for (String name :
                 List.of(anatomy.lastFrame().file(), anatomy.entries().get(0).file())) {
             flip(name, 20);
@@ -129,7 +129,7 @@ class OpenStoreDamageTest {
     }
 
     @Test
-    void aCheckpointTruncatedToNothingIsNamed() throws Exception {
+    void reportsCheckpointTruncatedToZero() throws Exception {
         String name = DirectoryImage.of(directory).last("checkpoint-");
         try (RandomAccessFile file =
                 new RandomAccessFile(directory.resolve(name).toFile(), "rw")) {
@@ -139,7 +139,7 @@ class OpenStoreDamageTest {
     }
 
     @Test
-    void aCheckpointThatIsGoneIsNamed() throws Exception {
+    void reportsMissingCheckpoint() throws Exception {
         String name = DirectoryImage.of(directory).last("checkpoint-");
         java.nio.file.Files.delete(directory.resolve(name));
         assertOneFault(name);

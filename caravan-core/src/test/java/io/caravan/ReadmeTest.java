@@ -27,7 +27,7 @@ class ReadmeTest {
     Path work;
 
     @Test
-    void theJavaOfTheTourCompilesAndPrintsWhatTheReadmeSays() throws Exception {
+    void readmeCodePrintsDocumentedOutput() throws Exception {
         String readme = Files.readString(root().resolve("README.md"));
 
         assertThat(compileAndRun("Letters", first(JAVA, readme)))
@@ -35,7 +35,7 @@ class ReadmeTest {
     }
 
     @Test
-    void theExampleCompilesAndPrintsWhatItsPageSays() throws Exception {
+    void examplePrintsDocumentedOutput() throws Exception {
         Path examples = root().resolve("examples");
         String page = Files.readString(examples.resolve("README.md"));
         String example = Files.readString(examples.resolve("java/EmbeddedLetter.java"));

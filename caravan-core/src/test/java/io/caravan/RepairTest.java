@@ -23,7 +23,7 @@ class RepairTest {
     Path work;
 
     @Test
-    void aDamagedLogIsCutOffBeforeTheDamageAndEveryChangedFileIsKept() throws Exception {
+    void cutsLogBeforeDamageAndKeepsChangedFiles() throws Exception {
         Path store = killedAfterAppends(5);
         // Each append has its own frame, and therefore its own block. The third is damaged.
         byte[] damaged = flip(store.resolve(FIRST_LOG), 3 * BLOCK + 60);
@@ -58,7 +58,7 @@ class RepairTest {
     }
 
     @Test
-    void aSoundStoreIsLeftAlone() throws Exception {
+    void leavesIntactStoreUnchanged() throws Exception {
         Path store = killedAfterAppends(3);
         byte[] before = Files.readAllBytes(store.resolve(FIRST_LOG));
 
@@ -70,7 +70,7 @@ class RepairTest {
     }
 
     @Test
-    void aFolderForTheCopiesInsideTheStoreOrWithFilesInItIsRefused() throws Exception {
+    void rejectsNestedOrNonEmptyCopyDirectory() throws Exception {
         Path store = killedAfterAppends(3);
         Files.writeString(Files.createDirectory(work.resolve("full")).resolve("letter"), "keep me");
 
@@ -85,7 +85,7 @@ class RepairTest {
     /** A file name can contain any segment number, so repair must not count up to it. */
     @Test
     @Timeout(600)
-    void aLogSegmentFarBehindTheOthersIsNotCountedUpTo() throws Exception {
+    void doesNotCountUpToDistantLogSegment() throws Exception {
         Path store = killedAfterAppends(3);
         Files.write(store.resolve("log-7fffffffffffffff.wal"), Files.readAllBytes(store.resolve(FIRST_LOG)));
         flip(store.resolve("heap-0000000000000000.dat"), 3);

@@ -11,9 +11,9 @@ import io.caravan.format.FrameLayout;
 import io.caravan.fuzz.Reseal;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.Faults;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.ModelLists;
 import io.caravan.testing.ModelRun;
-import io.caravan.testing.Patient;
 import io.caravan.testing.RandomOperations;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
@@ -38,7 +38,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Replicas of one store: a leader whose frames are recorded, and followers that replay them. */
-@Patient
+@LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class ReplicaTest {
     private static final long STORE_ID = 4711;
@@ -89,7 +89,7 @@ final class ReplicaTest {
 
     @Test
     @Tag("rounds")
-    void followersRepeatWhateverTheLeaderDoes() {
+    void followersMatchLeaderAfterRandomOperations() {
         Seeds.forEach(Rounds.of(1, 50), seed -> {
             Path place = directory.resolve("seed" + seed);
             ExecutorService followers = Executors.newSingleThreadExecutor();
@@ -121,7 +121,7 @@ final class ReplicaTest {
 
     /** The flusher takes the commit, which is empty, while a frame waits for its segment. */
     @Test
-    void aFollowerThatIsForcedWhileItWaitsForASegmentMissesNothing() throws InterruptedException {
+    void fsyncDuringSegmentWaitLosesNoFrame() throws InterruptedException {
         try (Replica leader = leader();
                 Replica follower = open("follower")) {
             for (int i = 0; i < 120; i++) {
@@ -148,7 +148,7 @@ final class ReplicaTest {
     }
 
     @Test
-    void aFollowerThatWasKilledHearsEverythingAgain() throws IOException {
+    void killedFollowerReplaysAllFramesAgain() throws IOException {
         DirectoryImage killed;
         StoreContents contents;
         try (Replica leader = leader();
@@ -178,7 +178,7 @@ final class ReplicaTest {
     }
 
     @Test
-    void aFollowerTakesOverAndTheOthersFollowIt() {
+    void followerBecomesLeaderAndOthersFollow() {
         try (Replica second = open("second");
                 Replica third = open("third")) {
             try (Replica leader = leader()) {
@@ -201,7 +201,7 @@ final class ReplicaTest {
     }
 
     @Test
-    void aWriteIsAcknowledgedWhenTheGroupHasIt() throws InterruptedException {
+    void acknowledgesWriteOnceGroupCommitsIt() throws InterruptedException {
         CountDownLatch proposed = new CountDownLatch(1);
         CompletableFuture<Long> committed = new CompletableFuture<>();
         try (Replica leader = open("leader")) {
@@ -218,7 +218,7 @@ final class ReplicaTest {
     }
 
     @Test
-    void whatTheGroupHasNotCommittedIsGone() {
+    void uncommittedWriteIsAbsentAfterReopen() {
         Replica leader = open("leader");
         leader.lead(frame -> {
             if (!frames.isEmpty()) {
@@ -243,7 +243,7 @@ final class ReplicaTest {
     }
 
     @Test
-    void aFollowerRefusesWrites() {
+    void followerRejectsWrites() {
         try (Replica follower = open("follower")) {
             ListStore store = follower.store();
             assertThatExceptionOfType(NotLeaderException.class).isThrownBy(() -> await(store.append(1, bytes(1, 1))));
@@ -256,7 +256,7 @@ final class ReplicaTest {
     }
 
     @Test
-    void aLeaderRepeatsNothing() {
+    void leaderRejectsReplay() {
         try (Replica leader = leader()) {
             append(leader, 1, 1);
             ByteBuffer own = frames.get(0);
@@ -265,7 +265,7 @@ final class ReplicaTest {
     }
 
     @Test
-    void framesThatDoNotFitAreRefusedAndChangeNothing() {
+    void rejectsInvalidFramesWithoutChanges() {
         try (Replica leader = leader();
                 Replica follower = open("follower")) {
             append(leader, 1, 100);
@@ -273,12 +273,12 @@ final class ReplicaTest {
             append(leader, 1, 300);
             follower.replay(frames.get(0));
 
-            assertRefused(follower, frames.get(2), "it follows the frame at LSN");
-            assertRefused(follower, changed(frames.get(1), 70), "damaged, or of another store");
-            assertRefused(follower, changed(frames.get(1), FrameLayout.STORE_ID), "damaged, or of another store");
-            assertRefused(follower, frames.get(1).slice(0, 20), "shorter than its header");
-            assertRefused(follower, frames.get(1).slice(0, frames.get(1).limit() - 8), "damaged, or of another store");
-            assertRefused(follower, changed(frames.get(1), FrameLayout.LSN), "no space");
+            assertRejected(follower, frames.get(2), "it follows the frame at LSN");
+            assertRejected(follower, changed(frames.get(1), 70), "damaged, or of another store");
+            assertRejected(follower, changed(frames.get(1), FrameLayout.STORE_ID), "damaged, or of another store");
+            assertRejected(follower, frames.get(1).slice(0, 20), "shorter than its header");
+            assertRejected(follower, frames.get(1).slice(0, frames.get(1).limit() - 8), "damaged, or of another store");
+            assertRejected(follower, changed(frames.get(1), FrameLayout.LSN), "no space");
             assertThat(follower.replay(frames.get(0))).as("it has that one").isFalse();
             assertThat(follower.store().info(1).nextSequence()).isEqualTo(1);
 
@@ -290,7 +290,7 @@ final class ReplicaTest {
 
     /** Trims of lists that do not exist have no records, but the leader reserves space for them. */
     @Test
-    void aFrameMayHaveSkippedToTheNextSegmentThoughItWouldFit() {
+    void replaysFrameThatSkippedToNextSegment() {
         try (Replica leader = leader();
                 Replica follower = open("follower")) {
             while (leader.position() % (8 * 4096) != 7 * 4096) {
@@ -314,7 +314,7 @@ final class ReplicaTest {
      * A frame that a former leader proposed, and that was never committed, has the LSN of a frame of the next leader.
      */
     @Test
-    void anotherLeadersLeftoversAreRefused() {
+    void rejectsLeftoverFrameOfFormerLeader() {
         List<ByteBuffer> leftovers = new ArrayList<>();
         try (Replica leader = leader();
                 Replica former = open("former")) {
@@ -331,7 +331,7 @@ final class ReplicaTest {
     }
 
     @Test
-    void aForcedFollowerNeedsNobodyUpToThere() {
+    void fsyncReturnsFollowerPosition() {
         try (Replica leader = leader();
                 Replica follower = open("follower")) {
             append(leader, 1, 100);
@@ -342,7 +342,7 @@ final class ReplicaTest {
     }
 
     @Test
-    void aDirectoryOfAnotherStoreIsRefused() {
+    void rejectsDirectoryOfAnotherStore() {
         DurableListStore.open(config("other")).close();
         DirectoryImage before = DirectoryImage.of(directory.resolve("other"));
         assertThatExceptionOfType(StoreDirectoryException.class)
@@ -356,7 +356,7 @@ final class ReplicaTest {
      * A follower does not fsync after each frame, so the operating system may write later frames before an earlier one.
      */
     @Test
-    void aPowerCutMayTakeAFrameThatWasNotForcedAndLeaveThoseBehindIt() throws IOException {
+    void recoversFromPowerCutThatLostUnfsyncedFrame() throws IOException {
         try (Replica leader = leader()) {
             DirectoryImage whole;
             long forced;
@@ -379,7 +379,7 @@ final class ReplicaTest {
                     .isThrownBy(() -> Replica.open(config("cut"), STORE_ID, forced))
                     .withMessageContaining("LSN " + lost + ": no valid frame");
             assertThat(faults(forced)).isNotEmpty();
-            assertThat(faults(lost)).as("the host hears it again").isEmpty();
+            assertThat(faults(lost)).as("the node receives it again").isEmpty();
             try (Replica cut = Replica.open(config("cut"), STORE_ID, lost)) {
                 assertThat(cut.position()).isEqualTo(lost);
                 append(leader, 2, 10);
@@ -396,7 +396,7 @@ final class ReplicaTest {
     }
 
     @Test
-    void aReplicaLeavesForcingToItsGroup() {
+    void requiresProcessDurability() {
         StoreConfig config = SmallStore.config(directory.resolve("sync")).build();
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Replica.open(config, STORE_ID, 0))
@@ -405,7 +405,7 @@ final class ReplicaTest {
 
     /** The leftover is longer than the frame in its place, so the log ends before the leftover does. */
     @Test
-    void aLongerLeftoverHasItsPlaceTakenToo() {
+    void reportsTakenPositionForLongerLeftover() {
         List<ByteBuffer> leftovers = new ArrayList<>();
         try (Replica leader = leader();
                 Replica former = open("former");
@@ -423,7 +423,7 @@ final class ReplicaTest {
 
     /** The follower has smaller settings than the leader, but log segments of the same size. */
     @Test
-    void aFollowerTakesFramesThatAreLargerThanItsOwnBuffers() {
+    void followerReplaysFramesLargerThanItsBuffers() {
         StoreConfig smaller = heapSegments("follower", 64).build();
         try (Replica leader = openWithLargerBuffers("leader");
                 Replica follower = Replica.open(smaller, STORE_ID, 0)) {
@@ -451,13 +451,13 @@ final class ReplicaTest {
     }
 
     @Test
-    void aValueForWhichTheHeapSegmentsAreTooSmallIsRefused() {
+    void rejectsValueLargerThanHeapSegment() {
         StoreConfig smaller = heapSegments("follower", 12).build();
         try (Replica leader = openWithLargerBuffers("leader");
                 Replica follower = Replica.open(smaller, STORE_ID, 0)) {
             leader.lead(into(frames));
             append(leader, 1, 16 * 1024);
-            assertRefused(follower, frames.get(0), "no space for a value of 16384 bytes");
+            assertRejected(follower, frames.get(0), "no space for a value of 16384 bytes");
         }
     }
 
@@ -475,7 +475,7 @@ final class ReplicaTest {
      * The list has one more value than the leader's list. The replica must not skip a frame because of that: it fails.
      */
     @Test
-    void aFrameThatContradictsTheContentsFailsTheReplica() throws IOException {
+    void contradictoryFrameFailsReplica() throws IOException {
         try (Replica leader = leader()) {
             append(leader, 1, 10);
             append(leader, 2, 10);
@@ -491,12 +491,12 @@ final class ReplicaTest {
             assertThatExceptionOfType(FrameRejectedException.class)
                     .isThrownBy(() -> differs.replay(frames.get(1)))
                     .withMessageContaining("the frame before it, at LSN 4096, is another one here")
-                    .matches(refused -> !refused.placeTaken());
+                    .matches(rejected -> !rejected.placeTaken());
             ByteBuffer forged = following(others.get(0), frames.get(1));
             assertThatExceptionOfType(FrameRejectedException.class)
                     .isThrownBy(() -> differs.replay(forged))
                     .withMessageContaining("the replicas differ")
-                    .matches(refused -> !refused.placeTaken());
+                    .matches(rejected -> !rejected.placeTaken());
             assertThatExceptionOfType(StoreFailedException.class).isThrownBy(() -> differs.replay(forged));
         }
         try (Replica again = open("differs")) {
@@ -504,20 +504,20 @@ final class ReplicaTest {
         }
     }
 
-    private static void assertRefused(Replica replica, ByteBuffer frame, String why) {
-        assertRefused(replica, frame, why, false);
+    private static void assertRejected(Replica replica, ByteBuffer frame, String why) {
+        assertRejected(replica, frame, why, false);
     }
 
     private static void assertPlaceTaken(Replica replica, ByteBuffer frame, String why) {
-        assertRefused(replica, frame, why, true);
+        assertRejected(replica, frame, why, true);
     }
 
-    private static void assertRefused(Replica replica, ByteBuffer frame, String why, boolean placeTaken) {
+    private static void assertRejected(Replica replica, ByteBuffer frame, String why, boolean placeTaken) {
         long position = replica.position();
         assertThatExceptionOfType(FrameRejectedException.class)
                 .isThrownBy(() -> replica.replay(frame))
                 .withMessageContaining(why)
-                .matches(refused -> refused.placeTaken() == placeTaken, "place taken: " + placeTaken);
+                .matches(rejected -> rejected.placeTaken() == placeTaken, "place taken: " + placeTaken);
         assertThat(replica.position()).isEqualTo(position);
     }
 

@@ -70,15 +70,16 @@ class SalvagerTest {
         entries = entriesOf(contents);
     }
 
-    private static Set<Entry> entriesOf(StoreContents held) {
+    private static Set<Entry> entriesOf(StoreContents firstStored) {
         Set<Entry> found = new HashSet<>();
-        held.lists().forEach((id, list) -> list.values().forEach(value -> found.add(new Entry(id, value))));
+        firstStored.lists().forEach((id, list) -> list.values().forEach(value -> found.add(new Entry(id, value))));
         return found;
     }
 
-    private static List<IdAndValue> valuesOf(StoreContents held) {
+    private static List<IdAndValue> valuesOf(StoreContents firstStored) {
         List<IdAndValue> found = new ArrayList<>();
-        held.lists()
+        firstStored
+                .lists()
                 .forEach((id, list) -> list.values().forEach(value -> found.add(new IdAndValue(id, value.bytes()))));
         return found;
     }
@@ -100,14 +101,14 @@ class SalvagerTest {
         assertThat(Verifier.verify(to, VerifyReport.Progress.NONE).faults()).isEmpty();
         assertThat(report.losses()).isEqualTo(losses.size());
         try (Engine engine = Engine.open(SmallStore.config(Path.of("new")).build(), to, System::nanoTime)) {
-            StoreContents held = StoreContents.of(engine);
-            List<IdAndValue> values = valuesOf(held);
+            StoreContents firstStored = StoreContents.of(engine);
+            List<IdAndValue> values = valuesOf(firstStored);
             assertThat(values).allMatch(SalvagerTest::wasWritten);
             assertThat(report.entries()).isEqualTo(values.size());
             List<IdAndValue> wanted = valuesOf(contents);
             values.forEach(wanted::remove);
             Set<Entry> missing = new HashSet<>(entries);
-            missing.removeAll(entriesOf(held));
+            missing.removeAll(entriesOf(firstStored));
             return new Back(
                     1 - missing.size() / (double) entries.size(),
                     1 - wanted.size() / (double) entries.size(),
@@ -128,7 +129,7 @@ class SalvagerTest {
     }
 
     @Test
-    void aSoundStoreComesAsItIsAndNothingIsLost() throws Exception {
+    void salvagesIntactStoreWithoutLoss() throws Exception {
         MemoryStorage to = new MemoryStorage();
         List<SalvageReport.Loss> losses = new ArrayList<>();
 
@@ -142,7 +143,7 @@ class SalvagerTest {
 
     @Test
     @Tag("slow")
-    void theDocumentSaysHowMuchComesBackFromEachDamage() throws Exception {
+    void documentListsRecoveryForEachDamage() throws Exception {
         List<String> rows = new ArrayList<>();
         Map<Kind, List<DirectoryImage>> flips = flips();
         rows.add(row("a byte changed in a checkpoint", flips.get(Kind.CHECKPOINT)));
@@ -251,7 +252,7 @@ class SalvagerTest {
 
     /** Values before a gap move up to close it, and the next sequence stays the same. */
     @Test
-    void valuesBeforeAGapMoveUpAndThatIsTold(@TempDir Path work) throws Exception {
+    void shiftsValuesBeforeGapAndReportsIt(@TempDir Path work) throws Exception {
         Path damaged = work.resolve("damaged");
         StoreAnatomy.HeapEntry entry;
         try (ListStore store = DurableListStore.open(SmallStore.config(damaged).build())) {

@@ -61,7 +61,7 @@ class ShardedStoreTest {
     }
 
     @Test
-    void aListIsInTheGroupOfItsIdModuloTheGroups() {
+    void listIsInShardOfIdModuloShardCount() {
         for (long id = 1; id <= 7; id++) {
             await(store.append(id, bytes(5, (int) id)));
             await(store.append(id, bytes(6, (int) id)));
@@ -80,7 +80,7 @@ class ShardedStoreTest {
     }
 
     @Test
-    void otherListsAreTheFirstGroups() {
+    void nonPositiveIdsAreInFirstShard() {
         await(store.append(0, bytes(1, 1)));
         await(store.append(-4, bytes(1, 1)));
         assertThat(shards.get(0).read(0)).hasSize(1);
@@ -93,7 +93,7 @@ class ShardedStoreTest {
     }
 
     @Test
-    void aBatchConcernsOneGroup() {
+    void batchIsLimitedToOneShard() {
         await(store.write(WriteBatch.create()
                 .append(1, bytes(1, 1))
                 .append(4, bytes(1, 1))
@@ -111,7 +111,7 @@ class ShardedStoreTest {
     }
 
     @Test
-    void itIsWritableWhenAllGroupsAre() {
+    void isWritableWhenAllShardsAre() {
         shards.get(0).noRoom = true;
         shards.get(2).noRoom = true;
         List<String> ran = new ArrayList<>();
@@ -128,7 +128,7 @@ class ShardedStoreTest {
     }
 
     @Test
-    void whoeverWaitsFindsOutThatItWasClosed() {
+    void pendingActionRunsAfterShardIsClosed() {
         shards.get(0).noRoom = true;
         List<String> ran = new ArrayList<>();
         store.onWritable(() -> ran.add("closed"));
@@ -138,7 +138,7 @@ class ShardedStoreTest {
     }
 
     @Test
-    void anActionThatFindsTheStoreClosedIsRunOnce() {
+    void runsActionOnceIfItThrowsStoreClosed() {
         List<String> ran = new ArrayList<>();
         assertThatExceptionOfType(StoreClosedException.class)
                 .isThrownBy(() -> store.onWritable(() -> {
@@ -149,7 +149,7 @@ class ShardedStoreTest {
     }
 
     @Test
-    void allGroupsAreClosedAlthoughOneHasFailed() {
+    void closesAllShardsIfOneFails() {
         shards.get(0).failed = true;
         assertThatExceptionOfType(StoreFailedException.class).isThrownBy(store::close);
         assertThat(shards).allMatch(shard -> shard.closed);

@@ -40,18 +40,18 @@ class ShardsTest {
         }
     }
 
-    private void refused(int shards, String... told) {
+    private void rejected(int shards, String... reported) {
         assertThatExceptionOfType(StoreDirectoryException.class)
                 .isThrownBy(() -> open(shards).close())
-                .satisfies(refusal -> assertThat(refusal.getMessage()).contains(told));
+                .satisfies(rejection -> assertThat(rejection.getMessage()).contains(reported));
     }
 
     @Test
-    void eachGroupIsAStoreInAFolder() {
+    void eachShardIsStoreInOwnDirectory() {
         make(3);
         assertThat(Shards.directories(data()))
                 .containsExactly(data().resolve("shard-0"), data().resolve("shard-1"), data().resolve("shard-2"))
-                .allMatch(folder -> DurableListStore.verify(folder, VerifyReport.Progress.NONE)
+                .allMatch(parent -> DurableListStore.verify(parent, VerifyReport.Progress.NONE)
                         .clean());
         try (Shards again = open(3)) {
             assertThat(again.store().shards()).hasSize(3);
@@ -62,7 +62,7 @@ class ShardsTest {
     }
 
     @Test
-    void oneGroupIsAStoreAsItAlwaysWas() {
+    void singleShardIsPlainStore() {
         make(1);
         assertThat(Shards.directories(data())).containsExactly(data());
         assertThat(data().resolve("caravan.shards")).doesNotExist();
@@ -76,12 +76,12 @@ class ShardsTest {
     }
 
     @Test
-    void anotherNumberIsRefusedAndChangesNothing() throws IOException {
+    void rejectsDifferentShardCountWithoutChanges() throws IOException {
         make(3);
         List<String> before = names();
-        refused(2, "was created with --shards 3", "with 2", "Start with --shards 3");
-        refused(4, "was created with --shards 3");
-        refused(1, "was created with --shards 3");
+        rejected(2, "was created with --shards 3", "with 2", "Start with --shards 3");
+        rejected(4, "was created with --shards 3");
+        rejected(1, "was created with --shards 3");
         assertThat(names()).isEqualTo(before);
         assertThatIllegalArgumentException().isThrownBy(() -> open(17));
         assertThatIllegalArgumentException().isThrownBy(() -> open(0));
@@ -95,15 +95,15 @@ class ShardsTest {
     }
 
     @Test
-    void aStoreWithoutGroupsIsNotOpenedInGroups() throws IOException {
+    void rejectsShardsForUnshardedStore() throws IOException {
         make(1);
         List<String> before = names();
-        refused(2, "was created with --shards 1", "Start with --shards 1");
+        rejected(2, "was created with --shards 1", "Start with --shards 1");
         assertThat(names()).isEqualTo(before);
     }
 
     @Test
-    void itIsNotOpenedAsOneStore() {
+    void rejectsOpeningShardsAsSingleStore() {
         make(2);
         assertThatExceptionOfType(StoreDirectoryException.class)
                 .isThrownBy(
@@ -113,21 +113,21 @@ class ShardsTest {
     }
 
     @Test
-    void aGroupThatIsLostIsNotMadeAnew() throws IOException {
+    void rejectsMissingShard() throws IOException {
         make(3);
         Path shard = data().resolve("shard-1");
         Files.move(shard, work.resolve("elsewhere"));
-        refused(3, "shard-1 is missing", "put it back");
+        rejected(3, "shard-1 is missing", "put it back");
         assertThat(shard).doesNotExist();
         Files.createDirectory(shard);
-        refused(3, "shard-1 is missing or holds no store");
+        rejected(3, "shard-1 is missing or holds no store");
         Files.delete(shard);
         Files.move(work.resolve("elsewhere"), shard);
         make(3);
     }
 
     @Test
-    void makingItThatWasCutOffGoesOn() throws IOException {
+    void resumesInterruptedCreation() throws IOException {
         open(3).close();
         Files.delete(data().resolve("caravan.shards"));
         try (var files = Files.list(data().resolve("shard-2"))) {
@@ -136,23 +136,23 @@ class ShardsTest {
             }
         }
         Files.writeString(data().resolve("caravan.shards.tmp"), "cut off");
-        refused(2, "shard-2 does not belong to a store with 2 shards");
+        rejected(2, "shard-2 does not belong to a store with 2 shards");
         make(3);
         assertThat(data().resolve("caravan.shards.tmp")).doesNotExist();
         open(3).close();
     }
 
     @Test
-    void documentsWithoutTheFileOfTheirGroupsAreNotServed() throws IOException {
+    void rejectsMissingShardsFile() throws IOException {
         make(2);
         Files.delete(data().resolve("caravan.shards"));
-        refused(2, "caravan.shards is missing", "put it back");
-        refused(3, "caravan.shards is missing");
+        rejected(2, "caravan.shards is missing", "put it back");
+        rejected(3, "caravan.shards is missing");
         assertThat(data().resolve("caravan.shards")).doesNotExist();
     }
 
     @Test
-    void aDamagedFileOfGroupsIsRefused() throws IOException {
+    void rejectsDamagedShardsFile() throws IOException {
         make(2);
         byte[] file = Files.readAllBytes(data().resolve("caravan.shards"));
         file[24]++;
@@ -167,14 +167,14 @@ class ShardsTest {
     }
 
     @Test
-    void whatIsNotOursIsRefused() throws IOException {
+    void rejectsForeignFile() throws IOException {
         make(2);
         Files.writeString(data().resolve("letter"), "keep me");
-        refused(2, "letter does not belong to a store with 2 shards");
+        rejected(2, "letter does not belong to a store with 2 shards");
     }
 
     @Test
-    void itIsOpenOnce() {
+    void rejectsSecondOpen() {
         try (Shards opened = open(2)) {
             assertThatExceptionOfType(StoreLockedException.class).isThrownBy(() -> open(2));
             opened.close();
@@ -186,7 +186,7 @@ class ShardsTest {
     }
 
     @Test
-    void aGroupThatCannotBeOpenedLeavesNoneOpen() throws IOException {
+    void closesAllShardsIfOneCannotBeOpened() throws IOException {
         make(2);
         Path checkpoints = data().resolve("shard-1");
         try (var files = Files.list(checkpoints)) {
@@ -201,7 +201,7 @@ class ShardsTest {
     }
 
     @Test
-    void aBackupHasAllGroups() throws IOException {
+    void backupContainsAllShards() throws IOException {
         Path target = work.resolve("deep/backup");
         Path leftover = Files.createDirectories(work.resolve("deep/backup.partial/shard-1.partial"));
         Files.writeString(leftover.resolve("log-0000000000000000.wal"), "cut off");
@@ -224,7 +224,7 @@ class ShardsTest {
     }
 
     @Test
-    void aBackupThatFailsLeavesNothing() throws IOException {
+    void failedBackupLeavesNoFiles() throws IOException {
         Path target = work.resolve("backup");
         try (Shards opened = open(2)) {
             assertThatExceptionOfType(StoreClosedException.class)

@@ -35,7 +35,7 @@ final class SnapshotInstallerTest {
     }
 
     @Test
-    void aReplicaIsSentWhileItLeadsAndTheCopyHearsTheRest() throws IOException {
+    void copySentWhileLeadingCatchesUpByReplay() throws IOException {
         List<ByteBuffer> frames = new ArrayList<>();
         try (Replica leader = Replica.open(config("leader"), STORE_ID, 0)) {
             leader.lead(frame ->
@@ -70,7 +70,7 @@ final class SnapshotInstallerTest {
     }
 
     @Test
-    void nobodyWantsAnyMore() {
+    void sendReportsReceiverFailure() {
         try (Replica leader = Replica.open(config("leader"), STORE_ID, 0)) {
             assertThatExceptionOfType(StoreIoException.class)
                     .isThrownBy(() -> leader.send(
@@ -83,36 +83,36 @@ final class SnapshotInstallerTest {
     }
 
     @Test
-    void aDirectoryThatHoldsAnythingIsRefusedAndStaysAsItIs() throws IOException {
-        Path folder = Files.createDirectory(directory.resolve("copy"));
-        Path letter = Files.writeString(folder.resolve("heap-0000000000000000.dat"), "of another store");
+    void rejectsNonEmptyDirectoryWithoutChangingIt() throws IOException {
+        Path parent = Files.createDirectory(directory.resolve("copy"));
+        Path letter = Files.writeString(parent.resolve("heap-0000000000000000.dat"), "of another store");
         assertThatExceptionOfType(StoreDirectoryException.class)
-                .isThrownBy(() -> SnapshotInstaller.begin(folder))
+                .isThrownBy(() -> SnapshotInstaller.begin(parent))
                 .withMessageContainingAll("not empty", "heap-0000000000000000.dat", "missing or empty");
         assertThat(letter).hasContent("of another store");
         Files.delete(letter);
-        SnapshotInstaller.begin(folder).close();
+        SnapshotInstaller.begin(parent).close();
     }
 
     @Test
-    void whatDoesNotFollowIsRefused() throws IOException {
+    void rejectsMalformedOrOutOfOrderChunks() throws IOException {
         try (SnapshotInstaller copy = SnapshotInstaller.begin(directory.resolve("copy"))) {
-            assertRefused(copy, ByteBuffer.allocate(3), "too short");
-            assertRefused(copy, piece(2, 0, "content of no file"), "outside of a file");
-            assertRefused(copy, piece(1, 0, "../elsewhere"), "cannot be received");
-            assertRefused(copy, piece(1, 0, "letter.txt"), "cannot be received");
-            assertRefused(copy, piece(9, 0, ""), "kind 9");
+            assertRejected(copy, ByteBuffer.allocate(3), "too short");
+            assertRejected(copy, piece(2, 0, "content of no file"), "outside of a file");
+            assertRejected(copy, piece(1, 0, "../elsewhere"), "cannot be received");
+            assertRejected(copy, piece(1, 0, "letter.txt"), "cannot be received");
+            assertRejected(copy, piece(9, 0, ""), "kind 9");
             copy.receive(piece(1, 0, "log-0000000000000000.wal"));
-            assertRefused(copy, piece(1, 0, "log-0000000000000001.wal"), "within a file");
-            assertRefused(copy, piece(2, -1, "before the file"), "-1");
+            assertRejected(copy, piece(1, 0, "log-0000000000000001.wal"), "within a file");
+            assertRejected(copy, piece(2, -1, "before the file"), "-1");
             assertThatIOException().isThrownBy(copy::finish).withMessageContaining("within a file");
             copy.receive(piece(3, 0, ""));
-            assertRefused(copy, piece(1, 0, "log-0000000000000000.wal"), "was already");
+            assertRejected(copy, piece(1, 0, "log-0000000000000000.wal"), "was already");
             copy.finish();
         }
     }
 
-    private static void assertRefused(SnapshotInstaller copy, ByteBuffer piece, String why) {
+    private static void assertRejected(SnapshotInstaller copy, ByteBuffer piece, String why) {
         assertThatIOException().isThrownBy(() -> copy.receive(piece)).withMessageContaining(why);
     }
 

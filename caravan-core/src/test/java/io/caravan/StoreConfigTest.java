@@ -37,7 +37,7 @@ class StoreConfigTest {
     }
 
     @Test
-    void everySettingHasADefault() {
+    void everySettingHasDefault() {
         StoreConfig config = builder().build();
         assertThat(config.directory()).isEqualTo(Path.of("data"));
         assertThat(config.durability()).isEqualTo(Durability.SYNC);
@@ -55,7 +55,7 @@ class StoreConfigTest {
     }
 
     @Test
-    void everySettingIsKept() {
+    void configKeepsEverySetting() {
         HeapPressureListener listener = (high, used, fragmentation) -> {};
         StoreConfig config = smallest()
                 .durability(Durability.MEMORY)
@@ -78,7 +78,7 @@ class StoreConfigTest {
         assertThat(config.heapPressureListener()).isSameAs(listener);
     }
 
-    static Stream<Arguments> settingsAtTheirBounds() {
+    static Stream<Arguments> acceptsSettingsAtTheirBounds() {
         return Stream.of(
                 setting("maxHeapBytes least", builder -> builder.maxHeapBytes(BLOCK)),
                 setting("maxHeapBytes most", builder -> builder.maxHeapBytes(2048 * GIB)),
@@ -106,11 +106,11 @@ class StoreConfigTest {
 
     @ParameterizedTest
     @MethodSource
-    void settingsAtTheirBounds(Consumer<StoreConfig.Builder> setting) {
+    void acceptsSettingsAtTheirBounds(Consumer<StoreConfig.Builder> setting) {
         setting.accept(builder());
     }
 
-    static Stream<Arguments> settingsOutOfBounds() {
+    static Stream<Arguments> rejectsSettingsOutOfBounds() {
         return Stream.of(
                 wrong("maxHeapBytes", builder -> builder.maxHeapBytes(BLOCK - 1)),
                 wrong("maxHeapBytes", builder -> builder.maxHeapBytes(2048 * GIB + 1)),
@@ -146,14 +146,14 @@ class StoreConfigTest {
 
     @ParameterizedTest(name = "{index} {0}")
     @MethodSource
-    void settingsOutOfBounds(String name, Consumer<StoreConfig.Builder> setting) {
+    void rejectsSettingsOutOfBounds(String name, Consumer<StoreConfig.Builder> setting) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> setting.accept(builder()))
                 .withMessageContaining(name)
                 .withMessageContaining("was ");
     }
 
-    static Stream<Arguments> settingsThatDoNotFitTogether() {
+    static Stream<Arguments> rejectsIncompatibleSettings() {
         return Stream.of(
                 wrong("logBufferBytes", builder -> builder.logBufferBytes(12 * KIB + 1)),
                 wrong("logSegmentBytes", builder -> builder.logSegmentBytes(16 * KIB + 1)),
@@ -175,21 +175,21 @@ class StoreConfigTest {
 
     @ParameterizedTest(name = "{index} {0}")
     @MethodSource
-    void settingsThatDoNotFitTogether(String name, Consumer<StoreConfig.Builder> setting) {
+    void rejectsIncompatibleSettings(String name, Consumer<StoreConfig.Builder> setting) {
         StoreConfig.Builder builder = smallest();
         setting.accept(builder);
         assertThatIllegalArgumentException().isThrownBy(builder::build).withMessageStartingWith(name);
     }
 
     @Test
-    void settingsThatJustFitTogetherAreTaken() {
+    void acceptsBarelyCompatibleSettings() {
         smallest().build();
         smallest().logBufferBytes(12 * KIB).build();
         smallest().heapSegmentBytes(12 * KIB).maxHeapBytes(12 * KIB).build();
     }
 
     @Test
-    void buffersAndSegmentsGrowWithTheGreatestValue() {
+    void buffersAndSegmentsGrowWithMaxValueBytes() {
         for (int maxValueBytes :
                 new int[] {1, KIB, 4 * MIB - BLOCK, 4 * MIB, 5 * MIB + 1, 31 * MIB, StoreConfig.MAX_VALUE_BYTES}) {
             StoreConfig config = builder().maxValueBytes(maxValueBytes).build();
@@ -201,13 +201,13 @@ class StoreConfigTest {
     }
 
     @Test
-    void segmentsGrowWithTheGreatestBuffer() {
+    void logSegmentsGrowWithLogBuffer() {
         StoreConfig config = builder().logBufferBytes(256 * MIB).build();
         assertThat(config.logSegmentBytes()).isEqualTo(512 * MIB);
     }
 
     @Test
-    void aBufferThatIsSetIsNotGrown() {
+    void rejectsExplicitBufferSmallerThanMaxValue() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() ->
                         builder().maxValueBytes(8 * MIB).logBufferBytes(4 * MIB).build())
@@ -215,7 +215,7 @@ class StoreConfigTest {
     }
 
     @Test
-    void aBuilderMayBuildTwiceAndItsConfigsDoNotChange() {
+    void reusedBuilderDoesNotChangeBuiltConfigs() {
         StoreConfig.Builder builder = builder().maxValueBytes(KIB);
         StoreConfig first = builder.build();
         StoreConfig second = builder.maxValueBytes(2 * KIB).build();
@@ -224,7 +224,7 @@ class StoreConfigTest {
     }
 
     @Test
-    void nothingIsNotASetting() {
+    void rejectsNullSettings() {
         assertThatNullPointerException().isThrownBy(() -> StoreConfig.builder(null));
         assertThatNullPointerException().isThrownBy(() -> builder().durability(null));
         assertThatNullPointerException().isThrownBy(() -> builder().flushPolicy(null));

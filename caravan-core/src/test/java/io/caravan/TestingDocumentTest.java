@@ -71,7 +71,7 @@ class TestingDocumentTest {
     }
 
     @Test
-    void everyOptionOfAScriptIsKnown() throws IOException {
+    void everyScriptOptionExists() throws IOException {
         Set<String> unknown = new TreeSet<>();
         for (MatchResult command : matches(COMMAND)) {
             Set<String> options = OPTION.matcher(command.group(2))
@@ -81,7 +81,7 @@ class TestingDocumentTest {
             options.removeAll(optionsOf(command.group(1)));
             options.forEach(option -> unknown.add("scripts/" + command.group(1) + " " + option));
         }
-        assertThat(unknown).as("options that nobody knows").isEmpty();
+        assertThat(unknown).as("unknown options").isEmpty();
     }
 
     /** Returns the options in the script and, in quotes, in the source of the package that it runs. */

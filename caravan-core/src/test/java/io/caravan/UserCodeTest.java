@@ -1,7 +1,7 @@
 package io.caravan;
 
 import static io.caravan.testing.CallbackContract.onSuccess;
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.SmallStore;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Every place where a store calls user code. An error there does not fail the store, and the store rejects a wait
  * there.
  */
-@Patient
+@LongTimeout
 class UserCodeTest {
     @TempDir
     Path directory;
@@ -100,7 +100,7 @@ class UserCodeTest {
             CompletableFuture<Void> left = new CompletableFuture<>();
             // On the flusher, where nothing is flushed before this ends, so that the action has to wait.
             store.append(1, bytes("a"), onSuccess(() -> {
-                while (store.tryWrite(WriteBatch.create().append(1, bytes(1000, 1)), NOBODY)) {
+                while (store.tryWrite(WriteBatch.create().append(1, bytes(1000, 1)), NO_CALLBACK)) {
                     // until the buffers of the log are full
                 }
                 store.onWritable(action);
@@ -110,7 +110,7 @@ class UserCodeTest {
         });
         places.put("the listener of the heap's pressure", (test, store, action) -> {
             test.whenPressed.set(action);
-            store.append(1, bytes(4_000, 1), NOBODY);
+            store.append(1, bytes(4_000, 1), NO_CALLBACK);
         });
         places.put("the progress of verify", (test, store, action) -> {
             AtomicBoolean first = new AtomicBoolean(true);
@@ -176,7 +176,7 @@ class UserCodeTest {
 
     @ParameterizedTest
     @MethodSource("placesAndErrors")
-    void anErrorOfUserCodeOnAStoreThreadIsNotTheStores(Place place, Supplier<Error> error) {
+    void userCodeErrorOnStoreThreadDoesNotFailStore(Place place, Supplier<Error> error) {
         try (DurableListStore store = open()) {
             append(store, 1, "before");
             CompletableFuture<Void> ran = new CompletableFuture<>();
@@ -184,10 +184,10 @@ class UserCodeTest {
                 ran.complete(null);
                 throw error.get();
             });
-            CompletableFuture<Long> behind = new CompletableFuture<>();
-            store.append(2, bytes("behind"), WriteCallback.completing(behind));
+            CompletableFuture<Long> following = new CompletableFuture<>();
+            store.append(2, bytes("behind"), WriteCallback.completing(following));
             await(ran);
-            assertThat(await(behind)).isZero();
+            assertThat(await(following)).isZero();
             store.checkpoint();
             append(store, 2, "after");
             assertThat(store.read(2)).hasSize(2);
@@ -202,7 +202,7 @@ class UserCodeTest {
 
     @ParameterizedTest
     @MethodSource("calls")
-    void anErrorOfUserCodeOnTheCallersThreadComesOut(Place place) {
+    void userCodeErrorOnCallerThreadIsThrown(Place place) {
         try (DurableListStore store = open()) {
             append(store, 1, "before");
             assertThatThrownBy(() -> place.run(this, store, () -> {
@@ -217,7 +217,7 @@ class UserCodeTest {
     }
 
     @Test
-    void aFutureCompletesThoughItsExecutorThrows() {
+    void futureCompletesWhenExecutorThrows() {
         StoreConfig config = SmallStore.config(directory.resolve("store"))
                 .futureExecutor(task -> {
                     throw new Error("on purpose");
@@ -271,10 +271,10 @@ class UserCodeTest {
     private static void unchecked(Callable<?> call) {
         try {
             call.call();
-        } catch (RuntimeException refused) {
-            throw refused;
-        } catch (ExecutionException noRoom) {
-            throw new CompletionException(noRoom.getCause());
+        } catch (RuntimeException rejected) {
+            throw rejected;
+        } catch (ExecutionException noSpace) {
+            throw new CompletionException(noSpace.getCause());
         } catch (Exception other) {
             throw new AssertionError(other);
         }
@@ -286,12 +286,12 @@ class UserCodeTest {
 
     @ParameterizedTest
     @MethodSource("places")
-    void aWaitForTheStoreIsRefusedOnItsThreads(Place place) {
+    void rejectsWaitsOnStoreThreads(Place place) {
         try (DurableListStore store = open()) {
             append(store, 1, "before");
-            CompletableFuture<List<String>> notRefused = new CompletableFuture<>();
+            CompletableFuture<List<String>> notRejected = new CompletableFuture<>();
             // Prevents futures from completing before the waits: waiting for a completed future is allowed.
-            store.futureExecutor().execute(() -> await(notRefused));
+            store.futureExecutor().execute(() -> await(notRejected));
             place.run(this, store, () -> {
                 // The place may have filled the buffers of the log. Then an append fails for lack of space.
                 List<String> wrong = new ArrayList<>();
@@ -302,17 +302,17 @@ class UserCodeTest {
                         wrong.add(name + ": " + thrown);
                     }
                 });
-                notRefused.complete(wrong);
+                notRejected.complete(wrong);
             });
             append(store, 2, "behind");
-            assertThat(await(notRefused)).isEmpty();
+            assertThat(await(notRejected)).isEmpty();
             append(store, 2, "after");
             assertThat(store.read(2)).hasSize(2);
         }
     }
 
     @Test
-    void aMemoryStoreRefusesToWaitForItsFuturesInACallback() {
+    void memoryStoreRejectsFutureWaitsInCallback() {
         try (ListStore store = ListStore.inMemory()) {
             CompletableFuture<Throwable> thrown = new CompletableFuture<>();
             // Keeps the future from completing on its other thread: waiting for a completed future is allowed.
@@ -327,7 +327,7 @@ class UserCodeTest {
     }
 
     @Test
-    void aReplicaRefusesToWaitInACallback() {
+    void replicaRejectsWaitsInCallback() {
         StoreConfig config = SmallStore.config(directory.resolve("replica"))
                 .durability(Durability.PROCESS)
                 .build();

@@ -11,13 +11,13 @@ import org.junit.jupiter.api.Test;
 class WriteBatchTest {
 
     @Test
-    void aNewBatchIsEmpty() {
+    void newBatchIsEmpty() {
         assertThat(WriteBatch.create().operations()).isEmpty();
         assertThat(WriteBatch.create().expectations()).isEmpty();
     }
 
     @Test
-    void operationsAndExpectationsKeepTheirOrder() {
+    void keepsOrderOfOperationsAndExpectations() {
         byte[] value = {1, 2, 3};
         WriteBatch batch = WriteBatch.create()
                 .expect(4, 0)
@@ -37,7 +37,7 @@ class WriteBatchTest {
     }
 
     @Test
-    void mistakesAreRefusedAndAddNothing() {
+    void rejectedArgumentsLeaveBatchUnchanged() {
         WriteBatch batch = WriteBatch.create();
         assertThatNullPointerException().isThrownBy(() -> batch.append(1, null));
         assertThatIllegalArgumentException().isThrownBy(() -> batch.trimTo(1, -1));
@@ -50,7 +50,7 @@ class WriteBatchTest {
     }
 
     @Test
-    void aDelayIsKeptToTheNanosecond() {
+    void keepsFlushDelayToNanosecond() {
         assertThat(WriteBatch.create().flushDelay(Duration.ofNanos(1)).flushDelayNanos())
                 .isEqualTo(1);
         assertThat(WriteBatch.create().flushDelay(Duration.ofMinutes(1)).flushDelayNanos())
@@ -58,7 +58,7 @@ class WriteBatchTest {
     }
 
     @Test
-    void whatABatchHoldsIsReadOnly() {
+    void operationsAndExpectationsAreUnmodifiable() {
         WriteBatch batch = WriteBatch.create().delete(1).expect(1, 0);
         assertThatExceptionOfType(UnsupportedOperationException.class)
                 .isThrownBy(() -> batch.operations().clear());

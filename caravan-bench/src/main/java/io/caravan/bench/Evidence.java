@@ -45,7 +45,7 @@ public final class Evidence {
 
     /** Runs the search and returns the exit status. Keeps a temporary directory only if the search finds a fault. */
     public int run(Search search) throws IOException, InterruptedException {
-        check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
+        check(directory == null || WorkDirectories.missingOrEmpty(directory), "--dir must be missing or empty");
         Path work = directory == null
                 ? Files.createTempDirectory("caravan-" + (command == null ? "bench" : command.name()))
                 : Files.createDirectories(directory);
@@ -54,7 +54,7 @@ public final class Evidence {
             return 1;
         }
         if (directory == null) {
-            Directories.delete(work);
+            WorkDirectories.delete(work);
         }
         return 0;
     }

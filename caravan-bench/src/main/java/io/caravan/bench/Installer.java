@@ -17,7 +17,7 @@ public final class Installer {
     /** The file that an installation creates last; it contains the installed version. */
     private static final String MARK = ".installed";
 
-    private static final Duration PATIENCE = Duration.ofMinutes(8);
+    private static final Duration TIMEOUT = Duration.ofMinutes(8);
 
     private final Path home;
     private final String version;
@@ -63,7 +63,7 @@ public final class Installer {
         Path log = home.resolve("install.log");
         for (List<String> command : commands) {
             try (ChildProcess child = new ChildProcess(command, environment, log)) {
-                if (child.awaitExit(PATIENCE) != 0) {
+                if (child.awaitExit(TIMEOUT) != 0) {
                     return "`" + String.join(" ", command) + "` failed; see " + log;
                 }
             }

@@ -56,8 +56,8 @@ public final class LocalSocket implements AutoCloseable {
      *
      * @return the connection, or null if the child exited without connecting
      */
-    public @Nullable SocketChannel accept(ChildJvm child, Duration patience) throws IOException {
-        long deadline = System.nanoTime() + patience.toNanos();
+    public @Nullable SocketChannel accept(ChildJvm child, Duration timeout) throws IOException {
+        long deadline = System.nanoTime() + timeout.toNanos();
         while (System.nanoTime() < deadline) {
             boolean alive = child.alive();
             SocketChannel channel = server.accept();
@@ -70,7 +70,7 @@ public final class LocalSocket implements AutoCloseable {
             LockSupport.parkNanos(POLL_NANOS);
         }
         throw new IOException(
-                "the child did not connect in " + patience.toSeconds() + " s; its output is in " + child.log());
+                "the child did not connect in " + timeout.toSeconds() + " s; its output is in " + child.log());
     }
 
     @Override

@@ -1,14 +1,14 @@
 package io.caravan.bench;
 
-import io.caravan.bench.archive.ArchiveCommand;
-import io.caravan.bench.cluster.ClusterCommand;
+import io.caravan.bench.archive.ArchiveBenchCommand;
+import io.caravan.bench.cluster.ClusterBenchCommand;
 import io.caravan.bench.engine.EngineCommand;
 import io.caravan.bench.engine.ShardsCommand;
 import io.caravan.bench.gate.GateCommand;
 import io.caravan.bench.load.LoadCommand;
-import io.caravan.bench.network.ServerCommand;
 import io.caravan.bench.published.PublishedCommand;
 import io.caravan.bench.report.ReportPage;
+import io.caravan.bench.server.ServerCommand;
 import io.caravan.bench.service.ServiceCommand;
 import java.util.Locale;
 import java.util.Objects;
@@ -30,9 +30,9 @@ import picocli.CommandLine.Spec;
             LoadCommand.class,
             ServerCommand.class,
             ServiceCommand.class,
-            ClusterCommand.class,
+            ClusterBenchCommand.class,
             PublishedCommand.class,
-            ArchiveCommand.class
+            ArchiveBenchCommand.class
         },
         description = "Measures Caravan, and compares it with its peers and with the limits of the machine.",
         footer = {

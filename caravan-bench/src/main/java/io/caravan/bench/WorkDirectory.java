@@ -48,7 +48,7 @@ public final class WorkDirectory implements AutoCloseable {
         IOException problem = null;
         for (int i = 0; i < ATTEMPTS; i++) {
             try {
-                Directories.delete(path);
+                WorkDirectories.delete(path);
                 return;
             } catch (IOException busy) {
                 problem = busy;
@@ -59,7 +59,7 @@ public final class WorkDirectory implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        Directories.delete(path);
+        WorkDirectories.delete(path);
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException shuttingDown) {

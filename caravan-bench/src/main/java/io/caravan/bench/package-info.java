@@ -1,11 +1,9 @@
 /**
- * Programs that test and measure Caravan, and the code that they share.
+ * Programs that measure Caravan, and the code that they share.
  *
  * <ul>
- *   <li>{@code torture} kills the store and checks the remaining contents.
- *   <li>{@code replay} replays recorded editing sessions.
  *   <li>{@code engine} compares the store with other stores ({@code peers}) and with the machine's own limits.
- *   <li>{@code network} compares the server with its peers, and {@code cluster} measures three servers together.
+ *   <li>{@code server} compares the server with its peers, and {@code cluster} measures three servers together.
  *   <li>{@code gate} fails if the store has become slower.
  * </ul>
  *

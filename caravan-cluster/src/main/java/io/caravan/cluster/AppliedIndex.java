@@ -50,16 +50,16 @@ final class AppliedIndex {
     private final Deque<Applied> applied = new ArrayDeque<>();
     private volatile @Nullable Applied durable;
     /** The same as {@link #durable}, unless Raft has not yet installed a received snapshot. */
-    private volatile @Nullable Applied told;
+    private volatile @Nullable Applied reported;
 
-    private volatile boolean untold;
-    private int looksWhileUntold;
+    private volatile boolean unreported;
+    private int checksWhileUnreported;
 
     /** Reads the applied index in the directory, if any. */
     AppliedIndex(Path directory) throws IOException {
         this.file = directory.resolve("applied");
         this.durable = Files.exists(file) ? read() : null;
-        this.told = durable;
+        this.reported = durable;
     }
 
     private Applied read() throws IOException {
@@ -106,38 +106,38 @@ final class AppliedIndex {
         if (newest != null) {
             write(newest);
             durable = newest;
-            if (!untold) {
-                told = newest;
+            if (!unreported) {
+                reported = newest;
             }
         }
     }
 
     /** Returns the entry that is reported to Raft as its snapshot, or null. */
     @Nullable
-    Applied told() {
-        return told;
+    Applied reported() {
+        return reported;
     }
 
     /**
      * Counts a check, and returns whether Raft has left a received snapshot uninstalled for this number of checks. Call
      * this on one thread only.
      */
-    boolean isForgotten(int patience) {
-        looksWhileUntold = untold ? looksWhileUntold + 1 : 0;
-        return looksWhileUntold == patience;
+    boolean isOverdue(int timeout) {
+        checksWhileUnreported = unreported ? checksWhileUnreported + 1 : 0;
+        return checksWhileUnreported == timeout;
     }
 
     /** Records that Raft installs the received snapshot. */
-    void tell() {
-        told = durable;
-        untold = false;
+    void markReported() {
+        reported = durable;
+        unreported = false;
     }
 
     /** Records that the store was replaced by a store that is complete up to this entry and fsynced. */
     void replaced(Applied entry) throws IOException {
         applied.clear();
         write(entry);
-        untold = true;
+        unreported = true;
         durable = entry;
     }
 

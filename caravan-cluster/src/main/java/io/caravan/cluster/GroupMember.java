@@ -70,7 +70,7 @@ public final class GroupMember implements AutoCloseable {
     private final Membership membership;
     private final LeadershipConfirmations confirmations;
     /** The number of entries that this node has proposed and whose outcome is not known yet. */
-    private final AtomicInteger underWay = new AtomicInteger();
+    private final AtomicInteger inProgress = new AtomicInteger();
 
     private final ProgressMonitor watch;
     private volatile boolean drained;
@@ -97,7 +97,7 @@ public final class GroupMember implements AutoCloseable {
                 this::commitEmptyEntry,
                 CONFIRMATION_ELECTIONS * config.election().toMillis());
         this.watch = new ProgressMonitor(
-                config, server, groupId, state, membership, () -> underWay.get() > 0, this::commitEmptyEntry);
+                config, server, groupId, state, membership, () -> inProgress.get() > 0, this::commitEmptyEntry);
     }
 
     /**
@@ -176,7 +176,7 @@ public final class GroupMember implements AutoCloseable {
         if (config.start() != GroupConfig.Start.AGAIN) {
             requireEmpty(config.raftDirectory());
             requireEmpty(config.store().directory());
-            for (Path left : foldersBeside(config.store().directory())) {
+            for (Path left : adjacentDirectories(config.store().directory())) {
                 requireEmpty(left);
             }
         } else if (!joined) {
@@ -216,8 +216,8 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /** Returns the directories that may exist next to the store's directory while a snapshot replaces the store. */
-    public static List<Path> foldersBeside(Path store) {
-        return new StoreDirectories(store).beside();
+    public static List<Path> adjacentDirectories(Path store) {
+        return new StoreDirectories(store).adjacent();
     }
 
     private static void requireEmpty(Path directory) throws IOException {
@@ -250,8 +250,8 @@ public final class GroupMember implements AutoCloseable {
      */
     private CompletableFuture<Void> commit(ByteString entry) {
         CompletableFuture<Void> committed = new CompletableFuture<>();
-        underWay.incrementAndGet();
-        committed.whenComplete((done, failed) -> underWay.decrementAndGet());
+        inProgress.incrementAndGet();
+        committed.whenComplete((done, failed) -> inProgress.decrementAndGet());
         try {
             server.submitClientRequestAsync(request(entry)).whenComplete((reply, problem) -> {
                 Throwable failure = problem != null ? problem : failure(reply);
@@ -308,7 +308,7 @@ public final class GroupMember implements AutoCloseable {
      * @throws IOException if the change failed or its outcome is unknown; the message states the reason
      */
     public void add(Node node) throws IOException {
-        membership.make(new MembershipChange(null, node), this::answers);
+        membership.make(new MembershipChange(null, node), this::replies);
     }
 
     /**
@@ -319,7 +319,7 @@ public final class GroupMember implements AutoCloseable {
      *     it is the leader, or no majority would be reachable
      */
     public void remove(String node) throws IOException {
-        membership.make(new MembershipChange(node, null), this::answers);
+        membership.make(new MembershipChange(node, null), this::replies);
     }
 
     /**
@@ -327,15 +327,15 @@ public final class GroupMember implements AutoCloseable {
      * step.
      */
     public void replace(String node, Node by) throws IOException {
-        membership.make(new MembershipChange(node, by), this::answers);
+        membership.make(new MembershipChange(node, by), this::replies);
     }
 
-    private boolean answers(String node) {
+    private boolean replies(String node) {
         return node.equals(config.self())
-                || progress().stream().anyMatch(other -> other.node().id().equals(node) && heardLately(other));
+                || progress().stream().anyMatch(other -> other.node().id().equals(node) && contactedRecently(other));
     }
 
-    private boolean heardLately(Progress other) {
+    private boolean contactedRecently(Progress other) {
         Duration lately = config.election().compareTo(HEARD) > 0 ? config.election() : HEARD;
         return other.silent() != null && other.silent().compareTo(lately) < 0;
     }
@@ -344,7 +344,7 @@ public final class GroupMember implements AutoCloseable {
      * Returns a description of the membership change that this node is making as the leader; empty if there is none.
      */
     public Optional<String> membershipChange() {
-        return membership.underWay().map(change -> change + copied(change.joining()));
+        return membership.inProgress().map(change -> change + copied(change.joining()));
     }
 
     private String copied(@Nullable Node joining) {
@@ -356,7 +356,7 @@ public final class GroupMember implements AutoCloseable {
 
     /** Whether the group has removed this node, which no longer participates. Queries the other nodes. */
     public boolean removed() {
-        return !takesPart() && membership.goesOnWithoutThis();
+        return !takesPart() && membership.continuesWithoutThis();
     }
 
     /** Returns the leader of the group, as far as this node knows. */
@@ -436,8 +436,8 @@ public final class GroupMember implements AutoCloseable {
         Map<RaftPeerId, Long> committed = RaftView.committed(division());
         Map<RaftPeerId, Duration> silent = info().getRoleInfoProto().getLeaderInfo().getFollowerInfoList().stream()
                 .collect(Collectors.toMap(
-                        heard -> RaftPeerId.valueOf(heard.getId().getId()),
-                        heard -> Duration.ofMillis(heard.getLastRpcElapsedTimeMs())));
+                        follower -> RaftPeerId.valueOf(follower.getId().getId()),
+                        follower -> Duration.ofMillis(follower.getLastRpcElapsedTimeMs())));
         return nodes().stream()
                 .map(node -> {
                     RaftPeerId id = RaftPeerId.valueOf(node.id());
@@ -476,14 +476,14 @@ public final class GroupMember implements AutoCloseable {
     private @Nullable Throwable offerLeadership(String node, long end) throws IOException {
         while (true) {
             long begun = System.nanoTime();
-            long patience =
+            long offerMillis =
                     Math.max(1, Math.min(TRANSFER_ELECTIONS * config.election().toMillis(), millisUntil(end)));
             Throwable failure = failure(server.transferLeadership(new TransferLeadershipRequest(
-                    client, server.getId(), groupId, calls.incrementAndGet(), RaftPeerId.valueOf(node), patience)));
+                    client, server.getId(), groupId, calls.incrementAndGet(), RaftPeerId.valueOf(node), offerMillis)));
             if (failure == null || awaitLeader(end).equals(Optional.of(node))) {
                 return null;
             }
-            boolean timedOut = millisUntil(begun) < -patience / 2;
+            boolean timedOut = millisUntil(begun) < -offerMillis / 2;
             if (!timedOut || millisUntil(end) <= 0 || !info().isLeader()) {
                 return failure;
             }
@@ -525,7 +525,7 @@ public final class GroupMember implements AutoCloseable {
     public boolean handOver() {
         Optional<Progress> furthest = progress().stream()
                 .filter(other -> !isThis(other.node()))
-                .filter(this::heardLately)
+                .filter(this::contactedRecently)
                 .max(Comparator.comparingLong(Progress::committed));
         if (furthest.isEmpty()) {
             return false;
@@ -533,8 +533,8 @@ public final class GroupMember implements AutoCloseable {
         try {
             transferLeadership(furthest.get().node().id(), HAND_OVER);
             return true;
-        } catch (IOException refused) {
-            LOG.info("{}: leadership was not transferred: {}", config.self(), refused.getMessage());
+        } catch (IOException rejected) {
+            LOG.info("{}: leadership was not transferred: {}", config.self(), rejected.getMessage());
             return false;
         }
     }
@@ -567,7 +567,7 @@ public final class GroupMember implements AutoCloseable {
     @Override
     public void close() throws IOException {
         watch.close();
-        state.giveUp();
+        state.stopServing();
         server.close();
         state.awaitLeft();
     }

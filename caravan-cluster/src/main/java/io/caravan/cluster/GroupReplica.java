@@ -28,7 +28,7 @@ final class GroupReplica {
 
     private final GroupConfig config;
     private final AppliedIndex mark;
-    private final StoreDirectories folders;
+    private final StoreDirectories directories;
     private final BooleanSupplier closing;
     private volatile Replica replica;
 
@@ -42,8 +42,8 @@ final class GroupReplica {
         this.config = config;
         this.mark = mark;
         this.closing = closing;
-        this.folders = new StoreDirectories(config.store().directory());
-        folders.recover();
+        this.directories = new StoreDirectories(config.store().directory());
+        directories.recover();
         this.replica = open();
     }
 
@@ -94,12 +94,12 @@ final class GroupReplica {
             try {
                 replica.replay(frame);
                 return true;
-            } catch (FrameRejectedException refused) {
-                if (!refused.placeTaken()) {
-                    throw cannotApply(place, String.valueOf(refused.getMessage()), refused);
+            } catch (FrameRejectedException rejected) {
+                if (!rejected.placeTaken()) {
+                    throw cannotApply(place, String.valueOf(rejected.getMessage()), rejected);
                 }
                 // The proposer of the frame is no longer waiting.
-                LOG.warn("{}: skips entry {} of the Raft group", config.self(), place, refused);
+                LOG.warn("{}: skips entry {} of the Raft group", config.self(), place, rejected);
                 return false;
             } catch (OutOfSpaceException full) {
                 LOG.warn("{}: the disk is full; waits for space before it applies more entries", config.self(), full);
@@ -157,7 +157,7 @@ final class GroupReplica {
         while (!closing.getAsBoolean()) {
             try {
                 // A replacement that failed halfway has left no store in its directory.
-                folders.recover();
+                directories.recover();
                 replica = open();
                 return;
             } catch (IOException | CaravanException failed) {
@@ -179,7 +179,7 @@ final class GroupReplica {
 
     /** Returns the directory for the files of an incoming snapshot. */
     Path beginIncoming() throws IOException {
-        return folders.beginIncoming();
+        return directories.beginIncoming();
     }
 
     /**
@@ -195,7 +195,7 @@ final class GroupReplica {
         close();
         try {
             requireSound(received, copied, before);
-            folders.install();
+            directories.install();
             mark.replaced(copied);
         } finally {
             reopen();
@@ -216,7 +216,7 @@ final class GroupReplica {
                 throw new IOException("the received snapshot ends at LSN " + position + ", before " + needed
                         + ": this node would lose writes that it has acknowledged");
             }
-            VerifyReport report = DurableListStore.verify(received, this::goOnUnlessClosing);
+            VerifyReport report = DurableListStore.verify(received, this::failIfClosing);
             if (!report.clean()) {
                 throw new IOException("the received snapshot is damaged; the store of the node that sent it may be"
                         + " damaged too, so verify that store: "
@@ -227,7 +227,7 @@ final class GroupReplica {
         }
     }
 
-    private void goOnUnlessClosing(String step, long done, long total) {
+    private void failIfClosing(String step, long done, long total) {
         if (closing.getAsBoolean()) {
             throw new StoreDirectoryException("the node is closing");
         }

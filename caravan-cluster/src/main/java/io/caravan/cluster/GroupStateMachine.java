@@ -139,7 +139,7 @@ final class GroupStateMachine extends BaseStateMachine {
     @Override
     public @Nullable SnapshotInfo getLatestSnapshot() {
         AppliedIndex known = mark;
-        return known == null ? null : known.told();
+        return known == null ? null : known.reported();
     }
 
     @Override
@@ -227,7 +227,7 @@ final class GroupStateMachine extends BaseStateMachine {
             RaftServer.Division division = known.division();
             Map<RaftPeerId, Long> committed = RaftView.committed(division);
             sender.forget(durable, node -> committed.getOrDefault(RaftPeerId.valueOf(node), -1L), known::isGone);
-            initialized(keeper).drop(division, durable, sender.firstHeld());
+            initialized(keeper).drop(division, durable, sender.firstNeeded());
         } catch (IOException | CaravanException failed) {
             LOG.warn(
                     "{}: cannot purge its Raft log now, and tries again later: {}", config.self(), failed.getMessage());
@@ -255,17 +255,18 @@ final class GroupStateMachine extends BaseStateMachine {
     @Override
     public CompletableFuture<Message> query(Message request) {
         if (NodeFacts.isQuestion(request.getContent())) {
-            return CompletableFuture.completedFuture(Message.valueOf(facts(NodeFacts.asker(request.getContent()))));
+            return CompletableFuture.completedFuture(Message.valueOf(facts(NodeFacts.sender(request.getContent()))));
         }
-        return sender.ask(request.getContent(), initialized(raft)::isFollower).thenApply(Message::valueOf);
+        return sender.request(request.getContent(), initialized(raft)::isFollower)
+                .thenApply(Message::valueOf);
     }
 
-    private ByteString facts(String asker) {
+    private ByteString facts(String node) {
         noteNodes();
         return new NodeFacts(
                         FrameEntry.FORMAT_LEVEL,
                         initialized(replica).now().logSegmentBytes(),
-                        initialized(seen).has(asker))
+                        initialized(seen).has(node))
                 .encode();
     }
 
@@ -340,7 +341,7 @@ final class GroupStateMachine extends BaseStateMachine {
      */
     @Override
     public void pause() {
-        initialized(mark).tell();
+        initialized(mark).markReported();
         getLifeCycle().transition(LifeCycle.State.PAUSING);
         getLifeCycle().transition(LifeCycle.State.PAUSED);
     }
@@ -357,10 +358,10 @@ final class GroupStateMachine extends BaseStateMachine {
      * that, and the next leader does not require a snapshot, no leader requests the installation, and this node accepts
      * no entries. After a restart, it continues from the snapshot.
      *
-     * @param patience the number of checks after which the node leaves
+     * @param timeout the number of checks after which the node leaves
      */
-    void lookAfterFiles(int patience) {
-        if (initialized(mark).isForgotten(patience)) {
+    void checkSnapshotProgress(int timeout) {
+        if (initialized(mark).isOverdue(timeout)) {
             leave(new IllegalStateException(
                     "node " + config.self() + " has received a snapshot, but no leader requests its installation"));
         }
@@ -511,13 +512,13 @@ final class GroupStateMachine extends BaseStateMachine {
         thread.setDaemon(true);
         if (!closing && leaver.compareAndSet(null, thread)) {
             LOG.error("{}: leaves its group; restart it", config.self(), why);
-            giveUp();
+            stopServing();
             thread.start();
         }
     }
 
     /** Stops all retry loops and prevents new ones; Raft cannot shut down while such a loop is running. */
-    void giveUp() {
+    void stopServing() {
         closing = true;
     }
 

@@ -29,8 +29,8 @@ public final class LeaderLookup implements AutoCloseable {
 
     private final UUID group;
     private final GroupConfig.@Nullable Tls tls;
-    private final TimeDuration patience;
-    private @Nullable Node asked;
+    private final TimeDuration timeout;
+    private @Nullable Node queried;
     private @Nullable RaftClient client;
 
     /**
@@ -39,34 +39,34 @@ public final class LeaderLookup implements AutoCloseable {
      * @param nodes the voting members, in no particular order
      * @param leader the id of the leader, as far as the node knows; null if it knows of none
      */
-    public record Answer(List<Node> nodes, @Nullable String leader) {}
+    public record Reply(List<Node> nodes, @Nullable String leader) {}
 
     /**
      * Creates a lookup that connects at its first query.
      *
      * @param tls the files with which the nodes and the caller authenticate to each other; null if TLS is not used
-     * @param patience the response timeout of a node
+     * @param timeout the response timeout of a node
      */
-    public LeaderLookup(UUID group, GroupConfig.@Nullable Tls tls, Duration patience) {
+    public LeaderLookup(UUID group, GroupConfig.@Nullable Tls tls, Duration timeout) {
         this.group = group;
         this.tls = tls;
-        this.patience = TimeDuration.valueOf(patience.toMillis(), TimeUnit.MILLISECONDS);
+        this.timeout = TimeDuration.valueOf(timeout.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** Returns a node's view of its group; empty if the node does not respond in time or is not in the group. */
-    public Optional<Answer> ask(Node node) {
-        Optional<Answer> answer = reply(node)
-                .map(reply -> new Answer(
+    public Optional<Reply> query(Node node) {
+        Optional<Reply> result = reply(node)
+                .map(reply -> new Reply(
                         reply.getConf()
                                 .map(nodes -> nodes.getPeersList().stream()
                                         .map(Membership::node)
                                         .toList())
                                 .orElse(List.of()),
                         leader(reply.getRoleInfoProto())));
-        if (answer.isEmpty()) {
+        if (result.isEmpty()) {
             close();
         }
-        return answer;
+        return result;
     }
 
     /** Returns everything that a node reports about its group. */
@@ -86,12 +86,12 @@ public final class LeaderLookup implements AutoCloseable {
      * Returns the facts that a node reports to a node that starts for the first time; empty if it does not respond in
      * time.
      */
-    Optional<NodeFacts> facts(Node node, String asker) {
+    Optional<NodeFacts> facts(Node node, String sender) {
         try {
             RaftClientReply reply = clientOf(node)
                     .io()
                     .sendStaleRead(
-                            Message.valueOf(NodeFacts.question(asker)),
+                            Message.valueOf(NodeFacts.question(sender)),
                             RaftLog.INVALID_LOG_INDEX,
                             RaftPeerId.valueOf(node.id()));
             return reply.isSuccess()
@@ -105,13 +105,13 @@ public final class LeaderLookup implements AutoCloseable {
 
     private RaftClient clientOf(Node node) {
         RaftClient kept = client;
-        if (kept != null && node.equals(asked)) {
+        if (kept != null && node.equals(queried)) {
             return kept;
         }
         close();
-        RaftClient made = RaftSettings.client(group, tls, Membership.peer(node), patience);
+        RaftClient made = RaftSettings.client(group, tls, Membership.peer(node), timeout);
         client = made;
-        asked = node;
+        queried = node;
         return made;
     }
 
@@ -135,7 +135,7 @@ public final class LeaderLookup implements AutoCloseable {
             try {
                 kept.close();
             } catch (IOException problem) {
-                LOG.debug("the connection to node {} was not closed cleanly", asked, problem);
+                LOG.debug("the connection to node {} was not closed cleanly", queried, problem);
             }
         }
     }

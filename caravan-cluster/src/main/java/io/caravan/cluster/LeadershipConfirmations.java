@@ -19,7 +19,7 @@ final class LeadershipConfirmations {
     /** The future of the requests made since the entry in flight was proposed; null if there are none. */
     private @Nullable CompletableFuture<Void> next;
 
-    private boolean underWay;
+    private boolean inProgress;
 
     /**
      * Creates the confirmations of one node.
@@ -40,16 +40,16 @@ final class LeadershipConfirmations {
      * IOException}.
      */
     CompletableFuture<Void> confirm() {
-        CompletableFuture<Void> asked;
+        CompletableFuture<Void> pending;
         synchronized (this) {
             if (next == null || next.isDone()) {
                 next = new CompletableFuture<>();
                 next.orTimeout(timeoutMillis, TimeUnit.MILLISECONDS);
             }
-            asked = next;
+            pending = next;
         }
         proposeNext();
-        return asked.handle(this::outcome).thenCompose(outcome -> outcome);
+        return pending.handle(this::outcome).thenCompose(outcome -> outcome);
     }
 
     private CompletableFuture<Void> outcome(@Nullable Void done, @Nullable Throwable problem) {
@@ -68,23 +68,23 @@ final class LeadershipConfirmations {
     }
 
     private void proposeNext() {
-        CompletableFuture<Void> asked;
+        CompletableFuture<Void> pending;
         synchronized (this) {
-            if (underWay || next == null) {
+            if (inProgress || next == null) {
                 return;
             }
-            underWay = true;
-            asked = next;
+            inProgress = true;
+            pending = next;
             next = null;
         }
         commitEmptyEntry.get().whenComplete((committed, problem) -> {
             synchronized (this) {
-                underWay = false;
+                inProgress = false;
             }
             if (problem == null) {
-                asked.complete(null);
+                pending.complete(null);
             } else {
-                asked.completeExceptionally(problem);
+                pending.completeExceptionally(problem);
             }
             proposeNext();
         });

@@ -41,12 +41,12 @@ import org.slf4j.LoggerFactory;
 /** Reads the members of the group from its Raft log, and makes membership changes, one at a time. Thread-safe. */
 final class Membership {
     private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
-    private static final Duration ANSWER = Duration.ofSeconds(3);
+    private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(3);
 
     private final GroupConfig config;
     private final RaftServer server;
     private final RaftGroupId group;
-    private final AtomicReference<@Nullable MembershipChange> underWay = new AtomicReference<>();
+    private final AtomicReference<@Nullable MembershipChange> inProgress = new AtomicReference<>();
 
     Membership(GroupConfig config, RaftServer server) {
         this.config = config;
@@ -108,8 +108,8 @@ final class Membership {
     }
 
     /** Returns the change that this node is making as the leader. */
-    Optional<MembershipChange> underWay() {
-        return Optional.ofNullable(underWay.get());
+    Optional<MembershipChange> inProgress() {
+        return Optional.ofNullable(inProgress.get());
     }
 
     /**
@@ -124,8 +124,8 @@ final class Membership {
         if (!division().getInfo().isLeader()) {
             throw new IOException("node " + config.self() + " is not the leader: send the change to the leader");
         }
-        if (!underWay.compareAndSet(null, change)) {
-            throw new IOException("another membership change is in progress: " + underWay.get());
+        if (!inProgress.compareAndSet(null, change)) {
+            throw new IOException("another membership change is in progress: " + inProgress.get());
         }
         try {
             List<RaftPeer> now = peers();
@@ -138,7 +138,7 @@ final class Membership {
             set(change, now);
             LOG.info("{}: has made a membership change: {}", config.self(), change);
         } finally {
-            underWay.set(null);
+            inProgress.set(null);
         }
     }
 
@@ -147,16 +147,16 @@ final class Membership {
      * counted twice.
      */
     private void requireThere(Node joining) throws IOException {
-        GroupInfoReply answer = ask(config, joining).orElseThrow(() -> new IOException(doesNotAnswer(joining)));
+        GroupInfoReply member = query(config, joining).orElseThrow(() -> new IOException(doesNotReply(joining)));
         // The reply's own server id only repeats the id of the request.
-        RaftPeerId id = RaftPeerId.valueOf(answer.getRoleInfoProto().getSelf().getId());
+        RaftPeerId id = RaftPeerId.valueOf(member.getRoleInfoProto().getSelf().getId());
         if (!id.toString().equals(joining.id())) {
             throw new IllegalArgumentException(
                     "the node at " + joining.authority() + " has the id " + id + ", not " + joining.id());
         }
     }
 
-    private static String doesNotAnswer(@Nullable Node joining) {
+    private static String doesNotReply(@Nullable Node joining) {
         return "node " + joining + " does not respond: start it with an empty directory and join (--cluster-join);"
                 + " nothing has changed";
     }
@@ -193,7 +193,7 @@ final class Membership {
         while (true) {
             try {
                 return change.get(config.election().toMillis(), TimeUnit.MILLISECONDS);
-            } catch (TimeoutException underWay) {
+            } catch (TimeoutException inProgress) {
                 if (hasLostMajority()) {
                     LOG.warn(
                             "{}: steps down: it has heard from no majority of {} while a node catches up",
@@ -212,19 +212,19 @@ final class Membership {
 
     /** Whether this leader has received nothing from a majority within the longest election timeout. */
     private boolean hasLostMajority() {
-        long patienceMillis = RaftSettings.longestElectionMillis(config);
+        long timeoutMillis = RaftSettings.longestElectionMillis(config);
         RoleInfoProto role = division().getInfo().getRoleInfoProto();
-        if (role.getRole() != RaftPeerRole.LEADER || role.getRoleElapsedTimeMs() < patienceMillis) {
+        if (role.getRole() != RaftPeerRole.LEADER || role.getRoleElapsedTimeMs() < timeoutMillis) {
             return false;
         }
-        Set<RaftPeerId> heard = role.getLeaderInfo().getFollowerInfoList().stream()
-                .filter(follower -> follower.getLastRpcElapsedTimeMs() <= patienceMillis)
+        Set<RaftPeerId> contacted = role.getLeaderInfo().getFollowerInfoList().stream()
+                .filter(follower -> follower.getLastRpcElapsedTimeMs() <= timeoutMillis)
                 .map(follower -> RaftPeerId.valueOf(follower.getId().getId()))
                 .collect(Collectors.toSet());
         List<RaftPeer> voters = peers();
         long there = voters.stream()
                 .map(RaftPeer::getId)
-                .filter(id -> id.equals(server.getId()) || heard.contains(id))
+                .filter(id -> id.equals(server.getId()) || contacted.contains(id))
                 .count();
         return 2 * there <= voters.size();
     }
@@ -242,7 +242,7 @@ final class Membership {
 
     private static String why(MembershipChange change, IOException failure) {
         if (failure instanceof ReconfigurationTimeoutException) {
-            return doesNotAnswer(change.joining());
+            return doesNotReply(change.joining());
         }
         if (failure instanceof ReconfigurationInProgressException) {
             return "another membership change is in progress";
@@ -252,21 +252,21 @@ final class Membership {
     }
 
     /** Whether another node reports that the group has removed this node. Takes several seconds if no node responds. */
-    boolean goesOnWithoutThis() {
-        return nodes().stream().filter(node -> !node.id().equals(config.self())).anyMatch(this::goesOnWithoutThis);
+    boolean continuesWithoutThis() {
+        return nodes().stream().filter(node -> !node.id().equals(config.self())).anyMatch(this::continuesWithoutThis);
     }
 
-    private boolean goesOnWithoutThis(Node other) {
-        return ask(config, other)
+    private boolean continuesWithoutThis(Node other) {
+        return query(config, other)
                 .flatMap(GroupInfoReply::getConf)
                 .filter(this::isWithoutThis)
                 .isPresent();
     }
 
     /** Returns another node's information about the group; empty if it does not respond, or is not in the group. */
-    private static Optional<GroupInfoReply> ask(GroupConfig config, Node other) {
-        try (LeaderLookup inquiry = new LeaderLookup(config.group(), config.tls(), ANSWER)) {
-            return inquiry.reply(other);
+    private static Optional<GroupInfoReply> query(GroupConfig config, Node other) {
+        try (LeaderLookup lookup = new LeaderLookup(config.group(), config.tls(), REPLY_TIMEOUT)) {
+            return lookup.reply(other);
         }
     }
 
@@ -281,8 +281,8 @@ final class Membership {
     static void requireNewcomer(GroupConfig config) throws IOException {
         List<RaftConfigurationProto> known = config.nodes().stream()
                 .filter(node -> !node.id().equals(config.self()))
-                .flatMap(node -> ask(config, node).stream())
-                .flatMap(answer -> answer.getConf().stream())
+                .flatMap(node -> query(config, node).stream())
+                .flatMap(member -> member.getConf().stream())
                 .filter(nodes -> nodes.getPeersCount() > 0)
                 .toList();
         if (known.isEmpty()) {
@@ -312,8 +312,8 @@ final class Membership {
             if (other.id().equals(config.self())) {
                 continue;
             }
-            try (LeaderLookup inquiry = new LeaderLookup(config.group(), config.tls(), ANSWER)) {
-                Optional<NodeFacts> facts = inquiry.facts(other, config.self());
+            try (LeaderLookup lookup = new LeaderLookup(config.group(), config.tls(), REPLY_TIMEOUT)) {
+                Optional<NodeFacts> facts = lookup.facts(other, config.self());
                 if (facts.isPresent()) {
                     requireFits(config, other, facts.get());
                 }
@@ -323,7 +323,7 @@ final class Membership {
 
     private static void requireFits(GroupConfig config, Node other, NodeFacts facts) throws StoreDirectoryException {
         // A node that joins votes only once it is a member again; it may have been removed before.
-        if (facts.hasSeenAsker() && config.start() == GroupConfig.Start.CREATE) {
+        if (facts.hasSeenSender() && config.start() == GroupConfig.Start.CREATE) {
             throw new StoreDirectoryException(
                     "node " + config.self() + " is already a member of the group, according to node " + other.id()
                             + ", and has lost its files, and with them writes that it acknowledged. Put the files"

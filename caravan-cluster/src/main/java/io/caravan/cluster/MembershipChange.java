@@ -32,9 +32,9 @@ record MembershipChange(@Nullable String leaving, @Nullable Node joining) {
         int joins = joining == null ? 0 : 1;
         int size = staying.size() + joins;
         // A joining node counts as responding, because otherwise the change fails.
-        long answering = joins + staying.stream().filter(reachable).count();
-        if (2 * answering <= size) {
-            throw new IllegalArgumentException("of the " + size + " nodes that the group would have, only " + answering
+        long replying = joins + staying.stream().filter(reachable).count();
+        if (2 * replying <= size) {
+            throw new IllegalArgumentException("of the " + size + " nodes that the group would have, only " + replying
                     + " can be reached, which is not a majority: the group would stop. Start the other nodes, or"
                     + " replace a node that is lost");
         }

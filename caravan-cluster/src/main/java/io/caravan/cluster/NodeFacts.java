@@ -11,17 +11,17 @@ import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
  *
  * @param formatLevel the format level of the frames that the node writes
  * @param logSegmentBytes the size of the log segments of its store
- * @param hasSeenAsker whether the requesting node has already received entries of the group
+ * @param hasSeenSender whether the requesting node has already received entries of the group
  */
-record NodeFacts(int formatLevel, int logSegmentBytes, boolean hasSeenAsker) {
+record NodeFacts(int formatLevel, int logSegmentBytes, boolean hasSeenSender) {
     /** The first byte, which distinguishes this request from a request for a snapshot. */
     private static final byte KIND = 2;
 
     private static final int BYTES = 1 + 2 * Integer.BYTES + 1;
 
     /** Encodes the request. */
-    static ByteString question(String asker) {
-        return ByteString.copyFrom(new byte[] {KIND}).concat(ByteString.copyFromUtf8(asker));
+    static ByteString question(String sender) {
+        return ByteString.copyFrom(new byte[] {KIND}).concat(ByteString.copyFromUtf8(sender));
     }
 
     static boolean isQuestion(ByteString message) {
@@ -29,13 +29,13 @@ record NodeFacts(int formatLevel, int logSegmentBytes, boolean hasSeenAsker) {
     }
 
     /** Returns the id of the requesting node. */
-    static String asker(ByteString question) {
+    static String sender(ByteString question) {
         return question.substring(1).toString(StandardCharsets.UTF_8);
     }
 
     ByteString encode() {
         ByteBuffer bytes = ByteBuffer.allocate(BYTES);
-        bytes.put(KIND).putInt(formatLevel).putInt(logSegmentBytes).put((byte) (hasSeenAsker ? 1 : 0));
+        bytes.put(KIND).putInt(formatLevel).putInt(logSegmentBytes).put((byte) (hasSeenSender ? 1 : 0));
         return UnsafeByteOperations.unsafeWrap(bytes.flip());
     }
 

@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
 final class OutgoingSnapshot {
     private static final int MOST_READY = 2;
     /** The maximum time until a reply; it must be below the timeout of the requesting node. */
-    private static final Duration ANSWER = Duration.ofSeconds(1);
+    private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(1);
 
     private final long number;
-    private final Duration patience;
+    private final Duration timeout;
     private final Deque<ByteString> ready = new ArrayDeque<>();
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private long next;
-    private @Nullable CompletableFuture<ByteString> asked;
+    private @Nullable CompletableFuture<ByteString> requested;
     private GroupMember.FileProgress progress = new GroupMember.FileProgress(0, 0);
     private @Nullable Applied start;
     private long goal = -1;
@@ -34,11 +34,11 @@ final class OutgoingSnapshot {
      * Creates a copy without ready chunks.
      *
      * @param number the number that identifies the copy at the other node
-     * @param patience the time without a request after which the copy ends
+     * @param timeout the time without a request after which the copy ends
      */
-    OutgoingSnapshot(long number, Duration patience) {
+    OutgoingSnapshot(long number, Duration timeout) {
         this.number = number;
-        this.patience = patience;
+        this.timeout = timeout;
     }
 
     long number() {
@@ -75,7 +75,7 @@ final class OutgoingSnapshot {
     }
 
     /** Returns a future that completes with the chunk of this number when it is ready. */
-    synchronized CompletableFuture<ByteString> ask(long piece) {
+    synchronized CompletableFuture<ByteString> request(long piece) {
         if (ended.isCompletedExceptionally()) {
             return CompletableFuture.failedFuture(new IOException("the transfer has ended", reason()));
         }
@@ -83,17 +83,17 @@ final class OutgoingSnapshot {
             return CompletableFuture.failedFuture(
                     new IOException("the node requested chunk " + piece + ", but the next chunk is " + next));
         }
-        CompletableFuture<ByteString> answer = new CompletableFuture<>();
+        CompletableFuture<ByteString> reply = new CompletableFuture<>();
         ByteString first = ready.pollFirst();
         if (first != null) {
             next++;
-            answer.complete(first);
+            reply.complete(first);
         } else {
-            answer.completeOnTimeout(SnapshotMessage.waiting(), ANSWER.toMillis(), TimeUnit.MILLISECONDS);
+            reply.completeOnTimeout(SnapshotMessage.waiting(), REPLY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         }
-        asked = answer;
+        requested = reply;
         notifyAll();
-        return answer;
+        return reply;
     }
 
     private @Nullable Throwable reason() {
@@ -116,7 +116,7 @@ final class OutgoingSnapshot {
 
     private synchronized void put(ByteString message) throws IOException {
         awaitRoom();
-        CompletableFuture<ByteString> waiting = asked;
+        CompletableFuture<ByteString> waiting = requested;
         if (waiting != null && ready.isEmpty() && waiting.complete(message)) {
             next++;
         } else {
@@ -125,16 +125,16 @@ final class OutgoingSnapshot {
     }
 
     private void awaitRoom() throws IOException {
-        CompletableFuture<ByteString> last = asked;
+        CompletableFuture<ByteString> last = requested;
         long began = System.nanoTime();
         while (ready.size() >= MOST_READY && !ended.isDone()) {
-            if (asked != last) {
-                last = asked;
+            if (requested != last) {
+                last = requested;
                 began = System.nanoTime();
             }
-            long left = patience.toMillis() - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
+            long left = timeout.toMillis() - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
             if (left <= 0) {
-                throw new IOException("it has requested nothing for " + patience.toSeconds() + " s");
+                throw new IOException("it has requested nothing for " + timeout.toSeconds() + " s");
             }
             pause(left);
         }
@@ -159,8 +159,8 @@ final class OutgoingSnapshot {
 
     /** Ends the copy: no more chunks are sent. */
     synchronized void fail(Throwable why) {
-        if (ended.completeExceptionally(why) && asked != null) {
-            asked.completeExceptionally(new IOException("the transfer has ended", why));
+        if (ended.completeExceptionally(why) && requested != null) {
+            requested.completeExceptionally(new IOException("the transfer has ended", why));
         }
         notifyAll();
     }

@@ -30,7 +30,7 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
      * The number of checks without a leader after which connections are reset. They are not reset at each check,
      * because elections use them.
      */
-    private static final int LOOKS_OF_A_CONNECTION = 4;
+    private static final int CHECKS_OF_A_CONNECTION = 4;
 
     private final GroupConfig config;
     private final RaftServer server;
@@ -40,7 +40,7 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
     private final RaftView view;
     private final BooleanSupplier proposes;
     private final Runnable emptyEntry;
-    private final ScheduledExecutorService looks;
+    private final ScheduledExecutorService checks;
     /** The number of consecutive checks without a leader. Used by the checking thread only. */
     private int leaderless;
 
@@ -66,7 +66,7 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
         this.view = new RaftView(server, group);
         this.proposes = proposes;
         this.emptyEntry = emptyEntry;
-        this.looks = Executors.newSingleThreadScheduledExecutor(task -> {
+        this.checks = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread thread = new Thread(task, "caravan-watch " + config.self());
             thread.setDaemon(true);
             return thread;
@@ -75,29 +75,29 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
 
     void start() {
         long election = config.election().toMillis();
-        int patience = (int) Math.max(STILL_ELECTIONS, STILL.toMillis() / election);
-        StallDetector commits = new StallDetector(config.self(), this, patience);
-        looks.scheduleWithFixedDelay(() -> look(commits, patience), election, election, TimeUnit.MILLISECONDS);
+        int timeout = (int) Math.max(STILL_ELECTIONS, STILL.toMillis() / election);
+        StallDetector commits = new StallDetector(config.self(), this, timeout);
+        checks.scheduleWithFixedDelay(() -> check(commits, timeout), election, election, TimeUnit.MILLISECONDS);
     }
 
-    private void look(StallDetector commits, int patience) {
+    private void check(StallDetector commits, int timeout) {
         try {
-            commits.look();
-            state.lookAfterFiles(patience);
+            commits.check();
+            state.checkSnapshotProgress(timeout);
             state.noteNodes();
-            lookForLeader();
+            checkLeader();
         } catch (RuntimeException problem) {
             LOG.warn("{}: cannot determine the progress of its group", config.self(), problem);
         }
     }
 
-    private void lookForLeader() {
+    private void checkLeader() {
         try {
             leaderless = server.getDivision(group).getInfo().getLeaderId() == null ? leaderless + 1 : 0;
         } catch (IOException left) {
             return;
         }
-        if (leaderless >= LOOKS_OF_A_CONNECTION) {
+        if (leaderless >= CHECKS_OF_A_CONNECTION) {
             leaderless = 0;
             view.endConnections();
         }
@@ -129,6 +129,6 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
 
     @Override
     public void close() {
-        looks.shutdown();
+        checks.shutdown();
     }
 }

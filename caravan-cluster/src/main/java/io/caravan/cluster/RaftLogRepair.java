@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 final class RaftLogRepair {
-    private static final String ANEW = "anew.tmp";
+    private static final String REWRITTEN = "anew.tmp";
 
     private RaftLogRepair() {}
 
@@ -35,7 +35,7 @@ final class RaftLogRepair {
      * @param durable the entry up to which the store's files are complete; null if there is none
      */
     static void prepare(Path segments, @Nullable Applied durable) throws IOException {
-        Files.deleteIfExists(segments.resolve(ANEW));
+        Files.deleteIfExists(segments.resolve(REWRITTEN));
         for (Segment segment : RaftSegments.of(segments)) {
             if (!segment.open()) {
                 continue;
@@ -43,19 +43,19 @@ final class RaftLogRepair {
             if (durable != null && segment.first() <= durable.getIndex() && lastEntry(segment) < durable.getIndex()) {
                 Files.delete(segment.file());
             } else {
-                writeAnew(segment.file());
+                rewrite(segment.file());
             }
         }
         StoreDirectories.force(segments);
     }
 
-    private static void writeAnew(Path file) throws IOException {
-        Path anew = file.resolveSibling(ANEW);
-        Files.copy(file, anew);
-        try (FileChannel channel = FileChannel.open(anew, StandardOpenOption.WRITE)) {
+    private static void rewrite(Path file) throws IOException {
+        Path rewritten = file.resolveSibling(REWRITTEN);
+        Files.copy(file, rewritten);
+        try (FileChannel channel = FileChannel.open(rewritten, StandardOpenOption.WRITE)) {
             channel.force(true);
         }
-        Files.move(anew, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        Files.move(rewritten, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
     /**

@@ -78,10 +78,10 @@ final class RaftMetadataRepair {
         long ahead = ahead(last, System.currentTimeMillis());
         LOG.warn("{}: a failed write has lost the term and the vote: continues in term {}", self, ahead);
         // The node votes for itself, so that it votes for no other node in this term.
-        byte[] anew = lines(self, ahead);
+        byte[] repaired = lines(self, ahead);
         // This file is written first: if the other write fails, the next start continues from this term.
-        StoreDirectories.replace(kept, ByteBuffer.wrap(anew));
-        StoreDirectories.replace(file, ByteBuffer.wrap(anew));
+        StoreDirectories.replace(kept, ByteBuffer.wrap(repaired));
+        StoreDirectories.replace(file, ByteBuffer.wrap(repaired));
     }
 
     /**
@@ -120,7 +120,7 @@ final class RaftMetadataRepair {
     }
 
     private static void prepareNodes(Path file, Path segments, @Nullable Applied durable) throws IOException {
-        if (!Files.exists(file) || tellsNodes(Files.readAllBytes(file))) {
+        if (!Files.exists(file) || containsNodes(Files.readAllBytes(file))) {
             return;
         }
         Newest newest = Newest.of(segments);
@@ -135,7 +135,7 @@ final class RaftMetadataRepair {
         StoreDirectories.replace(file, ByteBuffer.wrap(nodes.toByteArray()));
     }
 
-    private static boolean tellsNodes(byte[] file) {
+    private static boolean containsNodes(byte[] file) {
         try {
             return LogEntryProto.parseFrom(file).hasConfigurationEntry();
         } catch (InvalidProtocolBufferException endsEarly) {

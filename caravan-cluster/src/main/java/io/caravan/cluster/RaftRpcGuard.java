@@ -28,13 +28,13 @@ import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
  *       directory. After a power failure the old file may exist again, and the node may vote twice in a term. The
  *       directory is therefore fsynced before the reply to a candidate is sent. For the node's own vote, the directory
  *       is fsynced before the node acts as the elected leader ({@link #force}).
- *   <li><b>No commit of an unconfirmed entry.</b> A request to append without a previous entry confirms only the entries
- *       that it contains. Ratis commits one more. If a node led before, and its first entries were not committed, it
- *       would commit its own entry in place of the group's, and reject every later entry. Therefore the commit index of
- *       such a request is lowered to the last entry that the request contains.
- *   <li><b>Durable entries.</b> A follower replies when it has fsynced the entries of a request. But after Ratis has
- *       truncated the log, it compares the new entries with the index up to which the longer log was fsynced, and may
- *       reply before it fsyncs them. Such a reply waits until the log is fsynced up to the last entry of the request.
+ *   <li><b>No commit of an unconfirmed entry.</b> A request to append without a previous entry confirms only the
+ * entries that it contains. Ratis commits one more. If a node led before, and its first entries were not committed, it
+ * would commit its own entry in place of the group's, and reject every later entry. Therefore the commit index of such
+ * a request is lowered to the last entry that the request contains. <li><b>Durable entries.</b> A follower replies when
+ * it has fsynced the entries of a request. But after Ratis has truncated the log, it compares the new entries with the
+ * index up to which the longer log was fsynced, and may reply before it fsyncs them. Such a reply waits until the log
+ * is fsynced up to the last entry of the request.
  * </ul>
  */
 final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
@@ -42,7 +42,7 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
      * The number of directories that Raft creates when a node first starts: its own, the group's, and the directory of
      * the votes.
      */
-    private static final int FOLDERS = 3;
+    private static final int DIRECTORIES = 3;
 
     private static final long FSYNC_SECONDS = 2;
     private static final long FSYNC_PAUSE_NANOS = 100_000;
@@ -74,7 +74,7 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
      */
     static void force(Path votes) throws IOException {
         Path each = votes.toAbsolutePath().normalize();
-        for (int forced = 0; forced < FOLDERS && each != null; forced++) {
+        for (int forced = 0; forced < DIRECTORIES && each != null; forced++) {
             StoreDirectories.force(each);
             each = each.getParent();
         }

@@ -33,8 +33,8 @@ final class RaftSegments {
     record Segment(Path file, long first, boolean open) {}
 
     /** Returns the segments of a log, oldest first. */
-    static List<Segment> of(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
+    static List<Segment> of(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
             return files.flatMap(RaftSegments::segment)
                     .sorted(Comparator.comparing(Segment::first))
                     .toList();
@@ -49,8 +49,8 @@ final class RaftSegments {
     }
 
     /** Reads the entries of an entire log, in order. */
-    static void readAll(Path folder, Consumer<LogEntryProto> reader) throws IOException {
-        for (Segment segment : of(folder)) {
+    static void readAll(Path directory, Consumer<LogEntryProto> reader) throws IOException {
+        for (Segment segment : of(directory)) {
             read(segment, reader);
         }
     }

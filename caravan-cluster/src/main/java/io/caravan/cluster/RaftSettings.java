@@ -109,20 +109,20 @@ final class RaftSettings {
     /**
      * Creates a client for one node of this node's group, without retries.
      *
-     * @param answer the response timeout
+     * @param reply the response timeout
      */
-    static RaftClient client(GroupConfig config, RaftPeer node, TimeDuration answer) {
-        return client(properties(config), config.group(), config.tls(), node, answer);
+    static RaftClient client(GroupConfig config, RaftPeer node, TimeDuration reply) {
+        return client(properties(config), config.group(), config.tls(), node, reply);
     }
 
     /** Creates a client for a node of any group, for requests with short responses, without retries. */
-    static RaftClient client(UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration answer) {
-        return client(new RaftProperties(), group, tls, node, answer);
+    static RaftClient client(UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration reply) {
+        return client(new RaftProperties(), group, tls, node, reply);
     }
 
     private static RaftClient client(
-            RaftProperties properties, UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration answer) {
-        RaftClientConfigKeys.Rpc.setRequestTimeout(properties, answer);
+            RaftProperties properties, UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration reply) {
+        RaftClientConfigKeys.Rpc.setRequestTimeout(properties, reply);
         return RaftClient.newBuilder()
                 .setRaftGroup(RaftGroup.valueOf(RaftGroupId.valueOf(group), node))
                 .setLeaderId(node.getId())

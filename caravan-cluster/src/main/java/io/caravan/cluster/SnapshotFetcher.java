@@ -26,7 +26,7 @@ import org.apache.ratis.protocol.RaftPeerId;
  * serve: without the lagging node, it may lack a majority.
  */
 final class SnapshotFetcher implements AutoCloseable {
-    private static final long LOOK_MILLIS = 100;
+    private static final long POLL_MILLIS = 100;
 
     private final RaftClient leader;
     private final RaftPeerId leaderId;
@@ -34,7 +34,7 @@ final class SnapshotFetcher implements AutoCloseable {
     private final BooleanSupplier closing;
     private final Consumer<GroupMember.FileProgress> progress;
     private final long sending = new SecureRandom().nextLong();
-    private final ExecutorService asking = Executors.newSingleThreadExecutor(task -> {
+    private final ExecutorService requests = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "caravan-snapshot-requests");
         thread.setDaemon(true);
         return thread;
@@ -56,14 +56,14 @@ final class SnapshotFetcher implements AutoCloseable {
     /**
      * Receives a copy, and returns the entry up to which it is complete. Its files are then durable, but not verified.
      *
-     * @param folder a directory that does not exist yet
+     * @param directory a directory that does not exist yet
      */
-    Applied receive(Path folder) throws IOException {
-        try (SnapshotInstaller copy = SnapshotInstaller.begin(folder)) {
+    Applied receive(Path directory) throws IOException {
+        try (SnapshotInstaller copy = SnapshotInstaller.begin(directory)) {
             long number = 0;
-            Future<RaftClientReply> asked = ask(number);
+            Future<RaftClientReply> pending = requestChunk(number);
             while (true) {
-                Reply reply = Reply.decode(await(asked).getMessage().getContent());
+                Reply reply = Reply.decode(await(pending).getMessage().getContent());
                 if (reply.kind() == Kind.END) {
                     copy.finish();
                     return reply.readEnd();
@@ -71,7 +71,7 @@ final class SnapshotFetcher implements AutoCloseable {
                 boolean piece = reply.kind() == Kind.PIECE;
                 number += piece ? 1 : 0;
                 // Requests the next chunk while this chunk is written.
-                asked = ask(number);
+                pending = requestChunk(number);
                 if (piece) {
                     progress.accept(reply.readProgress());
                     copy.receive(reply.body());
@@ -80,15 +80,15 @@ final class SnapshotFetcher implements AutoCloseable {
         }
     }
 
-    private Future<RaftClientReply> ask(long number) {
+    private Future<RaftClientReply> requestChunk(long number) {
         Message request = Message.valueOf(new Request(sending, number, self).encode());
-        return asking.submit(() -> leader.io().sendStaleRead(request, 0, leaderId));
+        return requests.submit(() -> leader.io().sendStaleRead(request, 0, leaderId));
     }
 
-    private RaftClientReply await(Future<RaftClientReply> asked) throws IOException {
+    private RaftClientReply await(Future<RaftClientReply> pending) throws IOException {
         while (!closing.getAsBoolean()) {
             try {
-                RaftClientReply reply = asked.get(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+                RaftClientReply reply = pending.get(POLL_MILLIS, TimeUnit.MILLISECONDS);
                 if (!reply.isSuccess()) {
                     throw new IOException("node " + leaderId + " does not send a snapshot: " + reply.getException());
                 }
@@ -109,6 +109,6 @@ final class SnapshotFetcher implements AutoCloseable {
 
     @Override
     public void close() {
-        asking.shutdownNow();
+        requests.shutdownNow();
     }
 }

@@ -23,11 +23,11 @@ import org.slf4j.LoggerFactory;
 final class SnapshotReceiver {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotReceiver.class);
     /** The response timeout of the leader, which responds in time even if no chunk is ready. */
-    private static final TimeDuration ANSWER = TimeDuration.valueOf(10, TimeUnit.SECONDS);
+    private static final TimeDuration REPLY_TIMEOUT = TimeDuration.valueOf(10, TimeUnit.SECONDS);
 
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final int MOST_DOUBLINGS = 8;
-    private static final long LOOK_MILLIS = 50;
+    private static final long POLL_MILLIS = 50;
     /** The number of steps in which progress is logged. */
     private static final int STEPS = 4;
 
@@ -37,7 +37,7 @@ final class SnapshotReceiver {
     private final ExecutorService thread;
     private volatile GroupMember.@Nullable FileProgress progress;
     private int failures;
-    private long told;
+    private long reported;
 
     /** The store that the files replace. */
     interface Target {
@@ -121,8 +121,8 @@ final class SnapshotReceiver {
     private void pauseAfterFailures() throws IOException {
         long millis = failures == 0 ? 0 : FIRST_PAUSE_MILLIS << Math.min(failures - 1, MOST_DOUBLINGS);
         try {
-            for (long waited = 0; waited < millis && !closing.getAsBoolean(); waited += LOOK_MILLIS) {
-                TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+            for (long waited = 0; waited < millis && !closing.getAsBoolean(); waited += POLL_MILLIS) {
+                TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
             }
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
@@ -131,22 +131,22 @@ final class SnapshotReceiver {
     }
 
     private Applied receiveFrom(RaftPeer leader) throws IOException {
-        told = 0;
-        Path folder = target.begin();
-        try (RaftClient client = RaftSettings.client(config, leader, ANSWER);
+        reported = 0;
+        Path directory = target.begin();
+        try (RaftClient client = RaftSettings.client(config, leader, REPLY_TIMEOUT);
                 SnapshotFetcher fetch =
-                        new SnapshotFetcher(client, leader.getId(), config.self(), closing, this::tell)) {
-            Applied copied = fetch.receive(folder);
-            target.install(folder, copied);
+                        new SnapshotFetcher(client, leader.getId(), config.self(), closing, this::report)) {
+            Applied copied = fetch.receive(directory);
+            target.install(directory, copied);
             return copied;
         }
     }
 
-    private void tell(GroupMember.FileProgress now) {
+    private void report(GroupMember.FileProgress now) {
         progress = now;
         long part = now.bytes() * STEPS / Math.max(1, now.total());
-        if (part > told && part < STEPS) {
-            told = part;
+        if (part > reported && part < STEPS) {
+            reported = part;
             LOG.info("{}: has received {} of {} bytes of the snapshot", config.self(), now.bytes(), now.total());
         }
     }

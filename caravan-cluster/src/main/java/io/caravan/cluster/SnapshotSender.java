@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  */
 final class SnapshotSender {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSender.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
     /** The number of steps in which progress is logged. */
     private static final int STEPS = 4;
 
@@ -56,15 +56,15 @@ final class SnapshotSender {
      *
      * @param led returns whether the node with this id follows this node
      */
-    CompletableFuture<ByteString> ask(ByteString message, Predicate<String> led) {
+    CompletableFuture<ByteString> request(ByteString message, Predicate<String> led) {
         try {
             Request request = Request.decode(message);
             if (!led.test(request.node())) {
                 throw new IOException("node " + self + " is not the leader of node " + request.node());
             }
-            return copy(request).ask(request.number());
-        } catch (IOException refused) {
-            return CompletableFuture.failedFuture(refused);
+            return copy(request).request(request.number());
+        } catch (IOException rejected) {
+            return CompletableFuture.failedFuture(rejected);
         }
     }
 
@@ -79,7 +79,7 @@ final class SnapshotSender {
         if (current != null) {
             current.fail(new IOException("node " + request.node() + " has started another transfer"));
         }
-        OutgoingSnapshot copy = new OutgoingSnapshot(request.sending(), PATIENCE);
+        OutgoingSnapshot copy = new OutgoingSnapshot(request.sending(), TIMEOUT);
         copies.put(request.node(), copy);
         Thread thread = new Thread(() -> send(request.node(), copy), "caravan-files " + self + " to " + request.node());
         thread.setDaemon(true);
@@ -91,7 +91,7 @@ final class SnapshotSender {
         try {
             Applied start = source.start(copy);
             LOG.info("{}: node {} lags behind the retained Raft log; sends it a snapshot", self, node);
-            BackupReport report = source.replica().send(copy::take, new Told(node, copy));
+            BackupReport report = source.replica().send(copy::take, new LoggedProgress(node, copy));
             copy.end(start);
             copy.succeed();
             LOG.info(
@@ -110,12 +110,12 @@ final class SnapshotSender {
     }
 
     /** Logs each step of the progress. */
-    private final class Told implements BackupReport.Progress {
+    private final class LoggedProgress implements BackupReport.Progress {
         private final String node;
         private final OutgoingSnapshot copy;
-        private long told;
+        private long reported;
 
-        Told(String node, OutgoingSnapshot copy) {
+        LoggedProgress(String node, OutgoingSnapshot copy) {
             this.node = node;
             this.copy = copy;
         }
@@ -124,8 +124,8 @@ final class SnapshotSender {
         public void at(long done, long total) {
             copy.progress(done, total);
             long part = done * STEPS / Math.max(1, total);
-            if (part > told && part < STEPS) {
-                told = part;
+            if (part > reported && part < STEPS) {
+                reported = part;
                 LOG.info("{}: has sent node {} {} of {} bytes of the snapshot", self, node, done, total);
             }
         }
@@ -149,7 +149,7 @@ final class SnapshotSender {
     /**
      * Returns the first entry of the Raft log to keep for nodes that are sent files; empty if there are no such nodes.
      */
-    OptionalLong firstHeld() {
+    OptionalLong firstNeeded() {
         return copies.values().stream()
                 .map(OutgoingSnapshot::start)
                 .flatMap(start -> Optional.ofNullable(start).stream())

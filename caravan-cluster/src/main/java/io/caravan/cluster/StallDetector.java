@@ -48,7 +48,7 @@ final class StallDetector {
 
     private final String self;
     private final Leader leader;
-    private final int patience;
+    private final int timeout;
     private List<Long> seen = List.of();
     /** The entry that followers must reach. Entries after it, such as the empty ones, are no progress. */
     private long target;
@@ -62,22 +62,22 @@ final class StallDetector {
     /**
      * Creates the detector of one node.
      *
-     * @param patience the number of checks without progress after which the term is ended
+     * @param timeout the number of checks without progress after which the term is ended
      */
-    StallDetector(String self, Leader leader, int patience) {
+    StallDetector(String self, Leader leader, int timeout) {
         this.self = self;
         this.leader = leader;
-        this.patience = patience;
+        this.timeout = timeout;
     }
 
     /** Checks for progress. Call this on one thread only. */
-    void look() {
+    void check() {
         Progress progress = leader.progress();
         List<Long> now = progress == null || !progress.waits() ? List.of() : numbers(progress);
         stalledChecks = now.isEmpty() || !now.equals(seen) ? 0 : stalledChecks + 1;
         seen = now;
-        if (stalledChecks == patience) {
-            LOG.warn("{}: steps down: its group has made no progress for {} election timeouts", self, patience);
+        if (stalledChecks == timeout) {
+            LOG.warn("{}: steps down: its group has made no progress for {} election timeouts", self, timeout);
             stalledChecks = 0;
             leader.stepDown();
         } else if (stalledChecks > 0) {

@@ -28,7 +28,7 @@ final class StoreDirectories {
     }
 
     /** Returns the directories next to the store's directory. */
-    List<Path> beside() {
+    List<Path> adjacent() {
         return List.of(incoming, received);
     }
 
@@ -65,12 +65,12 @@ final class StoreDirectories {
         force(store.resolveSibling("."));
     }
 
-    private static void delete(Path folder) throws IOException {
-        if (!Files.exists(folder)) {
+    private static void delete(Path directory) throws IOException {
+        if (!Files.exists(directory)) {
             return;
         }
         List<Path> deepestFirst;
-        try (Stream<Path> found = Files.walk(folder)) {
+        try (Stream<Path> found = Files.walk(directory)) {
             deepestFirst = found.sorted(Comparator.reverseOrder()).toList();
         }
         for (Path each : deepestFirst) {
@@ -96,8 +96,8 @@ final class StoreDirectories {
     }
 
     /** Fsyncs a directory, which makes the names in it durable. */
-    static void force(Path folder) throws IOException {
-        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+    static void force(Path directory) throws IOException {
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
             channel.force(true);
         }
     }

@@ -18,7 +18,7 @@ final class AppliedIndexTest {
     Path directory;
 
     @Test
-    void onlyWhatIsForcedIsMarked() throws IOException {
+    void recordsOnlyFsyncedEntries() throws IOException {
         AppliedIndex mark = new AppliedIndex(directory);
         for (int i = 1; i <= 4; i++) {
             mark.applied(TermIndex.valueOf(1, i), (long) i * FRAME_BYTES);
@@ -32,7 +32,7 @@ final class AppliedIndexTest {
     }
 
     @Test
-    void itForgetsSomeButMarksNoneTooEarly() throws IOException {
+    void recordsEntryCloseBeforeFsyncedLsn() throws IOException {
         AppliedIndex mark = new AppliedIndex(directory);
         for (int i = 1; i <= 1000; i++) {
             mark.applied(TermIndex.valueOf(1, i), 4096L * i);
@@ -45,41 +45,41 @@ final class AppliedIndexTest {
     }
 
     @Test
-    void raftIsToldOfReceivedFilesWhenItTakesThemOver() throws IOException {
+    void reportsReceivedSnapshotOnceRaftInstallsIt() throws IOException {
         AppliedIndex mark = new AppliedIndex(directory);
         mark.applied(TermIndex.valueOf(1, 3), 3 * FRAME_BYTES);
         mark.forced(3 * FRAME_BYTES);
         AppliedIndex.Applied before = mark.durable();
-        assertThat(mark.told()).isEqualTo(before);
+        assertThat(mark.reported()).isEqualTo(before);
         mark.replaced(new AppliedIndex.Applied(TermIndex.valueOf(2, 90), 90 * FRAME_BYTES));
         mark.applied(TermIndex.valueOf(2, 95), 95 * FRAME_BYTES);
         mark.forced(95 * FRAME_BYTES);
-        assertThat(mark.told()).isEqualTo(before);
-        mark.tell();
-        assertThat(mark.told()).isEqualTo(mark.durable());
+        assertThat(mark.reported()).isEqualTo(before);
+        mark.markReported();
+        assertThat(mark.reported()).isEqualTo(mark.durable());
         mark.applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES);
         mark.forced(99 * FRAME_BYTES);
-        assertThat(mark.told()).isEqualTo(new AppliedIndex.Applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES));
+        assertThat(mark.reported()).isEqualTo(new AppliedIndex.Applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES));
     }
 
     /** Raft may never install a received snapshot, because no leader requests it any more. */
     @Test
-    void receivedFilesThatRaftDoesNotTakeOverAreForgotten() throws IOException {
+    void uninstalledSnapshotBecomesOverdue() throws IOException {
         AppliedIndex mark = new AppliedIndex(directory);
         mark.applied(TermIndex.valueOf(1, 3), 3 * FRAME_BYTES);
         mark.forced(3 * FRAME_BYTES);
-        assertThat(mark.isForgotten(1)).isFalse();
+        assertThat(mark.isOverdue(1)).isFalse();
         mark.replaced(new AppliedIndex.Applied(TermIndex.valueOf(2, 90), 90 * FRAME_BYTES));
-        assertThat(mark.isForgotten(2)).isFalse();
-        assertThat(mark.isForgotten(2)).isTrue();
-        mark.tell();
-        assertThat(mark.isForgotten(1)).isFalse();
+        assertThat(mark.isOverdue(2)).isFalse();
+        assertThat(mark.isOverdue(2)).isTrue();
+        mark.markReported();
+        assertThat(mark.isOverdue(1)).isFalse();
         mark.replaced(new AppliedIndex.Applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES));
-        assertThat(mark.isForgotten(2)).as("counted anew").isFalse();
+        assertThat(mark.isOverdue(2)).as("counted anew").isFalse();
     }
 
     @Test
-    void aDamagedMarkIsRefused() throws IOException {
+    void rejectsDamagedFile() throws IOException {
         AppliedIndex mark = new AppliedIndex(directory);
         mark.applied(TermIndex.valueOf(2, 7), FRAME_BYTES);
         mark.forced(FRAME_BYTES);

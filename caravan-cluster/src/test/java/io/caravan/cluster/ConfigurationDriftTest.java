@@ -10,7 +10,7 @@ import io.caravan.FlushPolicy;
 import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.testing.Eventually;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * Nodes of a group with different settings. Settings that must be the same are compared, and a node with others is
  * rejected. With any other differences, the group works.
  */
-@Patient
+@LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class ConfigurationDriftTest {
     private static final long LIST = 7;
@@ -65,7 +65,7 @@ final class ConfigurationDriftTest {
 
     /** The maximum value length is raised node by node, and the first node that has it leads. */
     @Test
-    void aValueThatIsLargerThanTheBuffersOfTheOthersIsOnAllNodes() throws Exception {
+    void valueLargerThanFollowerBuffersReachesAllNodes() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
             group.stop("a");
@@ -90,7 +90,7 @@ final class ConfigurationDriftTest {
 
     /** The other nodes have created their segments, and a frame has its place in a segment. */
     @Test
-    void aNodeWithOtherLogSegmentsIsRefusedWhenTheGroupIsCreated() throws Exception {
+    void rejectsDifferentLogSegmentSizeAtGroupCreation() throws Exception {
         try (Group group = new Group(directory)
                 .settings((node, store) -> node.equals("c") ? store.logSegmentBytes(64 * KIB) : store)) {
             group.create("a", "b");
@@ -109,14 +109,14 @@ final class ConfigurationDriftTest {
 
     /** Nodes of groups with different ids do not respond to each other. */
     @Test
-    void aNodeOfAnotherGroupIsNotHeardAndOneWithOtherLogSegmentsIsRefusedWhenItJoins() throws Exception {
+    void ignoresOtherGroupAndRejectsJoinWithOtherSegments() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");
-            try (LeaderLookup inquiry = new LeaderLookup(UUID.randomUUID(), null, Duration.ofSeconds(30))) {
-                assertThat(inquiry.facts(group.nodes().get(0), "d")).isEmpty();
+            try (LeaderLookup lookup = new LeaderLookup(UUID.randomUUID(), null, Duration.ofSeconds(30))) {
+                assertThat(lookup.facts(group.nodes().get(0), "d")).isEmpty();
             }
-            try (LeaderLookup inquiry = new LeaderLookup(group.id(), null, Duration.ofSeconds(30))) {
-                assertThat(inquiry.facts(group.nodes().get(0), "d"))
+            try (LeaderLookup lookup = new LeaderLookup(group.id(), null, Duration.ofSeconds(30))) {
+                assertThat(lookup.facts(group.nodes().get(0), "d"))
                         .contains(new NodeFacts(FrameEntry.FORMAT_LEVEL, 32 * KIB, false));
             }
             group.settings((node, store) -> node.equals("d") ? store.logSegmentBytes(64 * KIB) : store);
@@ -129,7 +129,7 @@ final class ConfigurationDriftTest {
 
     /** The node has wrong addresses of the others, so it cannot ask them. The first frame reveals the difference. */
     @Test
-    void aNodeWithOtherLogSegmentsThatCouldNotAskLeavesAtTheFirstFrame() throws Exception {
+    void nodeLeavesAtFirstFrameIfSegmentSizeDiffers() throws Exception {
         try (Group group = new Group(directory)
                 .settings((node, store) -> node.equals("c") ? store.logSegmentBytes(64 * KIB) : store)) {
             group.create("a", "b");
@@ -138,7 +138,7 @@ final class ConfigurationDriftTest {
             List<Node> nodes = Stream.concat(Group.freeNodes("a", "b").stream(), Stream.of(config.selfNode()))
                     .toList();
             try (GroupMember other =
-                    GroupMember.start(Group.withNodes(config, nodes), new GroupFaultsTest.NobodyListens())) {
+                    GroupMember.start(Group.withNodes(config, nodes), new GroupFaultsTest.NoListener())) {
                 Eventually.await("it has left", () -> !other.takesPart());
             }
             assertThat(group.values(LIST)).contains(acknowledged);
@@ -146,7 +146,7 @@ final class ConfigurationDriftTest {
     }
 
     @Test
-    void allOtherSettingsMayDiffer() throws Exception {
+    void groupWorksWhenOtherSettingsDiffer() throws Exception {
         try (Group group = new Group(directory).settings((node, store) -> switch (node) {
             case "a" -> larger(store).flushPolicy(FlushPolicy.adaptive());
             case "b" -> store.heapSegmentBytes(128 * KIB).checkpointFloorBytes(0);

@@ -21,7 +21,7 @@ final class FrameEntryTest {
     }
 
     @Test
-    void anEntryIsReadAsItWasWritten() {
+    void decodesEntryAsEncoded() {
         FrameEntry entry = new FrameEntry(frame(), 32 << 20);
         assertThat(FrameEntry.decode(PLACE, ByteBuffer.wrap(entry.encode()))).isEqualTo(entry);
         assertThat(FrameEntry.lsn(frame())).isEqualTo(8192);
@@ -30,37 +30,37 @@ final class FrameEntryTest {
 
     /** Raft logs of builds that wrote only the frame are still applied. */
     @Test
-    void anEntryWithoutAHeadIsAFrame() {
+    void decodesEntryWithoutHeaderAsFrame() {
         assertThat(FrameEntry.decode(PLACE, frame().asReadOnlyBuffer())).isEqualTo(FrameEntry.plain(frame()));
     }
 
     @Test
-    void anEntryThatIsDamagedIsRefused() {
+    void rejectsDamagedEntry() {
         byte[] whole = new FrameEntry(frame(), 32 << 20).encode();
         for (int at = 0; at < HEAD_BYTES; at++) {
             byte[] damaged = whole.clone();
             damaged[at] ^= 1;
-            assertRefused(ByteBuffer.wrap(damaged), "is damaged, or was written by a later version");
+            assertRejected(ByteBuffer.wrap(damaged), "is damaged, or was written by a later version");
         }
-        assertRefused(ByteBuffer.wrap(whole, 0, HEAD_BYTES + 10), "is damaged");
-        assertRefused(ByteBuffer.wrap(whole, 0, 2), "is damaged");
+        assertRejected(ByteBuffer.wrap(whole, 0, HEAD_BYTES + 10), "is damaged");
+        assertRejected(ByteBuffer.wrap(whole, 0, 2), "is damaged");
     }
 
     @Test
-    void aLaterFormatIsRefusedByItsName() {
+    void rejectsNewerFormatLevel() {
         ByteBuffer later =
                 ByteBuffer.wrap(new FrameEntry(frame(), 32 << 20).encode()).order(ByteOrder.LITTLE_ENDIAN);
         later.putInt(4, FrameEntry.FORMAT_LEVEL + 1);
         CRC32C crc = new CRC32C();
         crc.update(later.slice(0, HEAD_BYTES - 4));
         later.putInt(HEAD_BYTES - 4, (int) crc.getValue());
-        assertRefused(
+        assertRejected(
                 later,
                 "has format level " + (FrameEntry.FORMAT_LEVEL + 1) + ", but this node reads only levels up to "
                         + FrameEntry.FORMAT_LEVEL);
     }
 
-    private static void assertRefused(ByteBuffer entry, String why) {
+    private static void assertRejected(ByteBuffer entry, String why) {
         assertThatIllegalStateException()
                 .isThrownBy(() -> FrameEntry.decode(PLACE, entry))
                 .withMessageContaining("entry " + PLACE + " of the Raft group " + why);

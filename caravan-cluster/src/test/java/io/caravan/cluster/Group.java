@@ -124,8 +124,8 @@ final class Group implements AutoCloseable {
     }
 
     /** Sets how long a node waits for its leader. A leader that pauses twice as long, on a busy machine, steps down. */
-    Group election(Duration patience) {
-        election = patience;
+    Group election(Duration limit) {
+        election = limit;
         return this;
     }
 
@@ -337,7 +337,7 @@ final class Group implements AutoCloseable {
             }
             appends.forEach(StoreCalls::await);
         } catch (CaravanException lost) {
-            System.out.println("the leader is lost meanwhile: " + lost.getMessage());
+            System.out.println("the leader was lost during the test: " + lost.getMessage());
         }
     }
 

@@ -10,7 +10,7 @@ import io.caravan.DurableListStore;
 import io.caravan.StoreDirectoryException;
 import io.caravan.VerifyReport;
 import io.caravan.testing.Eventually;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.SmallStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -37,7 +37,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Failures of a group: no majority, lost files, wrong configurations. */
-@Patient
+@LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class GroupFaultsTest {
     private static final long LIST = 7;
@@ -47,7 +47,7 @@ final class GroupFaultsTest {
     Path directory;
 
     @Test
-    void whatWasAcknowledgedSurvivesTheLossOfLeaders() throws Exception {
+    void acknowledgedWritesSurviveLeaderLoss() throws Exception {
         try (Group group = new Group(directory).create()) {
             List<String> acknowledged = new ArrayList<>();
             for (int round = 0; round < 2; round++) {
@@ -65,7 +65,7 @@ final class GroupFaultsTest {
     }
 
     @Test
-    void withoutAMajorityNothingIsWrittenNorConfirmedAndAllComesBackByItself() throws Exception {
+    void commitsAndConfirmsNothingUntilMajorityReturns() throws Exception {
         try (Group group = new Group(directory).create()) {
             String first = group.append(LIST, "first");
             confirm(group);
@@ -76,7 +76,7 @@ final class GroupFaultsTest {
             group.stop(others);
             assertUnconfirmed(group.member(leader));
             assertThatExceptionOfType(CaravanException.class)
-                    .isThrownBy(() -> await(store.append(LIST, bytes("nobody heard of it"))));
+                    .isThrownBy(() -> await(store.append(LIST, bytes("no listener was notified"))));
             group.awaitNoLeader();
             group.restart(others);
             confirm(group);
@@ -107,7 +107,7 @@ final class GroupFaultsTest {
 
     /** The request to lead uses the connection for entries, which pauses longer and longer while the node is away. */
     @Test
-    void aNodeThatIsBackCanBeHandedLeadershipAtOnce() throws Exception {
+    void transfersLeadershipToRestartedNode() throws Exception {
         try (Group group = new Group(directory).create()) {
             String away = group.follower();
             group.stop(away);
@@ -122,7 +122,7 @@ final class GroupFaultsTest {
     /** Entries without a frame are purged like others, although the log of the store does not grow. */
     @Test
     @Tag("thorough")
-    void theRaftLogOfAGroupThatOnlyReadsStrictlyIsDropped() throws Exception {
+    void linearizableReadsAloneTriggerRaftLogPurge() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "only");
             for (int i = 0; i < MANY_CONFIRMATIONS && !isDropped(group); i++) {
@@ -143,7 +143,7 @@ final class GroupFaultsTest {
     }
 
     @Test
-    void aNodeThatHasLostFilesOrHasOlderOnesDoesNotVote() throws Exception {
+    void rejectsRestartWithLostOrOutdatedFiles() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.awaitLeader();
             group.stop("a");
@@ -161,20 +161,19 @@ final class GroupFaultsTest {
                     .isThrownBy(() -> group.restart("a"))
                     .withMessageContaining("start it with another id");
             assertThatExceptionOfType(StoreDirectoryException.class)
-                    .isThrownBy(
-                            () -> GroupMember.start(group.config("b", GroupConfig.Start.CREATE), new NobodyListens()))
+                    .isThrownBy(() -> GroupMember.start(group.config("b", GroupConfig.Start.CREATE), new NoListener()))
                     .withMessageContaining("is not empty");
         }
     }
 
     @Test
-    void whatANodeReceivedInAnotherLifeIsNotTakenIntoANewGroup() throws Exception {
+    void rejectsGroupCreationWithLeftoverSnapshot() throws Exception {
         try (Group group = new Group(directory)) {
             GroupConfig config = group.config("a", GroupConfig.Start.CREATE);
-            for (Path left : GroupMember.foldersBeside(config.store().directory())) {
+            for (Path left : GroupMember.adjacentDirectories(config.store().directory())) {
                 Files.createDirectories(left.resolve("something"));
                 assertThatExceptionOfType(StoreDirectoryException.class)
-                        .isThrownBy(() -> GroupMember.start(config, new NobodyListens()))
+                        .isThrownBy(() -> GroupMember.start(config, new NoListener()))
                         .withMessageContaining(left + " is not empty");
                 StoreDirectoriesTest.delete(left);
             }
@@ -183,7 +182,7 @@ final class GroupFaultsTest {
 
     /** The node would reject all later frames, and could be elected without acknowledged writes. */
     @Test
-    void aNodeThatLacksAFrameLeavesTheGroup() throws Exception {
+    void nodeWithMissingFrameLeavesGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
             for (int i = 0; i < 5; i++) {
                 group.append(LIST, "value " + i);
@@ -216,7 +215,7 @@ final class GroupFaultsTest {
      */
     @Test
     @Tag("slow")
-    void aNodeWhoseRaftLogCannotGrowLeavesTheGroup() throws Exception {
+    void nodeLeavesGroupIfRaftLogCannotGrow() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "first");
             String node = group.follower();
@@ -242,7 +241,7 @@ final class GroupFaultsTest {
      * The node received a snapshot and was killed before Raft dropped its log, or the log was not fsynced up to there.
      */
     @Test
-    void aNodeWhoseRaftLogEndsBeforeItsFilesFollowsAgain() throws Exception {
+    void nodeCatchesUpIfRaftLogEndsBeforeStore() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "first");
             group.awaitAllAlike();
@@ -280,7 +279,7 @@ final class GroupFaultsTest {
 
     /** The store is in the state after a power cut, and its node has not been restarted yet. */
     @Test
-    void whatANodeHearsAgainIsNoFaultOfItsStore() throws Exception {
+    void verifyIgnoresDamageAfterAppliedIndex() throws Exception {
         try (Group group = new Group(directory).create()) {
             for (int i = 0; i < 5; i++) {
                 group.append(LIST, "value " + i + ".");
@@ -297,14 +296,14 @@ final class GroupFaultsTest {
             AppliedIndex mark = new AppliedIndex(raft.resolve("group").resolve("sm"));
             mark.replaced(new AppliedIndex.Applied(TermIndex.valueOf(1, 100), 1L << 40));
             assertThat(faults(cut, raft)).as("of one that was forced").isNotEmpty();
-            assertThatTheOpenSegmentIsWrittenAnewAtAStart(group, node);
+            assertOpenSegmentIsRewrittenAtStart(group, node);
         }
     }
 
     /**
      * Raft acknowledges entries that it has read. After a kill or a failed fsync, they may be in the page cache only.
      */
-    private static void assertThatTheOpenSegmentIsWrittenAnewAtAStart(Group group, String node) throws Exception {
+    private static void assertOpenSegmentIsRewrittenAtStart(Group group, String node) throws Exception {
         group.stop(node);
         Path segment = segments(group.raftFiles(node)).stream()
                 .filter(file -> file.toString().contains("inprogress"))
@@ -352,7 +351,7 @@ final class GroupFaultsTest {
 
     /** Its memory had the frame that its disk has lost. After reopening, its store would silently lack that frame. */
     @Test
-    void aLeaderThatFindsItsLogDamagedWhenItIsDeposedLeavesTheGroup() throws Exception {
+    void deposedLeaderWithDamagedLogLeavesGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
             for (int i = 0; i < 5; i++) {
                 group.append(LIST, "value " + i + ".");
@@ -363,13 +362,13 @@ final class GroupFaultsTest {
                 group.append(LIST, "more");
             }
             // Before any other frame reveals the missing one.
-            assertLeavesAndComesBackWhole(group, node, damaged);
+            assertLeavesAndRejoinsIntact(group, node, damaged);
         }
     }
 
     /** This node has led without writing, so no frame reveals the missing one before it leads again. */
     @Test
-    void aNodeThatHasLessThanItHadAppliedDoesNotLead() throws Exception {
+    void nodeWithLostAppliedFramesDoesNotLead() throws Exception {
         try (Group group = new Group(directory).create()) {
             for (int i = 0; i < 5; i++) {
                 group.append(LIST, "value " + i + ".");
@@ -386,7 +385,7 @@ final class GroupFaultsTest {
                 assertThat(leader).isNotEqualTo(node);
                 handOver(group, leader, node);
             }
-            assertLeavesAndComesBackWhole(group, node, damaged);
+            assertLeavesAndRejoinsIntact(group, node, damaged);
         }
     }
 
@@ -435,8 +434,7 @@ final class GroupFaultsTest {
         return done;
     }
 
-    private static void assertLeavesAndComesBackWhole(Group group, String node, AtomicBoolean damaged)
-            throws Exception {
+    private static void assertLeavesAndRejoinsIntact(Group group, String node, AtomicBoolean damaged) throws Exception {
         Eventually.await("it has been deposed", damaged::get);
         Eventually.await("the node leaves the group", () -> !group.member(node).takesPart());
         group.append(LIST, "one more");
@@ -450,7 +448,7 @@ final class GroupFaultsTest {
     }
 
     @Test
-    void hostsOfAGroupDifferInIdAndAddress() throws Exception {
+    void rejectsDuplicateNodesAndMissingSelf() throws Exception {
         try (Group group = new Group(directory)) {
             GroupConfig config = group.config("a", GroupConfig.Start.CREATE);
             Node twin = new Node("a", "127.0.0.1", 1);
@@ -467,7 +465,7 @@ final class GroupFaultsTest {
         }
     }
 
-    static final class NobodyListens implements LeadershipListener {
+    static final class NoListener implements LeadershipListener {
         @Override
         public void leads(DurableListStore store) {}
 

@@ -3,7 +3,7 @@ package io.caravan.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.testing.Eventually;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,7 +15,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A node that was away for longer than the Raft log is retained receives a snapshot from the leader. */
-@Patient
+@LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class GroupFilesTest {
     private static final long LIST = 7;
@@ -40,7 +40,7 @@ final class GroupFilesTest {
     }
 
     @Test
-    void aNodeThatIsBehindTheRaftLogGetsFilesCatchesUpAndCanLead() throws Exception {
+    void laggingNodeReceivesSnapshotAndCanLead() throws Exception {
         try (Group group = new Group(directory).create()) {
             String before = group.append(LIST, "before");
             String away = stopUntilTheLogIsDropped(group);
@@ -60,7 +60,7 @@ final class GroupFilesTest {
     /** The node is repeatedly stopped while it receives or installs a snapshot, at any point. */
     @Test
     @Tag("thorough")
-    void aNodeThatIsStoppedWhileItGetsFilesIsSentThemAgain() throws Exception {
+    void resendsSnapshotAfterReceiverRestarts() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
             String away = stopUntilTheLogIsDropped(group);
@@ -79,7 +79,7 @@ final class GroupFilesTest {
     /** The next leader sends its own snapshot. It must lead for that long, with no nodes other than these two. */
     @Test
     @Tag("slow")
-    void aNodeWhoseLeaderIsLostWhileItGetsFilesGetsThoseOfTheNext() throws Exception {
+    void nextLeaderSendsSnapshotAfterLeaderLoss() throws Exception {
         try (Group group = new Group(directory).election(Duration.ofSeconds(1)).create()) {
             String away = stopUntilTheLogIsDropped(group);
             group.append(LIST, "while away");

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.caravan.StoreDirectoryException;
 import io.caravan.testing.Eventually;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.StoreCalls;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Nodes that join and leave a group while it accepts writes. */
-@Patient
+@LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class GroupMembershipTest {
     private static final long LIST = 7;
@@ -47,16 +47,16 @@ final class GroupMembershipTest {
 
     /** Retries until the change is made: on a busy machine, leadership may change in between. */
     static void change(Group group, Change change) {
-        Eventually.await("the change is made", () -> refusal(group, change).isEmpty());
+        Eventually.await("the change is made", () -> rejection(group, change).isEmpty());
     }
 
     /** Returns why the change was not made; empty if it was. */
-    static String refusal(Group group, Change change) {
+    static String rejection(Group group, Change change) {
         try {
             change.of(leader(group));
             return "";
-        } catch (IOException | IllegalArgumentException refused) {
-            return String.valueOf(refused.getMessage());
+        } catch (IOException | IllegalArgumentException rejected) {
+            return String.valueOf(rejected.getMessage());
         }
     }
 
@@ -122,7 +122,7 @@ final class GroupMembershipTest {
     }
 
     @Test
-    void aGroupGrowsShrinksAndReplacesANodeWhileItTakesWrites() throws Exception {
+    void addsRemovesAndReplacesNodesDuringWrites() throws Exception {
         List<String> acknowledged;
         try (Group group = new Group(directory).create();
                 Writer writer = new Writer(group)) {
@@ -177,7 +177,7 @@ final class GroupMembershipTest {
     }
 
     @Test
-    void aNodeThatJoinsIsSentFilesWhenTheLogDoesNotGoBackToTheBeginning() throws Exception {
+    void joiningNodeReceivesSnapshotIfLogIsPurged() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
             group.appendUntilTheLogIsDropped(LIST + 1);
@@ -189,17 +189,17 @@ final class GroupMembershipTest {
 
     /** Raft itself does not check for its majority during that time. */
     @Test
-    void aLeaderThatLosesItsMajorityWhileANodeCatchesUpLeadsNoLonger() throws Exception {
+    void leaderStepsDownIfMajorityIsLostDuringCatchUp() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
             group.appendUntilTheLogIsDropped(LIST + 1);
             Node d = group.join("d");
             // It receives snapshots again and again, because they cannot get this name.
             Path inTheWay = Files.createFile(group.storeDirectory("d").resolveSibling("store.received"));
-            AtomicReference<CompletableFuture<String>> asked = new AtomicReference<>();
+            AtomicReference<CompletableFuture<String>> addition = new AtomicReference<>();
             Eventually.await("the node receives a snapshot", () -> {
-                if (asked.get() == null || asked.get().isDone()) {
-                    asked.set(CompletableFuture.supplyAsync(() -> refusal(group, leader -> leader.add(d))));
+                if (addition.get() == null || addition.get().isDone()) {
+                    addition.set(CompletableFuture.supplyAsync(() -> rejection(group, leader -> leader.add(d))));
                 }
                 return sendsFiles(group);
             });
@@ -207,7 +207,7 @@ final class GroupMembershipTest {
             List<String> others = group.others(leader);
             group.stop(others);
             group.awaitNoLeader();
-            assertThat(StoreCalls.await(asked.get())).contains("it is unknown whether");
+            assertThat(StoreCalls.await(addition.get())).contains("it is unknown whether");
             Files.delete(inTheWay);
             group.restart(others);
             group.append(LIST, "after");
@@ -225,7 +225,7 @@ final class GroupMembershipTest {
 
     /** Until it is added, it is no member, even after a restart: it must neither vote nor start an election. */
     @Test
-    void aNodeJoinsAnEmptyGroupAndKeepsItsNote() throws Exception {
+    void nodeJoinsEmptyGroupAndKeepsNote() throws Exception {
         try (Group group = new Group(directory).create()) {
             Node d = group.join("d");
             group.stop("d");
@@ -247,7 +247,7 @@ final class GroupMembershipTest {
     }
 
     @Test
-    void aNodeThatWasRemovedComesBackWithEmptyDirectories() throws Exception {
+    void removedNodeRejoinsWithEmptyDirectories() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");
             group.awaitAllAlike();
@@ -263,7 +263,7 @@ final class GroupMembershipTest {
 
     /** A start script may pass --cluster-create whenever the directory is empty. */
     @Test
-    void aNodeThatLostItsFilesDoesNotCreateTheGroupAgain() throws Exception {
+    void nodeWithLostFilesCannotRecreateGroup() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");
             group.awaitAllAlike();
@@ -297,7 +297,7 @@ final class GroupMembershipTest {
 
     /** The others have elected a leader before this node starts. It has acknowledged nothing. */
     @Test
-    void aNodeThatComesLateToANewGroupIsTaken() throws Exception {
+    void newGroupAcceptsLateNode() throws Exception {
         try (Group group = new Group(directory)) {
             group.create("a", "b");
             String acknowledged = group.append(LIST, "without c");
@@ -308,7 +308,7 @@ final class GroupMembershipTest {
     }
 
     @Test
-    void aNodeDoesNotJoinWhenNobodyAnswers() throws Exception {
+    void joinFailsIfNoNodeResponds() throws Exception {
         try (Group group = new Group(directory)) {
             assertThatExceptionOfType(IOException.class)
                     .isThrownBy(() -> group.join("d"))
@@ -319,17 +319,17 @@ final class GroupMembershipTest {
 
     /** The group continues unchanged. */
     @Test
-    void changesThatDoNotFitAreRefused() throws Exception {
+    void rejectsInvalidMembershipChanges() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");
-            assertRefused(
+            assertRejected(
                     group,
                     leader -> group.member(group.follower()).remove("a"),
                     "is not the leader: send the change to the leader");
-            Node nobody = Group.freeNodes("d").get(0);
-            assertRefused(group, leader -> leader.add(nobody), "does not respond");
+            Node unreachable = Group.freeNodes("d").get(0);
+            assertRejected(group, leader -> leader.add(unreachable), "does not respond");
             Node alias = new Node("d", "localhost", group.nodes().get(0).port());
-            assertRefused(group, leader -> leader.add(alias), "has the id a, not d");
+            assertRejected(group, leader -> leader.add(alias), "has the id a, not d");
             group.append(LIST, "another");
             assertThat(ids(leader(group))).containsExactly("a", "b", "c");
 
@@ -346,13 +346,14 @@ final class GroupMembershipTest {
     }
 
     /** Retries while another message comes: on a busy machine, leadership may change. */
-    private static void assertRefused(Group group, Change change, String why) {
-        Eventually.await("it is refused: " + why, () -> refusal(group, change).contains(why));
+    private static void assertRejected(Group group, Change change, String why) {
+        Eventually.await(
+                "it is rejected: " + why, () -> rejection(group, change).contains(why));
     }
 
     /** While both the old and the new members decide, the change could be undone, and the node could be needed. */
     @Test
-    void aNodeIsRefusedWhenItsRemovalIsCertainAndNotBefore() throws Exception {
+    void rejectsNodeOnlyOnceItsRemovalIsCertain() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");
             // The others know of no removal, and an entry from a leader would replace the members written here.

@@ -52,7 +52,7 @@ final class GroupReplicaTest {
     private final List<ByteBuffer> frames = new CopyOnWriteArrayList<>();
 
     @BeforeEach
-    void aLeaderAndANodeThatIsBehind() throws IOException {
+    void openLeaderAndLaggingFollower() throws IOException {
         try (Group group = new Group(directory)) {
             config = group.config("a", GroupConfig.Start.CREATE);
         }
@@ -87,12 +87,12 @@ final class GroupReplicaTest {
     }
 
     private Path received(Replica from) throws IOException {
-        Path folder = follower.beginIncoming();
-        try (SnapshotInstaller copy = SnapshotInstaller.begin(folder)) {
+        Path parent = follower.beginIncoming();
+        try (SnapshotInstaller copy = SnapshotInstaller.begin(parent)) {
             from.send(copy::receive, BackupReport.Progress.NONE);
             copy.finish();
         }
-        return folder;
+        return parent;
     }
 
     private static Applied entry(long endLsn) {
@@ -105,7 +105,7 @@ final class GroupReplicaTest {
     }
 
     @Test
-    void theFilesAreTheStoreAndTheMarkSaysSo() throws IOException {
+    void installsSnapshotAndRecordsAppliedIndex() throws IOException {
         long end = leader.fsync();
         follower.install(received(leader), entry(end));
         assertThat(StoreContents.of(follower.now().store())).isEqualTo(StoreContents.of(leader.store()));
@@ -116,7 +116,7 @@ final class GroupReplicaTest {
     }
 
     @Test
-    void theFramesAfterTheFilesAreReplayed() throws IOException {
+    void replaysFramesAfterSnapshot() throws IOException {
         long end = leader.fsync();
         follower.install(received(leader), entry(end));
         for (int i = 20; i < 23; i++) {
@@ -128,7 +128,7 @@ final class GroupReplicaTest {
     }
 
     @Test
-    void filesThatLackAFrameTheyWereSaidToHaveAreRefused() throws IOException {
+    void rejectsSnapshotWithoutDeclaredFrame() throws IOException {
         Path received = received(leader);
         append(20);
         long end = leader.fsync();
@@ -139,7 +139,7 @@ final class GroupReplicaTest {
     }
 
     @Test
-    void filesThatLackAFrameOfThisNodeAreRefused() throws IOException {
+    void rejectsSnapshotWithoutLocalFrame() throws IOException {
         long end = leader.fsync();
         follower.install(received(leader), entry(end));
         try (Replica behind = Replica.open(store("behind"), config.storeId(), 0)) {
@@ -152,7 +152,7 @@ final class GroupReplicaTest {
     }
 
     @Test
-    void damagedFilesAreRefused() throws IOException {
+    void rejectsDamagedSnapshot() throws IOException {
         leader.store().checkpoint();
         long end = leader.fsync();
         Path received = received(leader);
@@ -171,7 +171,7 @@ final class GroupReplicaTest {
     }
 
     @Test
-    void filesOfAnotherGroupAreRefused() throws IOException {
+    void rejectsSnapshotOfAnotherGroup() throws IOException {
         long other = UUID.randomUUID().getMostSignificantBits();
         try (Replica foreign = Replica.open(store("foreign"), other, 0)) {
             assertThatIOException()
@@ -214,7 +214,7 @@ final class GroupReplicaTest {
     }
 
     @Test
-    void aFrameThatAPowerCutTookBehindTheMarkIsHeardAgain() throws IOException {
+    void replaysFrameLostAfterAppliedIndex() throws IOException {
         follower = startWith(without(14, markedUpToTheTenth()));
         assertThat(follower.now().position()).isLessThan(leader.position());
         for (int i = 11; i < frames.size(); i++) {
@@ -225,7 +225,7 @@ final class GroupReplicaTest {
     }
 
     @Test
-    void aFrameThatIsLostBeforeTheMarkIsDamageAndNothingIsChanged() throws IOException {
+    void reportsFrameLostBeforeAppliedIndexAsDamage() throws IOException {
         DirectoryImage damaged = without(6, markedUpToTheTenth());
         assertThatExceptionOfType(CorruptStoreException.class)
                 .isThrownBy(() -> startWith(damaged))
@@ -256,7 +256,7 @@ final class GroupReplicaTest {
     }
 
     @Test
-    void aFrameThatCannotBeAppliedIsNotLeftOut() {
+    void failsOnFrameThatCannotBeApplied() {
         follower.replay("0", proposed(0));
         assertLeaves(proposed(2), "it follows the frame at LSN");
         ByteBuffer damaged = copyOf(frames.get(1));
@@ -270,7 +270,7 @@ final class GroupReplicaTest {
     }
 
     @Test
-    void onlyAFrameWhosePlaceIsTakenIsLeftOut() throws IOException {
+    void skipsOnlyFrameWhosePositionIsTaken() throws IOException {
         List<ByteBuffer> leftovers = new CopyOnWriteArrayList<>();
         try (Replica former = Replica.open(store("former"), config.storeId(), 0)) {
             former.lead(frame -> leftovers.add(copyOf(frame)));
@@ -287,7 +287,7 @@ final class GroupReplicaTest {
 
     /** The checksum of the last frame then comes from the files. */
     @Test
-    void aNodeThatWasOpenedAnewStillNoticesAnotherLog() {
+    void detectsDifferentLogAfterReopen() {
         follower.replay("0", proposed(0));
         follower.reopen();
         assertLeaves(FrameEntry.plain(ofAnotherLog(frames.get(1))), "the replicas differ; verify both stores");

@@ -26,30 +26,30 @@ final class GroupSabotageTest {
     enum Fault {
         ACKNOWLEDGES_AT_THE_LEADERS_FORCE(
                 RaftFrameReplicatorTest.class,
-                "theStoreWaitsUntilTheGroupHasCommittedItsFrame",
+                "waitsUntilGroupCommitsFrame",
                 new SourceEdit("cluster/RaftFrameReplicator", "        proposal.await();\n", "")),
         MAKES_WHAT_IS_NOT_COMMITTED(
                 RaftFrameReplicatorTest.class,
-                "onlyWhatTheGroupHasCommittedIsTheLastFrameCommitted",
+                "lastCommittedIgnoresUncommittedFrames",
                 new SourceEdit(
                         "cluster/RaftFrameReplicator",
                         "propose.accept(made, proposal);",
                         "lastCommitted = new byte[frame.remaining()]; frame.get(frame.position(), lastCommitted);"
                                 + " propose.accept(made, proposal);")),
-        GOES_ON_WHEN_IT_WAS_REPLACED(
+        CONTINUES_AFTER_REPLACEMENT(
                 RaftFrameReplicatorTest.class,
-                "nothingIsProposedWhenTheTermHasEnded",
+                "proposesNothingAfterEndOfTerm",
                 new SourceEdit(
                         "cluster/RaftFrameReplicator",
                         "throw new IOException(\"this node is no longer the leader\", abandoned);",
                         "proposal.commit();")),
         ACKNOWLEDGES_WHEN_LEADERSHIP_IS_LOST(
                 RaftFrameReplicatorTest.class,
-                "whatWaitsWhenTheTermEndsFails",
+                "endOfTermFailsPendingCommit",
                 new SourceEdit("cluster/RaftFrameReplicator", "pending.fail(why);", "pending.commit();")),
-        FORGETS_A_FRAME_AFTER_FILES(
+        SKIPS_FRAME_AFTER_SNAPSHOT(
                 GroupReplicaTest.class,
-                "theFramesAfterTheFilesAreReplayed",
+                "replaysFramesAfterSnapshot",
                 new SourceEdit(
                         "cluster/GroupReplica", "mark.replaced(copied);", "mark.replaced(copied); forgets = true;"),
                 new SourceEdit(
@@ -62,16 +62,16 @@ final class GroupSabotageTest {
                         "                if (forgets) { forgets = false; return true; } replica.replay(frame);")),
         LEAVES_OUT_WHAT_IT_CANNOT_APPLY(
                 GroupReplicaTest.class,
-                "aFrameThatCannotBeAppliedIsNotLeftOut",
+                "failsOnFrameThatCannotBeApplied",
                 new SourceEdit(
-                        "cluster/GroupReplica", "if (!refused.placeTaken()) {", "if (closing.getAsBoolean()) {")),
+                        "cluster/GroupReplica", "if (!rejected.placeTaken()) {", "if (closing.getAsBoolean()) {")),
         TAKES_ANY_LOG_SEGMENTS(
                 GroupReplicaTest.class,
-                "aFrameThatCannotBeAppliedIsNotLeftOut",
+                "failsOnFrameThatCannotBeApplied",
                 new SourceEdit("cluster/GroupReplica", "leaders != 0 && leaders != own", "leaders == 1")),
         TAKES_FRAMES_UP_TO_ITS_OWN_BUFFERS_ONLY(
                 ConfigurationDriftTest.class,
-                "aValueThatIsLargerThanTheBuffersOfTheOthersIsOnAllNodes",
+                "valueLargerThanFollowerBuffersReachesAllNodes",
                 new SourceEdit(
                         "cluster/GroupReplica",
                         "                replica.replay(frame);",
@@ -79,30 +79,30 @@ final class GroupSabotageTest {
                                 + " replica.replay(frame);")),
         DOES_NOT_COMPARE_SETTINGS(
                 ConfigurationDriftTest.class,
-                "aNodeWithOtherLogSegmentsIsRefusedWhenTheGroupIsCreated",
+                "rejectsDifferentLogSegmentSizeAtGroupCreation",
                 new SourceEdit("cluster/Membership", "facts.logSegmentBytes() != segmentBytes", "segmentBytes == 1")),
-        ANSWERS_BEFORE_ITS_VOTE_IS_DURABLE(
+        REPLIES_BEFORE_VOTE_IS_DURABLE(
                 RaftRpcGuardTest.class,
-                "aVoteIsNotGivenUnlessItIsDurable",
+                "sendsVoteOnlyAfterFsync",
                 new SourceEdit("cluster/RaftRpcGuard", "                            forceVote();\n", "")),
         COMMITS_AN_ENTRY_THAT_THE_LEADER_DID_NOT_CONFIRM(
                 RaftRpcGuardTest.class,
-                "aNodeDoesNotCommitItsOwnFirstEntryInPlaceOfTheLeaders",
+                "followerDoesNotCommitConflictingFirstEntry",
                 new SourceEdit("cluster/RaftRpcGuard", "setLeaderCommit(last)", "setLeaderCommit(last + 1)")),
         CONFIRMS_ENTRIES_BEFORE_THEY_ARE_DURABLE(
                 RaftRpcGuardTest.class,
-                "entriesAreConfirmedWhenTheyAreFsynced",
+                "confirmsEntriesAfterFsync",
                 new SourceEdit(
                         "cluster/RaftRpcGuard",
                         "fsynced.getAsLong() < reply.getMatchIndex()",
                         "fsynced.getAsLong() < 0")),
         ENDS_A_TERM_FOR_AN_EARLIER_ONE(
                 GroupStateMachineTest.class,
-                "aFailureOfAnEarlierTermDoesNotEndThisOne",
+                "failureOfEarlierTermDoesNotEndCurrentTerm",
                 new SourceEdit("cluster/GroupStateMachine", "term != null && term.waitsFor(proposal)", "term != null")),
-        READS_WITHOUT_ASKING(
+        CONFIRMS_WITHOUT_QUORUM(
                 GroupFaultsTest.class,
-                "withoutAMajorityNothingIsWrittenNorConfirmedAndAllComesBackByItself",
+                "commitsAndConfirmsNothingUntilMajorityReturns",
                 new SourceEdit(
                         "cluster/GroupMember",
                         "return confirmations.confirm();",
@@ -120,18 +120,18 @@ final class GroupSabotageTest {
     }
 
     @TempDir
-    Path folder;
+    Path directory;
 
     @ParameterizedTest
     @EnumSource(Fault.class)
-    void fitsTheSource(Fault sabotage) throws IOException {
+    void editsApplyToSource(Fault sabotage) throws IOException {
         assertThat(SabotagedBuild.sources(Path.of(""), sabotage.edits)).isNotEmpty();
     }
 
     @ParameterizedTest
     @EnumSource(Fault.class)
     @Tag("thorough")
-    void isCaught(Fault sabotage) throws Exception {
+    void testDetectsFault(Fault sabotage) throws Exception {
         assertThat(run(sabotage, List.of(), "honest").getFailures()).isEmpty();
         List<TestExecutionSummary.Failure> failures =
                 run(sabotage, sabotage.edits, "sabotaged").getFailures();
@@ -150,7 +150,7 @@ final class GroupSabotageTest {
     }
 
     private TestExecutionSummary run(Fault sabotage, List<SourceEdit> edits, String name) throws Exception {
-        Class<?> test = SabotagedBuild.of(edits, folder.resolve(name)).loadClass(sabotage.test.getName());
+        Class<?> test = SabotagedBuild.of(edits, directory.resolve(name)).loadClass(sabotage.test.getName());
         SummaryGeneratingListener summary = new SummaryGeneratingListener();
         LauncherFactory.create()
                 .execute(

@@ -26,7 +26,7 @@ final class GroupSimulationTest {
 
     @Test
     @Tag("rounds")
-    void whatWasAcknowledgedOrSeenIsOnAllNodesInTheEnd() {
+    void acknowledgedAndSeenValuesReachAllNodes() {
         long[] sums = new long[6];
         Seeds.forEach(SIMULATIONS, seed -> simulate(seed, sums));
         // In a few simulations, the node that accepts large values may never have led.
@@ -52,7 +52,7 @@ final class GroupSimulationTest {
 
     @Test
     @Tag("thorough")
-    void aSeedDoesTheSameAgain() {
+    void sameSeedProducesSameReport() {
         Seeds.forEach(
                 1,
                 seed -> assertThat(new SimulatedGroup(seed, SimulatedGroup.Lie.NONE).run())
@@ -61,7 +61,7 @@ final class GroupSimulationTest {
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
-    void aBrokenPromiseIsNoticed(SimulatedGroup.Lie lie) {
+    void detectsInjectedFault(SimulatedGroup.Lie lie) {
         for (long seed = FIRST_SEED_TO_CATCH_A_LIE; seed < FIRST_SEED_TO_CATCH_A_LIE + SEEDS_TO_CATCH_A_LIE; seed++) {
             try {
                 new SimulatedGroup(seed, lie).run();

@@ -3,7 +3,7 @@ package io.caravan.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.testing.Eventually;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.StoreCalls;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Notifications from Raft at a bad moment. */
-@Patient
+@LongTimeout
 final class GroupStateMachineTest {
     private final ByteBuffer frame = ByteBuffer.allocate(100);
     private final List<Proposal> proposed = new CopyOnWriteArrayList<>();
@@ -35,7 +35,7 @@ final class GroupStateMachineTest {
     private static GroupStateMachine state(Group group) {
         return new GroupStateMachine(
                 group.config("a", GroupConfig.Start.CREATE),
-                new GroupFaultsTest.NobodyListens(),
+                new GroupFaultsTest.NoListener(),
                 (frame, proposal) -> {},
                 () -> false);
     }
@@ -49,12 +49,12 @@ final class GroupStateMachineTest {
 
     /** Raft waits until committed entries are applied. The term is over, and a closing node no longer follows. */
     @Test
-    void aLeaderThatClosesAppliesNothingMore() throws Exception {
+    void closingLeaderDoesNotBlockApply() throws Exception {
         try (Group group = new Group(directory)) {
             GroupStateMachine state = state(group);
             term.abandon(new IOException("the node is closing"));
             setLeading(state, term);
-            state.giveUp();
+            state.stopServing();
             CompletableFuture<Void> applied = CompletableFuture.runAsync(() -> state.applyTransaction(entry(state)));
             assertThat(applied).succeedsWithin(30, TimeUnit.SECONDS);
         }
@@ -62,7 +62,7 @@ final class GroupStateMachineTest {
 
     /** Raft may report late that a frame of an earlier term is lost, when this node leads again. */
     @Test
-    void aFailureOfAnEarlierTermDoesNotEndThisOne() throws Exception {
+    void failureOfEarlierTermDoesNotEndCurrentTerm() throws Exception {
         try (Group group = new Group(directory)) {
             GroupStateMachine state = state(group);
             CompletableFuture<Void> waiting = propose(state);
@@ -79,7 +79,7 @@ final class GroupStateMachineTest {
 
     /** The group has committed the frame, and the reply is lost after that. */
     @Test
-    void aFailureBehindTheCommitDoesNotEndTheTerm() throws Exception {
+    void failureAfterCommitDoesNotEndTerm() throws Exception {
         try (Group group = new Group(directory)) {
             GroupStateMachine state = state(group);
             CompletableFuture<Void> waiting = propose(state);

@@ -3,7 +3,7 @@ package io.caravan.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.testing.Eventually;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -16,10 +16,10 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Queries to the nodes of a group by a process that is not a member. */
-@Patient
+@LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class LeaderLookupTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     @TempDir
     Path directory;
@@ -32,33 +32,33 @@ final class LeaderLookupTest {
     }
 
     @Test
-    void everyNodeThatIsUpTellsWhoLeadsAndWhichNodesThereAre() throws Exception {
+    void everyRunningNodeReportsLeaderAndNodes() throws Exception {
         try (Group group = new Group(directory).create();
-                LeaderLookup inquiry = new LeaderLookup(group.id(), null, PATIENCE);
-                LeaderLookup other = new LeaderLookup(UUID.randomUUID(), null, PATIENCE)) {
-            for (Node asked : group.nodes()) {
-                Eventually.await("node " + asked.id() + " tells who leads", () -> {
-                    Optional<LeaderLookup.Answer> answer = inquiry.ask(asked);
-                    return answer.isPresent()
-                            && Objects.equals(answer.get().leader(), group.awaitLeader())
-                            && List.copyOf(answer.get().nodes()).containsAll(group.nodes())
-                            && answer.get().nodes().size() == 3;
+                LeaderLookup lookup = new LeaderLookup(group.id(), null, TIMEOUT);
+                LeaderLookup other = new LeaderLookup(UUID.randomUUID(), null, TIMEOUT)) {
+            for (Node queried : group.nodes()) {
+                Eventually.await("node " + queried.id() + " names the leader", () -> {
+                    Optional<LeaderLookup.Reply> reply = lookup.query(queried);
+                    return reply.isPresent()
+                            && Objects.equals(reply.get().leader(), group.awaitLeader())
+                            && List.copyOf(reply.get().nodes()).containsAll(group.nodes())
+                            && reply.get().nodes().size() == 3;
                 });
             }
-            assertThatOneThatIsDownSaysNothing(group, inquiry);
-            assertThat(other.ask(node(group, group.awaitLeader())))
+            assertStoppedNodeDoesNotRespond(group, lookup);
+            assertThat(other.query(node(group, group.awaitLeader())))
                     .as("of another group")
                     .isEmpty();
         }
     }
 
-    private static void assertThatOneThatIsDownSaysNothing(Group group, LeaderLookup inquiry) throws Exception {
+    private static void assertStoppedNodeDoesNotRespond(Group group, LeaderLookup lookup) throws Exception {
         String stopped = group.follower();
         Node down = node(group, stopped);
         group.stop(stopped);
-        assertThat(inquiry.ask(down)).isEmpty();
-        assertThat(inquiry.ask(node(group, group.awaitLeader()))).isPresent();
+        assertThat(lookup.query(down)).isEmpty();
+        assertThat(lookup.query(node(group, group.awaitLeader()))).isPresent();
         group.restart(stopped);
-        Eventually.await("it answers again", () -> inquiry.ask(down).isPresent());
+        Eventually.await("it responds again", () -> lookup.query(down).isPresent());
     }
 }

@@ -27,7 +27,7 @@ class LeadershipConfirmationsTest {
     }
 
     @Test
-    void whoeverAsksWaitsForAnEntryThatIsProposedLater() {
+    void confirmationWaitsForEntryProposedLater() {
         LeadershipConfirmations confirmations = confirmations(LONG_MILLIS);
         CompletableFuture<Void> first = confirmations.confirm();
         CompletableFuture<Void> second = confirmations.confirm();
@@ -36,20 +36,22 @@ class LeadershipConfirmationsTest {
         entries.get(0).complete(null);
         assertThat(first).isCompleted();
         assertThat(second).isNotDone();
-        assertThat(entries).as("one entry for both who have asked meanwhile").hasSize(2);
+        assertThat(entries)
+                .as("one entry for both requests that arrived in the meantime")
+                .hasSize(2);
         entries.get(1).complete(null);
         assertThat(second).isCompleted();
         assertThat(third).isCompleted();
-        assertThat(entries).as("none for nobody").hasSize(2);
+        assertThat(entries).as("none without a request").hasSize(2);
     }
 
     @Test
-    void anEntryThatIsNotCommittedConfirmsNothing() {
+    void uncommittedEntryConfirmsNothing() {
         LeadershipConfirmations confirmations = confirmations(LONG_MILLIS);
-        CompletableFuture<Void> asked = confirmations.confirm();
+        CompletableFuture<Void> pending = confirmations.confirm();
         entries.get(0).completeExceptionally(new IOException("it leads no longer"));
         assertThatExceptionOfType(ExecutionException.class)
-                .isThrownBy(asked::get)
+                .isThrownBy(pending::get)
                 .withCauseInstanceOf(IOException.class)
                 .withMessageContaining("node a cannot confirm that it leads its group: it leads no longer");
         assertThat(confirmations.confirm()).isNotDone();
@@ -57,11 +59,11 @@ class LeadershipConfirmationsTest {
     }
 
     @Test
-    void whoeverWaitsTooLongIsToldSoAndMayAskAgain() {
+    void confirmationTimesOutAndCanBeRetried() {
         LeadershipConfirmations confirmations = confirmations(1);
-        CompletableFuture<Void> asked = confirmations.confirm();
-        CompletableFuture<Void> behind = confirmations.confirm();
-        for (CompletableFuture<Void> each : List.of(asked, behind)) {
+        CompletableFuture<Void> pending = confirmations.confirm();
+        CompletableFuture<Void> following = confirmations.confirm();
+        for (CompletableFuture<Void> each : List.of(pending, following)) {
             assertThat(each)
                     .failsWithin(Duration.ofMinutes(1))
                     .withThrowableOfType(ExecutionException.class)
@@ -79,7 +81,7 @@ class LeadershipConfirmationsTest {
     }
 
     @Test
-    void nobodyCanAnswerForTheOthers() {
+    void completingOneFutureDoesNotCompleteOthers() {
         LeadershipConfirmations confirmations = confirmations(LONG_MILLIS);
         confirmations.confirm();
         CompletableFuture<Void> second = confirmations.confirm();

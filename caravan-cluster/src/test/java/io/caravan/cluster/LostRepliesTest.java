@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.CaravanException;
 import io.caravan.DurableListStore;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Followers have an entry, but their replies do not reach the leader, because their connections end. */
-@Patient
+@LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class LostRepliesTest {
     private static final long LIST = 7;
@@ -35,14 +35,14 @@ final class LostRepliesTest {
     /** The hook of Ratis when a follower receives a request of its leader. */
     private static final String REQUEST = "RaftServerImpl.appendEntries";
     /** The hook of Ratis when the follower has the entries in its log, and has not replied. */
-    private static final String BEFORE_THE_ANSWER = REQUEST + ".logComplete";
+    private static final String BEFORE_THE_REPLY = REQUEST + ".logComplete";
     /**
      * The delay before a reply is lost. Ratis waits for a reply during two election timeouts of 200 ms, and longer on a
      * busy machine. If the reply is lost before that, Ratis resends the entry, so later attempts use a longer delay.
      */
     private static final Duration TOO_LATE = Duration.ofMillis(500);
 
-    private volatile Duration answerDelay = TOO_LATE;
+    private volatile Duration replyDelay = TOO_LATE;
 
     /** Nodes whose next reply to a frame is lost. */
     private final Set<String> deaf = ConcurrentHashMap.newKeySet();
@@ -56,26 +56,26 @@ final class LostRepliesTest {
     Path directory;
 
     @BeforeEach
-    void loseAnswers() {
+    void loseReplies() {
         CodeInjectionForTesting.put(REQUEST, (node, from, request) -> {
             hasFrame.set(false);
             if (String.valueOf(node).startsWith(PREFIX)) {
-                ((AppendEntriesRequestProto) request[1]).getEntriesList().forEach(this::look);
+                ((AppendEntriesRequestProto) request[1]).getEntriesList().forEach(this::check);
             }
             return true;
         });
-        CodeInjectionForTesting.put(BEFORE_THE_ANSWER, (node, from, more) -> loseAnswer(String.valueOf(node)));
+        CodeInjectionForTesting.put(BEFORE_THE_REPLY, (node, from, more) -> loseReply(String.valueOf(node)));
     }
 
     @AfterEach
-    void answerAgain() {
+    void replyAgain() {
         CodeInjectionForTesting.remove(REQUEST);
-        CodeInjectionForTesting.remove(BEFORE_THE_ANSWER);
+        CodeInjectionForTesting.remove(BEFORE_THE_REPLY);
     }
 
     /** Ratis does not resend the entry, and no other entry follows it. */
     @Test
-    void anEntryWhoseAnswersWereLostIsCommittedWithTheNext() throws Exception {
+    void entryWithLostRepliesIsCommittedWithNextEntry() throws Exception {
         try (Group group = new Group(directory, node -> null, Group.freeNodes(PREFIX + "x", PREFIX + "y", PREFIX + "z"))
                 .create()) {
             for (int attempt = 0; !appendsByAnEmptyEntry(group, attempt); attempt++) {
@@ -86,7 +86,7 @@ final class LostRepliesTest {
         }
     }
 
-    private void look(LogEntryProto entry) {
+    private void check(LogEntryProto entry) {
         if (entry.hasStateMachineLogEntry()) {
             boolean frame = !entry.getStateMachineLogEntry().getLogData().isEmpty();
             hasFrame.set(hasFrame.get() || frame);
@@ -94,12 +94,12 @@ final class LostRepliesTest {
         }
     }
 
-    private boolean loseAnswer(String node) {
+    private boolean loseReply(String node) {
         if (!hasFrame.get() || !deaf.remove(node)) {
             return false;
         }
-        LockSupport.parkNanos(answerDelay.toNanos());
-        throw new IllegalStateException("the answer of node " + node + " is lost");
+        LockSupport.parkNanos(replyDelay.toNanos());
+        throw new IllegalStateException("the response of node " + node + " is lost");
     }
 
     private boolean appendsByAnEmptyEntry(Group group, int attempt) {
@@ -107,7 +107,7 @@ final class LostRepliesTest {
         DurableListStore store = Objects.requireNonNull(group.store(leader));
         long term = group.member(leader).term();
         emptyEntries.set(0);
-        answerDelay = TOO_LATE.multipliedBy(1 + attempt / 3);
+        replyDelay = TOO_LATE.multipliedBy(1 + attempt / 3);
         deaf.addAll(group.others(leader));
         try {
             await(store.append(LIST, bytes("value " + attempt)));

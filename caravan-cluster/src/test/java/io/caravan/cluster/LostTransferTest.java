@@ -1,6 +1,6 @@
 package io.caravan.cluster;
 
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A leader requests a follower to lead, and the request is lost, because the connection ends. */
-@Patient
+@LongTimeout
 final class LostTransferTest {
     /** The hook of Ratis when a follower receives such a request, of this test or of another. */
     private static final String REQUEST = "RaftServerImpl.startLeaderElection";
@@ -19,7 +19,7 @@ final class LostTransferTest {
     Path directory;
 
     @Test
-    void leadershipIsOfferedAgain() throws Exception {
+    void retriesLostLeadershipTransfer() throws Exception {
         try (Group group = new Group(directory, node -> null, Group.freeNodes("lost-l", "lost-m", "lost-n")).create()) {
             Set<String> lost = ConcurrentHashMap.newKeySet();
             String next = group.follower();

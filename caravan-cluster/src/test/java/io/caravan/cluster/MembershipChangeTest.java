@@ -19,43 +19,43 @@ final class MembershipChangeTest {
         new MembershipChange(leaving, joining).check(nodes, "a", Set.of(reachable)::contains);
     }
 
-    private static void refused(String why, @Nullable String leaving, @Nullable Node joining, String... reachable) {
+    private static void rejected(String why, @Nullable String leaving, @Nullable Node joining, String... reachable) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> check(leaving, joining, List.of(A, B, C), reachable))
                 .withMessageContaining(why);
     }
 
     @Test
-    void idsAndAddressesAreEachNodesOwn() {
-        refused("already has a node a", null, new Node("a", "127.0.0.1", 4), "a", "b", "c");
-        refused("already has the address 127.0.0.1:2", null, new Node("d", "127.0.0.1", 2), "a", "b", "c");
-        refused("needs another id", "c", new Node("c", "127.0.0.1", 4), "a", "b");
-        refused("already has the address 127.0.0.1:3", "c", new Node("d", "127.0.0.1", 3), "a", "b");
+    void rejectsDuplicateIdsAndAddresses() {
+        rejected("already has a node a", null, new Node("a", "127.0.0.1", 4), "a", "b", "c");
+        rejected("already has the address 127.0.0.1:2", null, new Node("d", "127.0.0.1", 2), "a", "b", "c");
+        rejected("needs another id", "c", new Node("c", "127.0.0.1", 4), "a", "b");
+        rejected("already has the address 127.0.0.1:3", "c", new Node("d", "127.0.0.1", 3), "a", "b");
     }
 
     @Test
-    void theLeaderStays() {
-        refused("transfer leadership to another node", "a", null, "a", "b", "c");
-        refused("transfer leadership to another node", "a", D, "a", "b", "c");
+    void rejectsRemovalOfLeader() {
+        rejected("transfer leadership to another node", "a", null, "a", "b", "c");
+        rejected("transfer leadership to another node", "a", D, "a", "b", "c");
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> check("a", null, List.of(A), "a"))
                 .withMessageContaining("is the leader");
     }
 
     @Test
-    void aNodeThatIsNotThereDoesNotLeave() {
-        refused("has no node z", "z", null, "a", "b", "c");
+    void rejectsRemovalOfUnknownNode() {
+        rejected("has no node z", "z", null, "a", "b", "c");
     }
 
     @Test
-    void aNodeThatAnswersDoesNotLeave() {
-        refused("node c responded a moment ago: stop it", "c", null, "a", "b", "c");
-        refused("node c responded a moment ago: stop it", "c", D, "a", "b", "c");
+    void rejectsRemovalOfRespondingNode() {
+        rejected("node c responded a moment ago: stop it", "c", null, "a", "b", "c");
+        rejected("node c responded a moment ago: stop it", "c", D, "a", "b", "c");
     }
 
     @Test
-    void theNodesThatThereWouldBeIncludeAMajorityThatAnswers() {
-        refused("of the 2 nodes that the group would have, only 1 can be reached", "b", null, "a");
+    void requiresReachableMajorityAfterChange() {
+        rejected("of the 2 nodes that the group would have, only 1 can be reached", "b", null, "a");
         check("b", null, List.of(A, B, C), "a", "c");
         check("b", D, List.of(A, B, C), "a", "c");
         check(null, D, List.of(A, B, C), "a", "c");
@@ -63,7 +63,7 @@ final class MembershipChangeTest {
     }
 
     @Test
-    void saysWhatItIs() {
+    void describesChange() {
         assertThat(new MembershipChange(null, D)).hasToString("node d@127.0.0.1:4 joins the group");
         assertThat(new MembershipChange("c", null)).hasToString("node c leaves the group");
         assertThat(new MembershipChange("c", D)).hasToString("node d@127.0.0.1:4 replaces node c");

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.caravan.testing.Eventually;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
@@ -20,14 +20,14 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Nodes that authenticate each other. */
-@Patient
+@LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class MutualTlsTest {
     @TempDir
     Path directory;
 
     @Test
-    void aNodeWithACertificateOfAnotherAuthorityIsLeftOut() throws Exception {
+    void excludesNodeWithCertificateOfOtherAuthority() throws Exception {
         GroupConfig.Tls ours = certificate("ours");
         GroupConfig.Tls foreign = certificate("foreign");
         try (Group group = new Group(directory, node -> node.equals("c") ? foreign : ours)) {
@@ -43,7 +43,7 @@ final class MutualTlsTest {
     }
 
     @Test
-    void whoLeadsIsToldAndFilesAreSentToNodesWithACertificateOfTheSameAuthority() throws Exception {
+    void servesOnlyNodesWithCertificateOfSameAuthority() throws Exception {
         GroupConfig.Tls ours = certificate("ours");
         GroupConfig.Tls foreign = certificate("foreign");
         try (Group group = new Group(directory, node -> node.equals("d") ? foreign : ours).create()) {
@@ -51,21 +51,19 @@ final class MutualTlsTest {
             GroupConfig config = group.config("a", GroupConfig.Start.AGAIN);
             for (Node node : config.nodes()) {
                 Eventually.await(
-                        "a node tells who leads",
-                        () -> answer(config, ours, node)
-                                .filter(answer -> answer.leader() != null)
-                                .filter(answer -> Set.copyOf(answer.nodes()).equals(Set.copyOf(config.nodes())))
+                        "a node names the leader",
+                        () -> reply(config, ours, node)
+                                .filter(reply -> reply.leader() != null)
+                                .filter(reply -> Set.copyOf(reply.nodes()).equals(Set.copyOf(config.nodes())))
                                 .isPresent());
             }
-            assertThat(answer(config, foreign, config.selfNode()))
+            assertThat(reply(config, foreign, config.selfNode()))
                     .as("to a stranger")
                     .isEmpty();
-            assertThat(answer(config, null, config.selfNode()))
-                    .as("without TLS")
-                    .isEmpty();
+            assertThat(reply(config, null, config.selfNode())).as("without TLS").isEmpty();
 
             assertThatExceptionOfType(IOException.class)
-                    .as("nobody answers a stranger")
+                    .as("no node responds to a stranger")
                     .isThrownBy(() -> group.join("d"))
                     .withMessageContaining(" responds: node ");
             group.appendUntilTheLogIsDropped(1);
@@ -75,10 +73,10 @@ final class MutualTlsTest {
         }
     }
 
-    private static Optional<LeaderLookup.Answer> answer(
-            GroupConfig group, GroupConfig.@Nullable Tls asking, Node asked) {
-        try (LeaderLookup inquiry = new LeaderLookup(group.group(), asking, Duration.ofSeconds(3))) {
-            return inquiry.ask(asked);
+    private static Optional<LeaderLookup.Reply> reply(
+            GroupConfig group, GroupConfig.@Nullable Tls clientTls, Node queried) {
+        try (LeaderLookup lookup = new LeaderLookup(group.group(), clientTls, Duration.ofSeconds(3))) {
+            return lookup.query(queried);
         }
     }
 

@@ -26,49 +26,49 @@ final class OutgoingSnapshotTest {
         return ByteBuffer.allocate(Integer.BYTES).putInt(0, content);
     }
 
-    private static Reply read(CompletableFuture<ByteString> answer) throws Exception {
-        return Reply.decode(answer.get());
+    private static Reply read(CompletableFuture<ByteString> encoded) throws Exception {
+        return Reply.decode(encoded.get());
     }
 
-    private static void assertPiece(CompletableFuture<ByteString> answer, int content) throws Exception {
-        Reply reply = read(answer);
+    private static void assertPiece(CompletableFuture<ByteString> encoded, int content) throws Exception {
+        Reply reply = read(encoded);
         assertThat(reply.kind()).isEqualTo(Kind.PIECE);
         assertThat(reply.readProgress()).isEqualTo(new GroupMember.FileProgress(12, 34));
         assertThat(reply.body().getInt()).isEqualTo(content);
     }
 
     @Test
-    void piecesComeInTurnWhetherTheyAreAskedForBeforeOrAfter() throws Exception {
+    void deliversChunksInOrderForEarlyAndLateRequests() throws Exception {
         copy.progress(12, 34);
-        CompletableFuture<ByteString> before = copy.ask(0);
+        CompletableFuture<ByteString> before = copy.request(0);
         copy.take(piece(1));
         assertPiece(before, 1);
         copy.take(piece(2));
         copy.take(piece(3));
-        assertPiece(copy.ask(1), 2);
-        assertPiece(copy.ask(2), 3);
+        assertPiece(copy.request(1), 2);
+        assertPiece(copy.request(2), 3);
         Applied last = new Applied(TermIndex.valueOf(3, 300), 4096);
         copy.end(last);
-        assertThat(read(copy.ask(3)).readEnd()).isEqualTo(last);
+        assertThat(read(copy.request(3)).readEnd()).isEqualTo(last);
     }
 
     @Test
-    void whatIsNotReadyHasToBeAskedForAgain() throws Exception {
-        assertThat(read(copy.ask(0)).kind()).isEqualTo(Kind.WAIT);
+    void returnsWaitIfNoChunkIsReady() throws Exception {
+        assertThat(read(copy.request(0)).kind()).isEqualTo(Kind.WAIT);
         copy.take(piece(1));
-        assertThat(read(copy.ask(0)).kind()).isEqualTo(Kind.PIECE);
+        assertThat(read(copy.request(0)).kind()).isEqualTo(Kind.PIECE);
     }
 
     @Test
-    void noPieceIsSentTwiceOrLeftOut() throws Exception {
+    void rejectsRepeatedOrSkippedChunkRequest() throws Exception {
         copy.take(piece(1));
-        assertThat(copy.ask(1)).isCompletedExceptionally();
-        copy.ask(0).get();
-        assertThat(copy.ask(0)).isCompletedExceptionally();
+        assertThat(copy.request(1)).isCompletedExceptionally();
+        copy.request(0).get();
+        assertThat(copy.request(0)).isCompletedExceptionally();
     }
 
     @Test
-    void whoMakesPiecesWaitsForRoomAndIsToldWhenNobodyWantsThem() throws Exception {
+    void producerWaitsForSpaceAndFailsWithTransfer() throws Exception {
         copy.take(piece(1));
         copy.take(piece(2));
         CompletableFuture<Throwable> made = new CompletableFuture<>();
@@ -83,15 +83,15 @@ final class OutgoingSnapshotTest {
         });
         maker.start();
         Eventually.awaitWaitingOrDone(maker);
-        copy.ask(0).get();
+        copy.request(0).get();
         Eventually.awaitWaitingOrDone(maker);
         copy.fail(new IOException("it leads no longer"));
         assertThat(made.get()).hasRootCauseMessage("it leads no longer");
-        assertThat(copy.ask(1)).isCompletedExceptionally();
+        assertThat(copy.request(1)).isCompletedExceptionally();
     }
 
     @Test
-    void whoAsksForNothingIsGivenUp() throws IOException {
+    void failsIfReceiverRequestsNothing() throws IOException {
         OutgoingSnapshot impatient = new OutgoingSnapshot(1, Duration.ofMillis(1));
         impatient.take(piece(1));
         impatient.take(piece(2));
@@ -100,15 +100,15 @@ final class OutgoingSnapshotTest {
 
     /** Otherwise, a node that is always slightly behind would keep the log from being purged forever. */
     @Test
-    void theOtherNodeHasToComeAsFarAsThisOneWasWhenTheCopyEnded() {
+    void goalStaysAtFirstGivenEntry() {
         assertThat(copy.goal(300)).isEqualTo(300);
         assertThat(copy.goal(400)).isEqualTo(300);
     }
 
     @Test
-    void whatWasDamagedOnItsWayIsRefused() throws Exception {
+    void rejectsDamagedReply() throws Exception {
         copy.take(piece(1));
-        byte[] whole = copy.ask(0).get().toByteArray();
+        byte[] whole = copy.request(0).get().toByteArray();
         for (int i = 0; i < whole.length; i++) {
             byte[] damaged = whole.clone();
             damaged[i] ^= 1;
@@ -118,7 +118,7 @@ final class OutgoingSnapshotTest {
     }
 
     @Test
-    void requestsAreReadAsTheyWereSent() throws IOException {
+    void decodesRequestsAndRejectsNewerVersion() throws IOException {
         Request request = new Request(4711, 5, "host-a");
         assertThat(Request.decode(request.encode())).isEqualTo(request);
         byte[] newer = request.encode().toByteArray();

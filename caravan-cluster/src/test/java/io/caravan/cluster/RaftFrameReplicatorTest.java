@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 
 import io.caravan.format.FrameLayout;
 import io.caravan.testing.Eventually;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.StoreCalls;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -19,7 +19,7 @@ import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 
 /** Frames of the store of a leader, and their outcomes. The test acts as the group. */
-@Patient
+@LongTimeout
 final class RaftFrameReplicatorTest {
     private static final long LSN = 4096;
 
@@ -51,7 +51,7 @@ final class RaftFrameReplicatorTest {
     }
 
     @Test
-    void theStoreWaitsUntilTheGroupHasCommittedItsFrame() {
+    void waitsUntilGroupCommitsFrame() {
         CompletableFuture<Void> waiting = commit(frame(LSN));
         assertThat(proposed).containsExactly(frame(LSN).array());
         assertThat(waiting).isNotDone();
@@ -63,7 +63,7 @@ final class RaftFrameReplicatorTest {
     }
 
     @Test
-    void onlyWhatTheGroupHasCommittedIsTheLastFrameCommitted() {
+    void lastCommittedIgnoresUncommittedFrames() {
         assertThat(log.lastCommitted()).isNull();
         commit(frame(LSN));
         assertThat(log.lastCommitted()).isNull();
@@ -75,7 +75,7 @@ final class RaftFrameReplicatorTest {
     }
 
     @Test
-    void whatWaitsWhenTheTermEndsFails() {
+    void endOfTermFailsPendingCommit() {
         CompletableFuture<Void> waiting = commit(frame(LSN));
         log.abandon(new IOException("another node leads"));
         assertThatExceptionOfType(CompletionException.class)
@@ -86,7 +86,7 @@ final class RaftFrameReplicatorTest {
     }
 
     @Test
-    void nothingIsProposedWhenTheTermHasEnded() {
+    void proposesNothingAfterEndOfTerm() {
         log.abandon(new IOException("another node leads"));
         log.abandon(new IOException("a second reason"));
         assertThatIOException()

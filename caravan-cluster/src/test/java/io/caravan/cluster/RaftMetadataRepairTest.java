@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.testing.Eventually;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Nodes whose small Raft files a failed write has left empty or truncated. */
-@Patient
+@LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 final class RaftMetadataRepairTest {
     private static final long LIST = 7;
@@ -49,7 +49,7 @@ final class RaftMetadataRepairTest {
     }
 
     @Test
-    void aNodeThatHasLostItsTermGoesOnWhereItCannotHaveVoted() throws Exception {
+    void nodeWithLostTermResumesInMuchLaterTerm() throws Exception {
         try (Group group = new Group(directory).create()) {
             String before = group.append(LIST, "before");
             for (String node : List.of(group.follower(), group.awaitLeader())) {
@@ -71,7 +71,7 @@ final class RaftMetadataRepairTest {
     }
 
     @Test
-    void allNodesMayHaveLostTheirs() throws Exception {
+    void groupRecoversIfAllNodesLoseTheirTerm() throws Exception {
         try (Group group = new Group(directory).create()) {
             List<String> all = List.of("a", "b", "c");
             List<String> acknowledged = new ArrayList<>();
@@ -90,13 +90,13 @@ final class RaftMetadataRepairTest {
 
     /** A truncated term can be read, as a number with fewer digits. */
     @Test
-    void aTermThatIsCutOffIsNone() throws Exception {
+    void replacesTruncatedTerm() throws Exception {
         Path group = Files.createDirectories(directory.resolve("group/current")).getParent();
         Path meta = group.resolve("current/raft-meta");
         String whole = "#\n#Wed Nov 25 19:53:39 UTC 2026\nvotedFor=b\nterm=216\n";
         Files.writeString(meta, whole);
         RaftMetadataRepair.prepare(group, "a");
-        assertThat(meta).as("what is whole stays").hasContent(whole);
+        assertThat(meta).as("intact files stay").hasContent(whole);
         for (int bytes = 0; bytes < whole.length(); bytes++) {
             Files.write(meta, Arrays.copyOf(whole.getBytes(StandardCharsets.US_ASCII), bytes));
             long kept = term(group.resolve("sm/term-at-start"));
@@ -107,7 +107,7 @@ final class RaftMetadataRepairTest {
     }
 
     @Test
-    void whoGoesAheadLaterGoesFurther() {
+    void laterRepairYieldsHigherTerm() {
         long now = 1_764_000_000_000L;
         long ahead = RaftMetadataRepair.ahead(7, now);
         assertThat(ahead).isGreaterThan(7 + RaftMetadataRepair.LEAP);
@@ -121,7 +121,7 @@ final class RaftMetadataRepairTest {
     }
 
     @Test
-    void theTermIsNoOlderThanTheLogAndTheNodesAreMadeAnewFromItOrTheNodeDoesNotStart() throws Exception {
+    void restoresTermAndMembersFromLogOrRejectsStart() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
             group.awaitAllAlike();
@@ -134,8 +134,8 @@ final class RaftMetadataRepairTest {
             for (int bytes : new int[] {0, half}) {
                 cutOff(file, bytes);
                 RaftMetadataRepair.prepare(group.raftFiles(node).getParent(), node);
-                LogEntryProto anew = LogEntryProto.parseFrom(Files.readAllBytes(file));
-                assertThat(anew.getConfigurationEntry()).isEqualTo(whole.getConfigurationEntry());
+                LogEntryProto repaired = LogEntryProto.parseFrom(Files.readAllBytes(file));
+                assertThat(repaired.getConfigurationEntry()).isEqualTo(whole.getConfigurationEntry());
             }
             group.restart(node);
             group.append(LIST, "after");
@@ -167,7 +167,7 @@ final class RaftMetadataRepairTest {
     /** Another node that has lost its term twice is ahead of every clock. Its entry is in the log, or applied. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void whoHasHeardOfALeaderFarAheadGoesFurther(boolean applied) throws Exception {
+    void repairedTermExceedsLoggedOrAppliedTerm(boolean applied) throws Exception {
         long far = RaftMetadataRepair.ahead(RaftMetadataRepair.ahead(7, System.currentTimeMillis()), 0) + 1;
         Path current = Files.createDirectories(directory.resolve("group/current"));
         Path meta = Files.createFile(current.resolve("raft-meta"));

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
  */
 final class RaftModel {
     private static final int MAX_ENTRIES = 4;
-    private static final int NOBODY = -1;
+    private static final int NO_CALLBACK = -1;
 
     /** An entry of the log: a frame, or empty if it only begins the term of its leader. */
     record Entry(long term, byte[] frame) {
@@ -35,7 +35,7 @@ final class RaftModel {
     private final Network network;
     private final List<Entry> log = new ArrayList<>();
     private long term;
-    private int votedFor = NOBODY;
+    private int votedFor = NO_CALLBACK;
 
     private Role role = Role.FOLLOWER;
     private int committed;
@@ -106,11 +106,11 @@ final class RaftModel {
         long inTerm = term;
         int last = log.size();
         long lastTerm = termAt(last);
-        toOthers(node -> node.askedForVote(inTerm, self, last, lastTerm));
+        toOthers(node -> node.voteRequested(inTerm, self, last, lastTerm));
     }
 
     /** Steps down: the leader has not heard from a majority for too long. */
-    void giveUp() {
+    void stop() {
         role = Role.FOLLOWER;
     }
 
@@ -143,16 +143,16 @@ final class RaftModel {
     private void heardOf(long other) {
         if (other > term) {
             term = other;
-            votedFor = NOBODY;
+            votedFor = NO_CALLBACK;
             role = Role.FOLLOWER;
         }
     }
 
-    private void askedForVote(long inTerm, int candidate, int last, long lastTerm) {
+    private void voteRequested(long inTerm, int candidate, int last, long lastTerm) {
         heardOf(inTerm);
         int ownLast = log.size();
         boolean upToDate = lastTerm > termAt(ownLast) || (lastTerm == termAt(ownLast) && last >= ownLast);
-        if (inTerm == term && upToDate && (votedFor == NOBODY || votedFor == candidate)) {
+        if (inTerm == term && upToDate && (votedFor == NO_CALLBACK || votedFor == candidate)) {
             votedFor = candidate;
             network.send(self, candidate, node -> node.voted(inTerm, self));
         }
@@ -177,15 +177,15 @@ final class RaftModel {
     private void appended(
             long inTerm, int leader, int previous, long previousTerm, List<Entry> entries, int leaderCommitted) {
         heardOf(inTerm);
-        long answerTerm = term;
+        long replyTerm = term;
         if (inTerm < term) {
-            network.send(self, leader, node -> node.heardOf(answerTerm));
+            network.send(self, leader, node -> node.heardOf(replyTerm));
             return;
         }
         role = Role.FOLLOWER;
         if (previous > log.size() || termAt(previous) != previousTerm) {
             int hint = Math.min(previous - 1, log.size());
-            network.send(self, leader, node -> node.refused(answerTerm, self, hint));
+            network.send(self, leader, node -> node.rejected(replyTerm, self, hint));
             return;
         }
         int index = previous;
@@ -200,10 +200,10 @@ final class RaftModel {
         }
         int has = index;
         committed = Math.max(committed, Math.min(leaderCommitted, has));
-        network.send(self, leader, node -> node.accepted(answerTerm, self, has));
+        network.send(self, leader, node -> node.accepted(replyTerm, self, has));
     }
 
-    private void refused(long inTerm, int follower, int hint) {
+    private void rejected(long inTerm, int follower, int hint) {
         heardOf(inTerm);
         if (leads() && inTerm == term) {
             next[follower] = Math.max(matching[follower] + 1, Math.min(next[follower], hint + 1));

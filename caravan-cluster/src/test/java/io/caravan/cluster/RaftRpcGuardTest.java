@@ -3,7 +3,7 @@ package io.caravan.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,57 +42,57 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Replies to candidates, and requests of leaders to append. The directory to fsync before a vote is missing, which shows
- * whether the fsync was tried.
+ * Replies to candidates, and requests of leaders to append. The directory to fsync before a vote is missing, which
+ * shows whether the fsync was tried.
  */
-@Patient
+@LongTimeout
 final class RaftRpcGuardTest {
     @TempDir
     Path directory;
 
     private final List<Object> sent = new ArrayList<>();
     private final BlockingQueue<AppendEntriesReplyProto> replies = new LinkedBlockingQueue<>();
-    private Path folder;
+    private Path parent;
     private LongSupplier fsynced = () -> {
-        throw new AssertionError("asks for the index of the last fsynced entry");
+        throw new AssertionError("requests the index of the last fsynced entry");
     };
 
     @BeforeEach
-    void aFolderThatIsMissing() {
-        folder = directory.resolve("current");
+    void setMissingDirectory() {
+        parent = directory.resolve("current");
     }
 
-    private static RequestVoteReplyProto answer(boolean granted) {
+    private static RequestVoteReplyProto vote(boolean granted) {
         return RequestVoteReplyProto.newBuilder()
                 .setServerReply(RaftRpcReplyProto.newBuilder().setSuccess(granted))
                 .build();
     }
 
     private void send(Object message) {
-        new RaftRpcGuard(folder, fsynced).interceptCall(new Call(), new Metadata(), (call, headers) -> {
+        new RaftRpcGuard(parent, fsynced).interceptCall(new Call(), new Metadata(), (call, headers) -> {
             call.sendMessage(message);
             return new ServerCall.Listener<>() {};
         });
     }
 
     @Test
-    void aVoteIsNotGivenUnlessItIsDurable() throws IOException {
+    void sendsVoteOnlyAfterFsync() throws IOException {
         assertThatExceptionOfType(StatusRuntimeException.class)
-                .isThrownBy(() -> send(answer(true)))
+                .isThrownBy(() -> send(vote(true)))
                 .withMessageContaining("cannot fsync the vote of this node")
                 .withMessageContaining("current");
         assertThat(sent).isEmpty();
 
-        Files.createDirectory(folder);
-        send(answer(true));
-        assertThat(sent).containsExactly(answer(true));
+        Files.createDirectory(parent);
+        send(vote(true));
+        assertThat(sent).containsExactly(vote(true));
     }
 
     @Test
-    void otherAnswersDoNotWait() {
-        send(answer(false));
+    void sendsOtherRepliesWithoutFsync() {
+        send(vote(false));
         send("entries");
-        assertThat(sent).containsExactly(answer(false), "entries");
+        assertThat(sent).containsExactly(vote(false), "entries");
     }
 
     private static AppendEntriesReplyProto confirmation(AppendResult result, long entry) {
@@ -103,7 +103,7 @@ final class RaftRpcGuardTest {
     }
 
     @Test
-    void entriesAreConfirmedWhenTheyAreFsynced() {
+    void confirmsEntriesAfterFsync() {
         AtomicLong index = new AtomicLong(4);
         fsynced = () -> {
             assertThat(sent).isEmpty();
@@ -115,20 +115,20 @@ final class RaftRpcGuardTest {
     }
 
     @Test
-    void aRejectionDoesNotWait() {
+    void sendsRejectionWithoutWaiting() {
         send(confirmation(AppendResult.INCONSISTENCY, -1));
         assertThat(sent).containsExactly(confirmation(AppendResult.INCONSISTENCY, -1));
     }
 
     @Test
-    void entriesThatAreNotFsyncedAreNotConfirmed() {
+    void doesNotConfirmUnfsyncedEntries() {
         fsynced = () -> 6;
         send(confirmation(AppendResult.SUCCESS, 7));
         assertThat(sent).containsExactly(Status.Code.INTERNAL);
     }
 
     @Test
-    void aNodeAnswersSo() throws IOException {
+    void nodeInstallsGuard() throws IOException {
         try (Group group = new Group(directory)) {
             GroupConfig config = group.config("a", GroupConfig.Start.CREATE);
             Parameters parameters = RaftSettings.parameters(config, () -> 0);
@@ -138,7 +138,7 @@ final class RaftRpcGuardTest {
 
     /** A node that led keeps an entry that was never committed. A later leader has committed another in its place. */
     @Test
-    void aNodeDoesNotCommitItsOwnFirstEntryInPlaceOfTheLeaders() throws Exception {
+    void followerDoesNotCommitConflictingFirstEntry() throws Exception {
         try (Group group = new Group(directory)) {
             group.create("b");
             ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", port(group, "b"))

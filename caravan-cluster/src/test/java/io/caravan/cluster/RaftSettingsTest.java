@@ -16,7 +16,7 @@ final class RaftSettingsTest {
 
     /** With the default of Ratis, it would wait for ten seconds, although it may be the only node with all entries. */
     @Test
-    void aLeaderThatHasLostItsMajorityStandsForElectionAsSoonAsOthers() throws IOException {
+    void stepDownWaitEqualsElectionTimeout() throws IOException {
         try (Group group = new Group(directory)) {
             GroupConfig config = group.config("a", GroupConfig.Start.CREATE);
             RaftProperties properties = RaftSettings.properties(config);
@@ -28,7 +28,7 @@ final class RaftSettingsTest {
 
     /** With the default of Ratis, it would append after the fsync of other entries, whichever node leads by then. */
     @Test
-    void aFollowerAppendsWhenItHasLookedAtTheLeadersTerm() throws IOException {
+    void disablesComposedAppendEntries() throws IOException {
         try (Group group = new Group(directory)) {
             RaftProperties properties = RaftSettings.properties(group.config("a", GroupConfig.Start.CREATE));
             assertThat(RaftServerConfigKeys.Log.appendEntriesComposeEnabled(properties))

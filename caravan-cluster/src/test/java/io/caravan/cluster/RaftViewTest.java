@@ -3,7 +3,7 @@ package io.caravan.cluster;
 import static io.caravan.testing.StoreCalls.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.io.Closeable;
 import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
@@ -34,19 +34,19 @@ import org.apache.ratis.util.PeerProxyMap;
 import org.junit.jupiter.api.Test;
 
 /** Operations on the connections of a node, without a group. */
-@Patient
+@LongTimeout
 final class RaftViewTest {
     private static final RaftPeerId SELF = RaftPeerId.valueOf("a");
     private static final List<RaftPeer> NODES = List.of(node("a"), node("b"), node("c"));
 
     /** The caller holds the lock that the node needs to follow and to vote. */
     @Test
-    void nobodyWaitsForTheEndOfAConnectionToANodeThatHangs() throws Exception {
+    void endingConnectionsDoesNotWaitForHungNode() throws Exception {
         CountDownLatch ended = new CountDownLatch(1);
-        CountDownLatch answered = new CountDownLatch(1);
+        CountDownLatch replied = new CountDownLatch(1);
         PeerProxyMap<Closeable> connections = connections(() -> {
             ended.countDown();
-            await(answered, "the node does not answer");
+            await(replied, "the node does not respond");
         });
         Closeable toC = connections.getProxy(RaftPeerId.valueOf("c"));
         try {
@@ -55,7 +55,7 @@ final class RaftViewTest {
             await(ended, "the connection does not end");
             assertThat(connections.getProxy(RaftPeerId.valueOf("c"))).isNotSameAs(toC);
         } finally {
-            answered.countDown();
+            replied.countDown();
         }
     }
 
@@ -76,19 +76,19 @@ final class RaftViewTest {
     }
 
     private static RaftView view(PeerProxyMap<Closeable> connections) {
-        DivisionInfo info = answering(DivisionInfo.class, Map.of("isLeader", false));
-        RaftConfiguration nodes = answering(RaftConfiguration.class, Map.of("getCurrentPeers", NODES));
+        DivisionInfo info = replying(DivisionInfo.class, Map.of("isLeader", false));
+        RaftConfiguration nodes = replying(RaftConfiguration.class, Map.of("getCurrentPeers", NODES));
         RaftServer.Division division =
-                answering(RaftServer.Division.class, Map.of("getInfo", info, "getRaftConf", nodes));
-        RaftServer server = answering(
+                replying(RaftServer.Division.class, Map.of("getInfo", info, "getRaftConf", nodes));
+        RaftServer server = replying(
                 RaftServer.class,
                 Map.of("getId", SELF, "getDivision", division, "getServerRpc", new Connected(connections)));
         return new RaftView(server, RaftGroupId.valueOf(new UUID(1, 2)));
     }
 
-    private static <T> T answering(Class<T> type, Map<String, Object> answers) {
+    private static <T> T replying(Class<T> type, Map<String, Object> replies) {
         return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> answers.get(method.getName())));
+                type.getClassLoader(), new Class<?>[] {type}, (self, method, args) -> replies.get(method.getName())));
     }
 
     /** A server that has only connections. */

@@ -69,7 +69,7 @@ final class SimulatedGroup implements RaftModel.Network {
     private final Map<Place, Long> certain = new HashMap<>();
 
     private final long[] acknowledgedFirst = new long[LISTS];
-    private final long[] askedFirst = new long[LISTS];
+    private final long[] requestedFirst = new long[LISTS];
     private @Nullable Throwable failure;
     private boolean calm;
     private int depth;
@@ -177,28 +177,28 @@ final class SimulatedGroup implements RaftModel.Network {
     void step() {
         SimulatedNode node = nodes.get(random.nextInt(NODES));
         node.bury();
-        SimulatedNode.Life life = node.life();
+        SimulatedNode.Incarnation incarnation = node.incarnation();
         int dice = random.nextInt(64);
         if (dice < 28) {
             deliver();
-        } else if (life == null) {
+        } else if (incarnation == null) {
             if (random.nextInt(8) == 0) {
                 node.start();
             }
         } else if (dice < 34) {
             tick(node);
         } else if (dice < 46) {
-            life.goOn();
+            incarnation.resume();
         } else if (dice < 52) {
-            work(life);
+            work(incarnation);
         } else if (dice < 58) {
-            write(life);
+            write(incarnation);
         } else if (dice < 61) {
-            read(life);
+            read(incarnation);
         } else if (dice < 62) {
-            maintain(life);
+            maintain(incarnation);
         } else if (!calm) {
-            harm(node, life);
+            harm(node, incarnation);
         }
         node.bury();
     }
@@ -215,11 +215,11 @@ final class SimulatedGroup implements RaftModel.Network {
             messages.remove(messages.size() - 1);
         }
         SimulatedNode to = nodes.get(message.to());
-        SimulatedNode.Life life = to.life();
+        SimulatedNode.Incarnation incarnation = to.incarnation();
         boolean dropped = cutOff[message.from()][message.to()] || (!calm && random.nextInt(16) == 0);
-        if (life != null && !life.over() && !dropped) {
+        if (incarnation != null && !incarnation.over() && !dropped) {
             message.content().accept(to.raft());
-            life.noticeRole();
+            incarnation.noticeRole();
         }
     }
 
@@ -233,84 +233,84 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    private void work(SimulatedNode.Life life) {
-        if (life.committing()) {
-            life.scheduler().stepInside();
-        } else if (!life.leads() || depth < MAX_DEPTH) {
-            life.scheduler().step();
+    private void work(SimulatedNode.Incarnation incarnation) {
+        if (incarnation.committing()) {
+            incarnation.scheduler().stepInside();
+        } else if (!incarnation.leads() || depth < MAX_DEPTH) {
+            incarnation.scheduler().step();
         }
     }
 
-    private void write(SimulatedNode.Life life) {
-        if (!life.leads() || calm) {
+    private void write(SimulatedNode.Incarnation incarnation) {
+        if (!incarnation.leads() || calm) {
             return;
         }
         int list = random.nextInt(LISTS);
-        inside(life, () -> {
+        inside(incarnation, () -> {
             if (random.nextInt(5) == 0) {
-                trim(life, list);
+                trim(incarnation, list);
             } else {
-                append(life, list);
+                append(incarnation, list);
             }
         });
     }
 
     /** Runs an action that must not wait if the flusher of a store already waits for the group. */
-    private void inside(SimulatedNode.Life life, Runnable action) {
+    private void inside(SimulatedNode.Incarnation incarnation, Runnable action) {
         try {
             if (depth == 0) {
                 action.run();
             } else {
-                life.scheduler().asGuest(action);
+                incarnation.scheduler().asGuest(action);
             }
         } catch (StoreFailedException failed) {
-            if (life.leads() && !life.isAbandoned()) {
+            if (incarnation.leads() && !incarnation.isAbandoned()) {
                 throw new SimulationFailure("a leader failed, though it leads", failed);
             }
-        } catch (CaravanException refused) {
+        } catch (CaravanException rejected) {
             // The node no longer leads, is closing, or would have to wait. Nothing has happened.
         }
     }
 
-    private void append(SimulatedNode.Life life, int list) {
+    private void append(SimulatedNode.Incarnation incarnation, int list) {
         long number = ++values;
-        boolean large = life.takesLargeValues() && random.nextInt(4) == 0;
+        boolean large = incarnation.takesLargeValues() && random.nextInt(4) == 0;
         byte[] value = new byte[large ? SMALL_BUFFER_BYTES : Long.BYTES + random.nextInt(MAX_VALUE_BYTES - Long.BYTES)];
         ByteBuffer.wrap(value).putLong(number);
-        life.engine().append(list, value, new Answer(life, sequence -> {
+        incarnation.engine().append(list, value, new Reply(incarnation, sequence -> {
             acknowledged++;
             larges += large ? 1 : 0;
             settle(list, sequence, number);
         }));
     }
 
-    private void trim(SimulatedNode.Life life, int list) {
-        ListInfo info = life.engine().info(list);
+    private void trim(SimulatedNode.Incarnation incarnation, int list) {
+        ListInfo info = incarnation.engine().info(list);
         if (info == null) {
             return;
         }
         long first = info.firstSequence() + random.nextInt((int) info.count() + 1);
-        askedFirst[list] = Math.max(askedFirst[list], first);
-        life.engine().trimTo(list, first, new Answer(life, sequence -> {
+        requestedFirst[list] = Math.max(requestedFirst[list], first);
+        incarnation.engine().trimTo(list, first, new Reply(incarnation, sequence -> {
             acknowledged++;
             acknowledgedFirst[list] = Math.max(acknowledgedFirst[list], first);
         }));
     }
 
     /** A callback whose calls count until its process ends. */
-    private final class Answer implements WriteCallback {
-        private final SimulatedNode.Life life;
-        private final Consumer<Long> told;
+    private final class Reply implements WriteCallback {
+        private final SimulatedNode.Incarnation incarnation;
+        private final Consumer<Long> reported;
 
-        Answer(SimulatedNode.Life life, Consumer<Long> told) {
-            this.life = life;
-            this.told = told;
+        Reply(SimulatedNode.Incarnation incarnation, Consumer<Long> reported) {
+            this.incarnation = incarnation;
+            this.reported = reported;
         }
 
         @Override
         public void success(long sequence) {
-            if (!life.over()) {
-                told.accept(sequence);
+            if (!incarnation.over()) {
+                reported.accept(sequence);
             }
         }
 
@@ -321,12 +321,12 @@ final class SimulatedGroup implements RaftModel.Network {
     }
 
     /** Reads on any node, which shows only data that the group has committed. */
-    private void read(SimulatedNode.Life life) {
+    private void read(SimulatedNode.Incarnation incarnation) {
         long list = random.nextInt(LISTS);
         Map<Long, Long> values = new HashMap<>();
-        inside(life, () -> {
-            life.engine().get(list, numbers(values));
-            if (!life.over()) {
+        inside(incarnation, () -> {
+            incarnation.engine().get(list, numbers(values));
+            if (!incarnation.over()) {
                 seen += values.size();
                 values.forEach((sequence, number) -> settle(list, sequence, number));
             }
@@ -345,27 +345,27 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    private void maintain(SimulatedNode.Life life) {
+    private void maintain(SimulatedNode.Incarnation incarnation) {
         if (depth > 0) {
             return;
         }
-        inside(life, () -> {
+        inside(incarnation, () -> {
             if (random.nextInt(4) == 0) {
-                life.engine().checkpoint();
+                incarnation.engine().checkpoint();
             } else {
-                life.force();
+                incarnation.force();
             }
         });
     }
 
     /** Ends a process, or cuts the power of all nodes. */
-    void cut(SimulatedNode.Life life) {
+    void cut(SimulatedNode.Incarnation incarnation) {
         if (random.nextInt(8) > 0) {
-            life.end(random.nextInt(4) > 0);
+            incarnation.end(random.nextInt(4) > 0);
             return;
         }
         for (SimulatedNode node : nodes) {
-            SimulatedNode.Life each = node.life();
+            SimulatedNode.Incarnation each = node.incarnation();
             if (each != null && !each.over()) {
                 each.end(true);
             }
@@ -373,12 +373,12 @@ final class SimulatedGroup implements RaftModel.Network {
         blackouts++;
     }
 
-    private void harm(SimulatedNode node, SimulatedNode.Life life) {
+    private void harm(SimulatedNode node, SimulatedNode.Incarnation incarnation) {
         switch (random.nextInt(8)) {
-            case 0 -> cut(life);
+            case 0 -> cut(incarnation);
             case 1 -> {
-                node.raft().giveUp();
-                life.noticeRole();
+                node.raft().stop();
+                incarnation.noticeRole();
             }
             case 2, 3 -> {
                 int other = random.nextInt(NODES);
@@ -419,23 +419,23 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    private static SimulatedNode.Life living(SimulatedNode node) {
-        return Objects.requireNonNull(node.life(), () -> node + " is down");
+    private static SimulatedNode.Incarnation living(SimulatedNode node) {
+        return Objects.requireNonNull(node.incarnation(), () -> node + " is down");
     }
 
     private boolean allAlike() {
         int applied = -1;
         boolean leader = false;
         for (SimulatedNode node : nodes) {
-            SimulatedNode.Life life = node.life();
-            if (life == null || life.over() || life.committing() || life.isAbandoned()) {
+            SimulatedNode.Incarnation incarnation = node.incarnation();
+            if (incarnation == null || incarnation.over() || incarnation.committing() || incarnation.isAbandoned()) {
                 return false;
             }
-            if (applied >= 0 && life.applied() != applied) {
+            if (applied >= 0 && incarnation.applied() != applied) {
                 return false;
             }
-            applied = life.applied();
-            leader |= life.leads();
+            applied = incarnation.applied();
+            leader |= incarnation.leads();
         }
         return leader
                 && applied
@@ -448,11 +448,11 @@ final class SimulatedGroup implements RaftModel.Network {
     private void compare() {
         List<StoreContents> contents = new ArrayList<>();
         for (SimulatedNode node : nodes) {
-            SimulatedNode.Life life = living(node);
-            while (life.scheduler().step()) {
+            SimulatedNode.Incarnation incarnation = living(node);
+            while (incarnation.scheduler().step()) {
                 checkNoFailure();
             }
-            contents.add(StoreContents.of(life.engine()));
+            contents.add(StoreContents.of(incarnation.engine()));
         }
         for (int id = 1; id < NODES; id++) {
             if (!contents.get(id).equals(contents.get(0))) {
@@ -467,7 +467,7 @@ final class SimulatedGroup implements RaftModel.Network {
     private void checkIsThere(StoreContents contents, Place place, long number) {
         StoreContents.ListContents list = contents.lists().get(place.list());
         long first = list == null ? 0 : list.info().firstSequence();
-        if (list != null && place.sequence() < first && place.sequence() < askedFirst[(int) place.list()]) {
+        if (list != null && place.sequence() < first && place.sequence() < requestedFirst[(int) place.list()]) {
             return;
         }
         long at = place.sequence() - first;

@@ -34,7 +34,7 @@ final class SimulatedNode {
     /** The position up to which the store files have everything, fsynced. Survives as the own files of Raft do. */
     private Mark mark = new Mark(0, 0);
 
-    private @Nullable Life life;
+    private @Nullable Incarnation incarnation;
 
     private record Mark(int entry, long endLsn) {}
 
@@ -52,13 +52,13 @@ final class SimulatedNode {
 
     /** Returns the running process, or null. */
     @Nullable
-    Life life() {
-        return life;
+    Incarnation incarnation() {
+        return incarnation;
     }
 
     void start() {
-        Life starting = new Life(disk);
-        life = starting;
+        Incarnation starting = new Incarnation(disk);
+        incarnation = starting;
         raft.restart(mark.entry());
         starting.open();
         bury();
@@ -66,10 +66,10 @@ final class SimulatedNode {
 
     /** Keeps only the disk of a process that has ended. */
     void bury() {
-        Life ended = life;
+        Incarnation ended = incarnation;
         if (ended != null && ended.left != null) {
             disk = ended.left;
-            life = null;
+            incarnation = null;
         }
     }
 
@@ -79,7 +79,7 @@ final class SimulatedNode {
     }
 
     /** A process, from its start to a cut. */
-    final class Life implements CrashStorage.Director {
+    final class Incarnation implements CrashStorage.Director {
         private final CrashStorage ownDisk;
         private final SimulatedClock clock = new SimulatedClock();
         private final Deque<Mark> marks = new ArrayDeque<>();
@@ -99,7 +99,7 @@ final class SimulatedNode {
 
         private @Nullable CrashStorage left;
 
-        Life(CrashStorage disk) {
+        Incarnation(CrashStorage disk) {
             this.ownDisk = disk;
             disk.director(this);
         }
@@ -109,9 +109,9 @@ final class SimulatedNode {
             scheduler = threads;
             try {
                 engine = openAt(ownDisk, clock, threads);
-            } catch (IOException | CaravanException refused) {
+            } catch (IOException | CaravanException rejected) {
                 if (!over()) {
-                    throw new SimulationFailure(SimulatedNode.this + " does not open", refused);
+                    throw new SimulationFailure(SimulatedNode.this + " does not open", rejected);
                 }
             }
         }
@@ -171,7 +171,7 @@ final class SimulatedNode {
                     ownDisk.writeBack(random);
                 }
                 if (random.nextInt(CALLS_A_LOOK) == 0) {
-                    lookAt(ownDisk.powerCut(random.split()));
+                    inspect(ownDisk.powerCut(random.split()));
                 }
                 if (--callsLeft <= 0) {
                     group.cut(this);
@@ -184,7 +184,7 @@ final class SimulatedNode {
          * Checks that the disk after a power cut at this moment opens with everything fsynced, and accepts the next
          * entries.
          */
-        private void lookAt(CrashStorage remains) {
+        private void inspect(CrashStorage remains) {
             group.countCut();
             try {
                 SimulatedClock other = new SimulatedClock();
@@ -225,7 +225,7 @@ final class SimulatedNode {
         }
 
         /** Changes roles if necessary, or applies an entry. Returns whether there was anything to do. */
-        boolean goOn() {
+        boolean resume() {
             noticeRole();
             RaftFrameReplicator term = leading;
             if (term != null && term.isAbandoned()) {
@@ -301,9 +301,9 @@ final class SimulatedNode {
             try {
                 engine().replay(frame);
                 return true;
-            } catch (FrameRejectedException refused) {
-                if (!over() && !refused.placeTaken()) {
-                    throw new SimulationFailure(SimulatedNode.this + " cannot apply a frame", refused);
+            } catch (FrameRejectedException rejected) {
+                if (!over() && !rejected.placeTaken()) {
+                    throw new SimulationFailure(SimulatedNode.this + " cannot apply a frame", rejected);
                 }
                 return false;
             } catch (CaravanException failed) {
@@ -344,9 +344,9 @@ final class SimulatedNode {
                     return;
                 }
                 if (++steps > MAX_WAIT_STEPS) {
-                    raft.giveUp();
+                    raft.stop();
                     noticeRole();
-                } else if (!goOn()) {
+                } else if (!resume()) {
                     group.step();
                 }
             }

@@ -18,7 +18,7 @@ final class SnapshotReceiverTest {
     Path directory;
 
     @Test
-    void whatBreaksOtherwiseThanByTheDiskIsToldToo() throws Exception {
+    void reportsUncheckedException() throws Exception {
         SnapshotReceiver.Target broken = new SnapshotReceiver.Target() {
             @Override
             public Path begin() {

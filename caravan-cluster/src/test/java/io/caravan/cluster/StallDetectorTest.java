@@ -8,10 +8,10 @@ import org.junit.jupiter.api.Test;
 
 /** The reaction of a leader whose group makes no progress. */
 final class StallDetectorTest {
-    private static final int PATIENCE = 4;
+    private static final int TIMEOUT = 4;
 
     private final InventedLeader leader = new InventedLeader();
-    private final StallDetector watch = new StallDetector("a", leader, PATIENCE);
+    private final StallDetector watch = new StallDetector("a", leader, TIMEOUT);
 
     private static final class InventedLeader implements StallDetector.Leader {
         private boolean waits = true;
@@ -46,97 +46,97 @@ final class StallDetectorTest {
         }
     }
 
-    private void look(int times) {
+    private void check(int times) {
         for (int i = 0; i < times; i++) {
-            watch.look();
+            watch.check();
         }
     }
 
     @Test
-    void nothingHappensWhileTheGroupMoves() {
-        for (int i = 0; i < 3 * PATIENCE; i++) {
+    void doesNothingWhileGroupProgresses() {
+        for (int i = 0; i < 3 * TIMEOUT; i++) {
             leader.reached++;
-            watch.look();
+            watch.check();
         }
         assertThat(leader.emptyEntries).isZero();
         assertThat(leader.termsEnded).isZero();
     }
 
     @Test
-    void nothingHappensWhenNothingIsWaitedFor() {
+    void doesNothingWhenNothingIsPending() {
         leader.waits = false;
         leader.oneFollows = true;
         leader.other = -1;
-        look(3 * PATIENCE);
+        check(3 * TIMEOUT);
         assertThat(leader.emptyEntries).isZero();
         assertThat(leader.termsEnded).isZero();
     }
 
     @Test
-    void anEmptyEntryIsProposedWhenNothingHasMovedBetweenTwoLooks() {
-        look(1);
+    void proposesEmptyEntryAfterCheckWithoutProgress() {
+        check(1);
         assertThat(leader.emptyEntries).isZero();
-        look(1);
+        check(1);
         assertThat(leader.emptyEntries).isOne();
         leader.reached++;
-        look(1);
+        check(1);
         assertThat(leader.emptyEntries).isOne();
     }
 
     /** Nodes may respond although a connection between them is dead. */
     @Test
-    void aTermInWhichNothingMovesEnds() {
-        look(PATIENCE);
+    void stepsDownAfterTermWithoutProgress() {
+        check(TIMEOUT);
         assertThat(leader.termsEnded).isZero();
-        look(1);
+        check(1);
         assertThat(leader.termsEnded).isOne();
-        look(PATIENCE - 1);
+        check(TIMEOUT - 1);
         assertThat(leader.termsEnded).as("the next term has as long").isOne();
-        look(1);
+        check(1);
         assertThat(leader.termsEnded).isEqualTo(2);
     }
 
     /** A minority that gets the empty entries does not bring the commit closer. */
     @Test
-    void aTermEndsAlthoughAMinorityGetsTheEmptyEntries() {
+    void stepsDownIfOnlyMinorityReceivesEntries() {
         leader.oneFollows = true;
-        look(PATIENCE + 1);
+        check(TIMEOUT + 1);
         assertThat(leader.termsEnded).isOne();
     }
 
     /** Raft sends an entry again only when another one follows, if the connection on which it was sent has ended. */
     @Test
-    void anEmptyEntryIsProposedOnceForAFollowerThatLacksTheLastEntry() {
+    void proposesOneEmptyEntryForLaggingFollower() {
         leader.waits = false;
         leader.oneFollows = true;
         leader.other = 7;
-        look(1);
+        check(1);
         assertThat(leader.emptyEntries).isZero();
-        look(1);
+        check(1);
         assertThat(leader.emptyEntries).isOne();
-        look(3 * PATIENCE);
+        check(3 * TIMEOUT);
         assertThat(leader.emptyEntries).as("it may be down").isOne();
         leader.other = 8;
-        look(2);
+        check(2);
         assertThat(leader.emptyEntries).isEqualTo(2);
         assertThat(leader.termsEnded).isZero();
     }
 
     @Test
-    void aNodeThatDoesNotLeadProposesNothing() {
+    void doesNothingOnFollower() {
         leader.leads = false;
-        look(3 * PATIENCE);
+        check(3 * TIMEOUT);
         assertThat(leader.emptyEntries).isZero();
         assertThat(leader.termsEnded).isZero();
     }
 
     @Test
-    void whatStoodBeforeATermIsNotCounted() {
-        look(PATIENCE);
+    void idleCheckResetsStallCount() {
+        check(TIMEOUT);
         leader.waits = false;
-        look(1);
+        check(1);
         leader.waits = true;
-        look(PATIENCE);
+        check(TIMEOUT);
         assertThat(leader.termsEnded).isZero();
     }
 }

@@ -20,19 +20,19 @@ final class StoreDirectoriesTest {
     Path directory;
 
     private Path store;
-    private StoreDirectories folders;
+    private StoreDirectories directories;
 
     @BeforeEach
     void aStore() throws IOException {
         store = directory.resolve("store");
-        folders = new StoreDirectories(store);
+        directories = new StoreDirectories(store);
         fill(store, "old");
     }
 
-    private static void fill(Path folder, String content) throws IOException {
-        Files.createDirectories(folder);
+    private static void fill(Path parent, String content) throws IOException {
+        Files.createDirectories(parent);
         for (String file : FILES) {
-            Files.writeString(folder.resolve(file), content);
+            Files.writeString(parent.resolve(file), content);
         }
     }
 
@@ -46,44 +46,44 @@ final class StoreDirectoriesTest {
     }
 
     @Test
-    void whatWasReceivedReplacesTheStore() throws IOException {
-        fill(folders.beginIncoming(), "new");
-        folders.install();
+    void receivedFilesReplaceStore() throws IOException {
+        fill(directories.beginIncoming(), "new");
+        directories.install();
         assertOnlyStore("new");
     }
 
     @Test
-    void whatWasNotReceivedWholeIsForgotten() throws IOException {
-        fill(folders.beginIncoming(), "half");
-        folders.recover();
+    void discardsIncompleteTransfer() throws IOException {
+        fill(directories.beginIncoming(), "half");
+        directories.recover();
         assertOnlyStore("old");
-        fill(folders.beginIncoming(), "half");
-        assertThat(folders.beginIncoming()).doesNotExist();
-        folders.forget();
+        fill(directories.beginIncoming(), "half");
+        assertThat(directories.beginIncoming()).doesNotExist();
+        directories.forget();
         assertOnlyStore("old");
     }
 
     /** Once the received directory has its second name, it is the store, however little is left of the old one. */
     @Test
-    void whatWasReceivedWholeIsTheStoreAfterACrashAtAnyStep() throws IOException {
+    void completesInstallationAfterCrashAtAnyStep() throws IOException {
         for (int deleted = 0; deleted <= FILES.size() + 1; deleted++) {
             delete(store);
             fill(store, "old");
-            fill(folders.beginIncoming(), "new");
-            Files.move(folders.beside().get(0), folders.beside().get(1));
+            fill(directories.beginIncoming(), "new");
+            Files.move(directories.adjacent().get(0), directories.adjacent().get(1));
             for (String gone : FILES.subList(0, Math.min(deleted, FILES.size()))) {
                 Files.delete(store.resolve(gone));
             }
             if (deleted > FILES.size()) {
                 Files.delete(store);
             }
-            folders.recover();
+            directories.recover();
             assertOnlyStore("new");
         }
     }
 
-    static void delete(Path folder) throws IOException {
-        try (Stream<Path> found = Files.walk(folder)) {
+    static void delete(Path parent) throws IOException {
+        try (Stream<Path> found = Files.walk(parent)) {
             for (Path each : found.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(each);
             }

@@ -39,13 +39,13 @@ final class TermInterleavings {
 
     private void propose(byte[] entry, Proposal proposal) {
         boolean lost = threads.random().nextInt(8) == 0;
-        boolean answers = threads.random().nextBoolean();
+        boolean replies = threads.random().nextBoolean();
         threads.thread("Raft", () -> {
             Interleaver.point();
             if (lost || over) {
                 over = true;
                 // The reply may be lost, too, but the end of the term comes.
-                if (answers) {
+                if (replies) {
                     proposal.fail(new IOException("not committed"));
                 }
             } else {

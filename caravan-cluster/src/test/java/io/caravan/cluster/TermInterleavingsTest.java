@@ -2,7 +2,7 @@ package io.caravan.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.simulator.Exploration;
 import io.caravan.testing.simulator.SourceEdit;
@@ -13,34 +13,34 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Explores interleavings of the end of a term with the commits of its last frames. */
-@Patient
+@LongTimeout
 final class TermInterleavingsTest {
     private static final int INTERLEAVINGS = Rounds.of(1_000, 20_000);
 
     @TempDir
-    Path folder;
+    Path directory;
 
     private Exploration exploration(SourceEdit... edits) throws Exception {
         return new Exploration(
-                TermInterleavings.class, List.of(edits), folder, RaftFrameReplicator.class, Proposal.class);
+                TermInterleavings.class, List.of(edits), directory, RaftFrameReplicator.class, Proposal.class);
     }
 
     @Test
     @Tag("rounds")
-    void whatIsAcknowledgedIsCommittedAndNothingWaitsForEver() throws Exception {
+    void acknowledgedFramesAreCommittedAndNoneWaitsForever() throws Exception {
         exploration().run(INTERLEAVINGS);
     }
 
     /** A flusher that began to wait just after the end of the term would never be woken. */
     @Test
     @Tag("thorough")
-    void aProposalAfterTheEndOfTheTermIsFound() throws Exception {
+    void detectsProposalAfterEndOfTerm() throws Exception {
         assertFound("if (abandoned != null) {", "if (abandoned != null && pending != null) {");
     }
 
     @Test
     @Tag("thorough")
-    void anAcknowledgementOfWhatIsNotCommittedIsFound() throws Exception {
+    void detectsAcknowledgmentOfUncommittedFrame() throws Exception {
         assertFound("pending.fail(why);", "pending.commit();");
     }
 

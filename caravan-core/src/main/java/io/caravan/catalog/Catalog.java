@@ -126,7 +126,7 @@ public final class Catalog {
         boolean inFlight;
         stripe.lock.lock();
         try {
-            Document document = stripe.find(name);
+            CatalogDocument document = stripe.find(name);
             if (document != null) {
                 state = document.state();
             }
@@ -148,7 +148,7 @@ public final class Catalog {
         DocumentTable stripe = stripe(name);
         stripe.lock.lock();
         try {
-            Document document = stripe.find(name);
+            CatalogDocument document = stripe.find(name);
             return document == null ? null : document.state();
         } finally {
             stripe.lock.unlock();
@@ -251,12 +251,12 @@ public final class Catalog {
         table.lock.lock();
         try {
             int room = limit - page.size();
-            List<Document> documents = table.from(place, tie, room + 1);
+            List<CatalogDocument> documents = table.from(place, tie, room + 1);
             documents.subList(0, Math.min(room, documents.size())).forEach(document -> page.add(named(document)));
             if (documents.size() <= room) {
                 return 0;
             }
-            Document next = documents.get(room);
+            CatalogDocument next = documents.get(room);
             int at = DocumentTable.place(next);
             boolean tied = DocumentTable.place(documents.get(room - 1)) == at;
             return cursor(stripe, at, tied ? DocumentTable.tie(next) : 0);
@@ -265,7 +265,7 @@ public final class Catalog {
         }
     }
 
-    private static NamedDocument named(Document document) {
+    private static NamedDocument named(CatalogDocument document) {
         return new NamedDocument(DocumentName.of(document.name), document.state());
     }
 
@@ -412,7 +412,7 @@ public final class Catalog {
 
         /** Removes the document with the entry's name. */
         @Nullable
-        Document remove(CatalogEntry entry) {
+        CatalogDocument remove(CatalogEntry entry) {
             DocumentName name = DocumentName.of(entry.name());
             if (shardOf(name) != shard) {
                 throw misplaced("has the document '" + name + "' of shard " + shardOf(name)
@@ -423,7 +423,7 @@ public final class Catalog {
                         "gave the next document the id " + entry.nextId() + ", which belongs to another shard: the"
                                 + " directory was written with another number of shards; restore it");
             }
-            Document document = stripe(name).find(name);
+            CatalogDocument document = stripe(name).find(name);
             if (document != null) {
                 stripe(name).remove(document);
             }
@@ -438,8 +438,8 @@ public final class Catalog {
             return new CorruptStoreException("catalog of shard " + shard, 0, listId, 0, how);
         }
 
-        Document add(CatalogEntry entry) {
-            Document document = new Document(
+        CatalogDocument add(CatalogEntry entry) {
+            CatalogDocument document = new CatalogDocument(
                     entry.name(), entry.id(), entry.attributes(), entry.kind() == CatalogEntry.Kind.WITH_LIST);
             stripe(DocumentName.of(entry.name())).add(document);
             return document;
@@ -449,7 +449,7 @@ public final class Catalog {
          * Sets the document's sequences from its list. If the list does not exist, removes the document and returns
          * false.
          */
-        boolean findList(Document document) {
+        boolean findList(CatalogDocument document) {
             ListInfo info = store.info(document.id);
             if (info == null) {
                 stripe(DocumentName.of(document.name)).remove(document);

@@ -40,7 +40,7 @@ final class CatalogLog {
      */
     static final int MOVES_PER_CHANGE = 2;
 
-    private static final WriteCallback NOBODY = new WriteCallback() {
+    private static final WriteCallback NO_CALLBACK = new WriteCallback() {
         @Override
         public void success(long sequence) {}
 
@@ -155,7 +155,7 @@ final class CatalogLog {
         // Needs no fsync: a crash that undoes this batch also undoes its trim.
         WriteBatch batch = WriteBatch.create().expect(listId, nextSequence).durability(Durability.MEMORY);
         int moves = 0;
-        Document next = order.oldest();
+        CatalogDocument next = order.oldest();
         while (next != null && moves < MOVES_PER_CHANGE) {
             batch.append(listId, entry(next).encode());
             moves++;
@@ -164,9 +164,9 @@ final class CatalogLog {
         long keepFrom = next != null ? next.entrySequence : nextSequence - (moves == 0 ? 1 : 0);
         batch.trimTo(listId, keepFrom);
         try {
-            store.write(batch, NOBODY);
-        } catch (CaravanException refused) {
-            LOG.debug("the catalog's compaction waits: {}", refused.getMessage());
+            store.write(batch, NO_CALLBACK);
+        } catch (CaravanException rejected) {
+            LOG.debug("the catalog's compaction waits: {}", rejected.getMessage());
             return;
         }
         firstSequence = keepFrom;
@@ -175,13 +175,13 @@ final class CatalogLog {
         }
     }
 
-    private CatalogEntry entry(Document document) {
+    private CatalogEntry entry(CatalogDocument document) {
         CatalogEntry.Kind kind = document.listed ? CatalogEntry.Kind.WITH_LIST : CatalogEntry.Kind.WITHOUT_LIST;
         return new CatalogEntry(kind, document.id, nextId.get(), document.name, document.attributes);
     }
 
     private void moveOldest() {
-        Document moved = order.oldest();
+        CatalogDocument moved = order.oldest();
         if (moved != null) {
             order.remove(moved);
             moved.entrySequence = nextSequence++;
@@ -210,12 +210,12 @@ final class CatalogLog {
     }
 
     private void take(CatalogEntry entry, long sequence, Catalog.TableLoader loader) {
-        Document replaced = loader.remove(entry);
+        CatalogDocument replaced = loader.remove(entry);
         if (replaced != null) {
             order.remove(replaced);
         }
         if (entry.kind() != CatalogEntry.Kind.REMOVED) {
-            Document document = loader.add(entry);
+            CatalogDocument document = loader.add(entry);
             document.entrySequence = sequence;
             order.add(document);
         }
@@ -223,9 +223,9 @@ final class CatalogLog {
 
     /** Removes the documents whose lists no longer exist, and sets the sequences of the other documents. */
     void findLists(Catalog.TableLoader loader) {
-        Document document = order.oldest();
+        CatalogDocument document = order.oldest();
         while (document != null) {
-            Document newer = document.newer;
+            CatalogDocument newer = document.newer;
             if (document.listed && !loader.findList(document)) {
                 order.remove(document);
             }
@@ -234,17 +234,17 @@ final class CatalogLog {
     }
 
     /**
-     * The documents in the order of the entries that describe them. Guarded by the lock of {@link CatalogLog}, except for
-     * {@link #size()}.
+     * The documents in the order of the entries that describe them. Guarded by the lock of {@link CatalogLog}, except
+     * for {@link #size()}.
      */
     static final class EntryOrder {
-        private @Nullable Document oldest;
-        private @Nullable Document newest;
+        private @Nullable CatalogDocument oldest;
+        private @Nullable CatalogDocument newest;
         /** Also read without the lock. */
         private volatile long size;
 
         @Nullable
-        Document oldest() {
+        CatalogDocument oldest() {
             return oldest;
         }
 
@@ -253,7 +253,7 @@ final class CatalogLog {
         }
 
         /** Adds a document that is not in the order, as the newest. */
-        void add(Document document) {
+        void add(CatalogDocument document) {
             document.older = newest;
             document.newer = null;
             if (newest == null) {
@@ -265,7 +265,7 @@ final class CatalogLog {
             size = size + 1;
         }
 
-        void remove(Document document) {
+        void remove(CatalogDocument document) {
             if (document.older == null) {
                 oldest = document.newer;
             } else {

@@ -13,7 +13,7 @@ public final class DocumentEdit {
     private final DocumentTable stripe;
     private final CatalogLog log;
     private final WriteBatch batch;
-    private final @Nullable Document original;
+    private final @Nullable CatalogDocument original;
 
     private boolean exists;
     /** Whether another document has taken over the list. */
@@ -162,7 +162,7 @@ public final class DocumentEdit {
             CatalogEntry.Kind kind = listed() ? CatalogEntry.Kind.WITH_LIST : CatalogEntry.Kind.WITHOUT_LIST;
             return new CatalogEntry(kind, id, nextId, name.bytes(), attributes);
         }
-        Document removed = original();
+        CatalogDocument removed = original();
         return removed.listed && !handedOver
                 ? null
                 : new CatalogEntry(CatalogEntry.Kind.REMOVED, removed.id, nextId, removed.name, Attributes.EMPTY);
@@ -181,18 +181,18 @@ public final class DocumentEdit {
             stripe.remove(original());
             return;
         }
-        Document document = keepsDocument() ? original() : replace();
+        CatalogDocument document = keepsDocument() ? original() : replace();
         document.attributes = attributes;
         document.listed = listed();
         document.entrySequence = entrySequence;
         order.add(document);
     }
 
-    private Document replace() {
+    private CatalogDocument replace() {
         if (original != null) {
             stripe.remove(original);
         }
-        Document document = new Document(name.bytes(), id, attributes, listed());
+        CatalogDocument document = new CatalogDocument(name.bytes(), id, attributes, listed());
         stripe.add(document);
         return document;
     }
@@ -200,13 +200,13 @@ public final class DocumentEdit {
     /** Publishes an accepted change of values. Called under the stripe's lock, after {@link #publishToCatalog}. */
     void publishSequences() {
         if (exists) {
-            Document document = keepsDocument() ? original() : Objects.requireNonNull(stripe.find(name));
+            CatalogDocument document = keepsDocument() ? original() : Objects.requireNonNull(stripe.find(name));
             document.firstSequence = firstSequence;
             document.nextSequence = nextSequence;
         }
     }
 
-    private Document original() {
+    private CatalogDocument original() {
         return Objects.requireNonNull(original);
     }
 }

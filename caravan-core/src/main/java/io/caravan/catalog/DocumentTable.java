@@ -24,12 +24,14 @@ final class DocumentTable {
      */
     final AtomicInteger changesInFlight = new AtomicInteger();
 
-    private @Nullable Document[] buckets = new @Nullable Document[FIRST_BUCKETS];
+    private @Nullable CatalogDocument[] buckets = new @Nullable CatalogDocument[FIRST_BUCKETS];
     private int size;
 
     @Nullable
-    Document find(DocumentName name) {
-        for (Document document = buckets[bucket(name.hashCode())]; document != null; document = document.nextInBucket) {
+    CatalogDocument find(DocumentName name) {
+        for (CatalogDocument document = buckets[bucket(name.hashCode())];
+                document != null;
+                document = document.nextInBucket) {
             if (Arrays.equals(document.name, name.bytes())) {
                 return document;
             }
@@ -38,9 +40,9 @@ final class DocumentTable {
     }
 
     /** Calls the action with every document, in no particular order. */
-    void forEach(Consumer<Document> action) {
-        for (Document head : buckets) {
-            for (Document document = head; document != null; document = document.nextInBucket) {
+    void forEach(Consumer<CatalogDocument> action) {
+        for (CatalogDocument head : buckets) {
+            for (CatalogDocument document = head; document != null; document = document.nextInBucket) {
                 action.accept(document);
             }
         }
@@ -54,13 +56,13 @@ final class DocumentTable {
      * @param tie first tie to return at that place
      * @param count maximum number of documents to return
      */
-    List<Document> from(int place, int tie, int count) {
+    List<CatalogDocument> from(int place, int tie, int count) {
         int bits = Math.min(PLACE_BITS, Integer.numberOfTrailingZeros(buckets.length));
-        List<Document> found = new ArrayList<>();
-        List<Document> bucket = new ArrayList<>();
+        List<CatalogDocument> found = new ArrayList<>();
+        List<CatalogDocument> bucket = new ArrayList<>();
         for (int i = place >>> PLACE_BITS - bits; i < 1 << bits && found.size() < count; i++) {
             bucket.clear();
-            Document document = buckets[Integer.reverse(i) >>> Integer.SIZE - bits];
+            CatalogDocument document = buckets[Integer.reverse(i) >>> Integer.SIZE - bits];
             for (; document != null; document = document.nextInBucket) {
                 int at = place(document);
                 if (at > place || at == place && tie(document) >= tie) {
@@ -74,7 +76,7 @@ final class DocumentTable {
     }
 
     /** Returns a document's place, which never changes: the bits of its hash that select buckets, in reverse order. */
-    static int place(Document document) {
+    static int place(CatalogDocument document) {
         return Integer.reverse(DocumentName.hash(document.name) >>> Catalog.STRIPE_BITS) >>> Catalog.STRIPE_BITS;
     }
 
@@ -82,7 +84,7 @@ final class DocumentTable {
      * Returns a number that distinguishes documents with the same place: the low bits of their ids, which are unique
      * among them while ids are below 2^31.
      */
-    static int tie(Document document) {
+    static int tie(CatalogDocument document) {
         return (int) document.id & Integer.MAX_VALUE;
     }
 
@@ -92,7 +94,7 @@ final class DocumentTable {
     }
 
     /** Adds a document whose name is not in the table. */
-    void add(Document document) {
+    void add(CatalogDocument document) {
         if (size == buckets.length) {
             grow();
         }
@@ -100,19 +102,19 @@ final class DocumentTable {
         size++;
     }
 
-    private void link(Document document) {
+    private void link(CatalogDocument document) {
         int bucket = bucket(DocumentName.hash(document.name));
         document.nextInBucket = buckets[bucket];
         buckets[bucket] = document;
     }
 
     private void grow() {
-        @Nullable Document[] old = buckets;
-        buckets = new @Nullable Document[old.length * 2];
-        for (Document head : old) {
-            Document document = head;
+        @Nullable CatalogDocument[] old = buckets;
+        buckets = new @Nullable CatalogDocument[old.length * 2];
+        for (CatalogDocument head : old) {
+            CatalogDocument document = head;
             while (document != null) {
-                Document next = document.nextInBucket;
+                CatalogDocument next = document.nextInBucket;
                 link(document);
                 document = next;
             }
@@ -120,9 +122,9 @@ final class DocumentTable {
     }
 
     /** Removes a document that is in the table. */
-    void remove(Document document) {
+    void remove(CatalogDocument document) {
         int bucket = bucket(DocumentName.hash(document.name));
-        Document before = buckets[bucket];
+        CatalogDocument before = buckets[bucket];
         if (before == document) {
             buckets[bucket] = document.nextInBucket;
         } else {

@@ -13,27 +13,28 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a checkpoint file. Before the contents are used, the conditions in docs/internals/file-format.md under "Validity
- * of a checkpoint" are checked, in their order.
+ * Reads a checkpoint file. Before the contents are used, the conditions in docs/internals/file-format.md under
+ * "Validity of a checkpoint" are checked, in their order.
  */
 public final class CheckpointReader implements AutoCloseable {
 
     /** Receives the contents of a checkpoint in the order in which they were written. */
     public interface Visitor {
         /** Ignores everything. Used to check a checkpoint. */
-        Visitor NOBODY = new Visitor() {
+        Visitor NONE = new Visitor() {
             @Override
             public void partition(int partition, long captureLsn) {}
 
             @Override
-            public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {}
+            public void piece(
+                    long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count) {}
         };
 
         /** Visits a section of a partition that was captured at this LSN. */
         void partition(int partition, long captureLsn);
 
         /** Visits a list or a piece of a list. Its regions start at index {@code at} of the buffer. */
-        void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count);
+        void piece(long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count);
     }
 
     private final StoreFile file;
@@ -96,7 +97,7 @@ public final class CheckpointReader implements AutoCloseable {
     }
 
     /** The fields that the pieces of one list have in common. */
-    private record Head(long id, long birth, long first, long next) {}
+    private record Head(long id, long creationLsn, long first, long next) {}
 
     /** Compares the contents with the numbers in the header, and passes the contents on. */
     private final class Tally implements CheckpointSections.Visitor {
@@ -126,8 +127,8 @@ public final class CheckpointReader implements AutoCloseable {
         }
 
         @Override
-        public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
-            Head head = new Head(id, birth, first, next);
+        public void piece(long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count) {
+            Head head = new Head(id, creationLsn, first, next);
             if (missing == 0) {
                 last = head;
                 missing = next - first;
@@ -138,7 +139,7 @@ public final class CheckpointReader implements AutoCloseable {
             }
             missing -= count;
             entries += count;
-            visitor.piece(id, birth, first, next, regions, at, count);
+            visitor.piece(id, creationLsn, first, next, regions, at, count);
         }
 
         void check() {

@@ -33,7 +33,7 @@ public final class CheckpointWriter implements AutoCloseable {
     private long captureLsn;
     private int pieces;
     private long listId;
-    private long listBirth;
+    private long listCreationLsn;
     private long listFirst;
     private long listNext;
     private long lists;
@@ -67,9 +67,9 @@ public final class CheckpointWriter implements AutoCloseable {
     }
 
     /** Starts a list. Its regions follow. */
-    public void list(long id, long birth, long first, long next) throws IOException {
+    public void list(long id, long creationLsn, long first, long next) throws IOException {
         listId = id;
-        listBirth = birth;
+        listCreationLsn = creationLsn;
         listFirst = first;
         listNext = next;
         lists++;
@@ -95,7 +95,7 @@ public final class CheckpointWriter implements AutoCloseable {
         }
         int fitting = Math.min(count, (sectionRoom() - PIECE_HEADER_BYTES) / Long.BYTES);
         buffer.putLong(listId)
-                .putLong(listBirth)
+                .putLong(listCreationLsn)
                 .putLong(listFirst)
                 .putLong(listNext)
                 .putLong(fitting);

@@ -90,7 +90,7 @@ final class Checkpointer {
         Request request = new Request(task, new CompletableFuture<>());
         state.locked(() -> {
             if (stopped) {
-                request.refuse(state.name());
+                request.reject(state.name());
             } else {
                 requests.add(request);
             }
@@ -100,10 +100,10 @@ final class Checkpointer {
     }
 
     /** Rejects all pending and future requests. Called once the worker has stopped. */
-    void refuseRequests() {
+    void rejectRequests() {
         state.locked(() -> {
             stopped = true;
-            requests.forEach(request -> request.refuse(state.name()));
+            requests.forEach(request -> request.reject(state.name()));
             requests.clear();
         });
     }
@@ -119,7 +119,7 @@ final class Checkpointer {
             }
         }
 
-        void refuse(String store) {
+        void reject(String store) {
             done.completeExceptionally(new StoreClosedException(store));
         }
     }

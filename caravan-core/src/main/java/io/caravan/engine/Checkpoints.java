@@ -195,8 +195,8 @@ final class Checkpoints {
             Frozen frozen = freeze();
             try {
                 write(frozen, start.lsn(), writer);
-            } catch (UncheckedIOException refused) {
-                throw refused.getCause();
+            } catch (UncheckedIOException rejected) {
+                throw rejected.getCause();
             } finally {
                 state.locked(state.index::thaw);
             }
@@ -247,7 +247,7 @@ final class Checkpoints {
         long first = index.first(list);
         long next = index.next(list);
         try {
-            writer.list(index.id(list), index.birth(list), first, next);
+            writer.list(index.id(list), index.creationLsn(list), first, next);
             ListCursor cursor = new ListCursor();
             index.seek(list, first, cursor);
             while (cursor.sequence() < next) {
@@ -256,8 +256,8 @@ final class Checkpoints {
                 requireKept(index.id(list), count, startLsn, frozen.lsn());
                 writer.regions(slice, 0, count);
             }
-        } catch (IOException refused) {
-            throw new UncheckedIOException(refused);
+        } catch (IOException rejected) {
+            throw new UncheckedIOException(rejected);
         }
     }
 

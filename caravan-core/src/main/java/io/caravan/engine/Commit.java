@@ -42,7 +42,7 @@ final class Commit {
     private long segment = -1;
     private Durability level = Durability.MEMORY;
     private long end;
-    private boolean forceAsked;
+    private boolean fsyncRequested;
 
     Commit(int bufferBytes) {
         frame = new LogBuffer(bufferBytes);
@@ -132,7 +132,7 @@ final class Commit {
     /** Records that the flush of the commit has begun, and the end of the log once the frame is written. */
     void sealed(long logEnd, boolean force) {
         end = logEnd;
-        forceAsked = force;
+        fsyncRequested = force;
     }
 
     /** Returns the end of the log once the frame is written. */
@@ -141,8 +141,8 @@ final class Commit {
     }
 
     /** Whether an fsync was requested regardless of the durability level. */
-    boolean forceAsked() {
-        return forceAsked;
+    boolean fsyncRequested() {
+        return fsyncRequested;
     }
 
     void add(WriteCallback callback, long sequence) {

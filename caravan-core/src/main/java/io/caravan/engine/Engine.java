@@ -281,9 +281,9 @@ public final class Engine implements DurableListStore, Replica {
     public BackupReport backup(Path target, BackupReport.Progress progress) {
         StoreState.checkMayWait("backup");
         return DedicatedThread.call("back up to " + target, () -> {
-            try (NewDirectory folder = NewDirectory.begin(target, FileNames::isOurs)) {
-                BackupReport report = backup(folder.storage(), progress);
-                folder.publish();
+            try (NewDirectory directory = NewDirectory.begin(target, FileNames::isOurs)) {
+                BackupReport report = backup(directory.storage(), progress);
+                directory.publish();
                 return report;
             }
         });

@@ -200,7 +200,7 @@ final class Flusher {
     private void finish(Commit commit) {
         StoreFailedException failure = state.failure();
         if (failure != null) {
-            withdrawLost();
+            rollBackLost();
             state.forced.fail(failure);
             state.committed.fail(failure);
             commit.fail(failure);
@@ -210,7 +210,7 @@ final class Flusher {
     }
 
     private boolean forces(Commit commit) {
-        return commit.forceAsked()
+        return commit.fsyncRequested()
                 || durability == Durability.SYNC
                         && (commit.level() == Durability.SYNC
                                 || commit.end() - state.forced.position() > MAX_UNFORCED_BYTES);
@@ -239,7 +239,7 @@ final class Flusher {
             state.committed.advance(commit.end());
             record(commit, bytes, force, startNanos, durableNanos);
         } catch (IOException | RuntimeException | Error failed) {
-            withdrawLost();
+            rollBackLost();
             fail(failed);
             commit.fail(state.fail(failed));
         }
@@ -262,7 +262,7 @@ final class Flusher {
     }
 
     /** Hides committed data that could not be fsynced. Such data exists only at levels weaker than {@code SYNC}. */
-    private void withdrawLost() {
+    private void rollBackLost() {
         if (writer.forceHasFailed()) {
             state.committed.takeBack(state.forced.position());
         }
@@ -274,7 +274,7 @@ final class Flusher {
      */
     void logForceFailed(IOException failure) {
         writer.forceFailed(failure);
-        withdrawLost();
+        rollBackLost();
         state.locked(demand::requireForce);
     }
 

@@ -109,7 +109,7 @@ final class HeapSpace {
             checkpointWanted = true;
             state.wakes.checkpointer().run();
         } else {
-            throw new OutOfSpaceException(refusal(bytes));
+            throw new OutOfSpaceException(rejection(bytes));
         }
         state.awaitRoom(mayWait);
     }
@@ -122,7 +122,7 @@ final class HeapSpace {
         return usedBytes() + bytes <= maxUsableBytes() || checkpointing && state.index.awaitsPins();
     }
 
-    private String refusal(long bytes) {
+    private String rejection(long bytes) {
         String use =
                 state.name() + " has no space for " + bytes + " more bytes: " + (usedBytes() - state.index.logBytes())
                         + " bytes of its heap are used, " + state.index.logBytes()
@@ -343,9 +343,9 @@ final class HeapSpace {
         int budget = SLICE;
         while (budget > 0 && !reclaims.isEmpty() && state.forced.position() > reclaims.first(2)) {
             int list = (int) reclaims.first(0);
-            long before = state.index.held(list);
+            long before = state.index.firstStored(list);
             boolean more = state.index.reclaim(list, reclaims.first(1), budget, this::free);
-            budget -= (int) (state.index.held(list) - before) + 1;
+            budget -= (int) (state.index.firstStored(list) - before) + 1;
             if (!more) {
                 reclaims.remove(3);
                 state.index.unqueued(list);

@@ -41,16 +41,16 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     }
 
     @Override
-    public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
+    public void piece(long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count) {
         if (ListIndex.partitionOf(id) != partition) {
             throw checkpoint.corruptPiece("document " + id + " does not belong to partition " + partition);
         }
         int found = index.find(id);
-        int list = found == ListIndex.NONE ? index.create(id, birth, first) : found;
+        int list = found == ListIndex.NONE ? index.create(id, creationLsn, first) : found;
         for (int i = 0; i < count; i++) {
             long region = regions.getLong(at + i * Long.BYTES);
             checkPlace(id, region, index.tenured(list) < index.next(list));
-            index.append(list, region, birth);
+            index.append(list, region, creationLsn);
         }
     }
 

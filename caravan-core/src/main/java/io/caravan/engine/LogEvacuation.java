@@ -127,7 +127,7 @@ final class LogEvacuation {
     }
 
     /** Consecutive entries of a list in the batch: {@code count} of them, from index {@code at}. */
-    private record Run(Young young, long id, long birth, long from, int at, int count) {}
+    private record Run(Young young, long id, long creationLsn, long from, int at, int count) {}
 
     /**
      * Moves all entries before an LSN that are retained or pinned.
@@ -149,9 +149,9 @@ final class LogEvacuation {
             pinReaders();
             moveBatches(untilLsn);
             state.locked(() -> space.tenured(null));
-        } catch (IOException refused) {
-            state.locked(() -> space.tenured(refused.getMessage()));
-            throw refused;
+        } catch (IOException rejected) {
+            state.locked(() -> space.tenured(rejected.getMessage()));
+            throw rejected;
         } finally {
             unpinAll();
         }
@@ -270,7 +270,7 @@ final class LogEvacuation {
         }
         int added = count - first;
         if (added > 0) {
-            runs.add(new Run(young, index.id(list), index.birth(list), young.next, first, added));
+            runs.add(new Run(young, index.id(list), index.creationLsn(list), young.next, first, added));
             young.next += added;
         } else {
             finished.add(pinned.remove());
@@ -431,7 +431,7 @@ final class LogEvacuation {
                             Region.length(region),
                             Region.address(places[run.at() + i]),
                             run.id(),
-                            run.birth(),
+                            run.creationLsn(),
                             run.from() + i);
                 } catch (Unreadable found) {
                     run.young().unreadable = run.from() + i;
@@ -514,14 +514,14 @@ final class LogEvacuation {
          *
          * @throws IOException if the disk cannot read the entry, or has no space for it
          */
-        void copy(long lsn, int length, long address, long id, long birth, long sequence) throws IOException {
+        void copy(long lsn, int length, long address, long id, long creationLsn, long sequence) throws IOException {
             if (address != bufferAddress + buffer.position()) {
                 writeOut();
                 bufferAddress = address;
             }
             boolean whole;
             try {
-                whole = copyAndCheck(lsn, length, id, birth, sequence);
+                whole = copyAndCheck(lsn, length, id, creationLsn, sequence);
             } catch (InternalError unreadable) {
                 // The JVM throws this if the disk cannot read a mapped page.
                 throw new Unreadable(
@@ -547,7 +547,8 @@ final class LogEvacuation {
                     log.describe(log.geometry().segmentOf(lsn)), log.geometry().offsetOf(lsn), id, sequence, problem);
         }
 
-        private boolean copyAndCheck(long lsn, int length, long id, long birth, long sequence) throws IOException {
+        private boolean copyAndCheck(long lsn, int length, long id, long creationLsn, long sequence)
+                throws IOException {
             crc.reset();
             int bytes = EntryLayout.entryBytes(length);
             int valueEnd = EntryLayout.VALUE + length;
@@ -573,7 +574,7 @@ final class LogEvacuation {
                 done += part;
             }
             return foundLength == length
-                    && checksum == EntryLayout.checksum((int) crc.getValue(), length, id, birth, sequence);
+                    && checksum == EntryLayout.checksum((int) crc.getValue(), length, id, creationLsn, sequence);
         }
 
         private void copyPart(long lsn, int bytes) {

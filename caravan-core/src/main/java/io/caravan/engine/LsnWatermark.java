@@ -56,12 +56,12 @@ final class LsnWatermark {
     }
 
     /** Whether the position has passed this LSN, and the record at this LSN was not taken back. */
-    boolean isPast(long lsn) {
+    boolean hasPassed(long lsn) {
         return isThrough(lsn + 1);
     }
 
     /** Waits until the position has passed this LSN. Preserves the interrupt status. */
-    void awaitPast(long lsn) {
+    void awaitPassed(long lsn) {
         await(lsn + 1);
     }
 

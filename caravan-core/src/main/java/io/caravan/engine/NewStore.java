@@ -22,11 +22,12 @@ import java.nio.ByteOrder;
 import java.security.SecureRandom;
 
 /**
- * Writes the files of a new store: an empty log, a heap without holes between values, and one checkpoint. The checkpoint
- * is published last: once it exists, the store exists. The birth of its lists is LSN 0, where no record can be.
+ * Writes the files of a new store: an empty log, a heap without holes between values, and one checkpoint. The
+ * checkpoint is published last: once it exists, the store exists. Its lists have creation LSN 0, where no record
+ * can be.
  */
 public final class NewStore implements AutoCloseable {
-    private static final long BIRTH = 0;
+    private static final long CREATION_LSN = 0;
 
     private final long storeId;
     private final LogGeometry logGeometry;
@@ -94,7 +95,7 @@ public final class NewStore implements AutoCloseable {
         }
         ByteBuffer entry = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
         int crc = Checksums.crc32c(value, value.position(), length);
-        entry.putInt(EntryLayout.CHECKSUM, EntryLayout.checksum(crc, length, id, BIRTH, sequence));
+        entry.putInt(EntryLayout.CHECKSUM, EntryLayout.checksum(crc, length, id, CREATION_LSN, sequence));
         entry.putInt(EntryLayout.LENGTH, length);
         entry.put(EntryLayout.VALUE, value, value.position(), length);
         long region = Region.pack(address, length);
@@ -105,7 +106,7 @@ public final class NewStore implements AutoCloseable {
 
     /** Adds a list whose values have been written. The sequences of the values end before {@code next}. */
     public void list(long id, long next, long[] regions, int count) throws IOException {
-        checkpoint.list(id, BIRTH, next - count, next);
+        checkpoint.list(id, CREATION_LSN, next - count, next);
         checkpoint.regions(regions, 0, count);
     }
 

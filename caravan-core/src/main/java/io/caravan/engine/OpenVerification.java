@@ -75,7 +75,7 @@ final class OpenVerification {
 
     private CheckpointHeader readCheckpoint(long number) throws IOException {
         try (CheckpointReader reader = new CheckpointReader(parts.state.storage, number)) {
-            reader.read(CheckpointReader.Visitor.NOBODY);
+            reader.read(CheckpointReader.Visitor.NONE);
             checkpoints++;
             return reader.header();
         }
@@ -136,8 +136,8 @@ final class OpenVerification {
         } catch (CorruptStoreException problem) {
             faults.add(problem);
             return problem.sequence() + 1;
-        } catch (TrimmedException trimmedMeanwhile) {
-            return trimmedMeanwhile.firstSequence();
+        } catch (TrimmedException trimmed) {
+            return trimmed.firstSequence();
         }
     }
 }

@@ -149,11 +149,11 @@ final class Provisioner {
             if (before != null) {
                 LOG.info("{}: the log can grow again", state.name());
             }
-        } catch (IOException refused) {
-            logProblem = refused;
+        } catch (IOException rejected) {
+            logProblem = rejected;
             if (before == null) {
                 state.locked(() -> state.counters.failures++);
-                LOG.warn("{}: the log cannot grow, so appends may be rejected; trying again", state.name(), refused);
+                LOG.warn("{}: the log cannot grow, so appends may be rejected; trying again", state.name(), rejected);
             }
         }
         signalChange();
@@ -209,7 +209,7 @@ final class Provisioner {
         while (log.last() > enteredSegment + 1
                 && (log.last() > enteredSegment + READY_AHEAD && state.locked(space::checkpointFailed)
                         || !mayHave(log.last()))
-                && withdraw(log.last())) {
+                && removeLast(log.last())) {
             log.discard(log.last());
         }
     }
@@ -217,7 +217,7 @@ final class Provisioner {
     /**
      * Prevents placing frames in the last segment. Returns false if the segment before it was entered in the meantime.
      */
-    private boolean withdraw(long last) {
+    private boolean removeLast(long last) {
         return state.locked(() -> {
             boolean idle = last > enteredSegment + 1;
             lastReadySegment = idle ? last - 1 : last;

@@ -38,7 +38,7 @@ final class ReadPath {
     private final HeapSpace space;
     private final ListChanges changes;
     private final HeapFile heapFile;
-    private final Values values;
+    private final ValueReader values;
     private final LsnWatermark committed;
 
     ReadPath(StoreState state, CommitQueue queue, HeapSpace space, ListChanges changes) {
@@ -48,11 +48,18 @@ final class ReadPath {
         this.changes = changes;
         this.heapFile = state.heapFile;
         this.committed = state.committed;
-        this.values = new Values(heapFile, state.log, committed::position);
+        this.values = new ValueReader(heapFile, state.log, committed::position);
     }
 
     private record Pinned(
-            Pin pin, long id, long birth, long first, long next, long lastLsn, long held, long heldBytes) {}
+            Pin pin,
+            long id,
+            long creationLsn,
+            long first,
+            long next,
+            long lastLsn,
+            long firstStored,
+            long storedBytes) {}
 
     /** Streams the entries from {@code fromSequence}, or from the first retained entry for {@link #FROM_FIRST}. */
     void get(long id, long fromSequence, EntryStream stream) {
@@ -78,7 +85,7 @@ final class ReadPath {
         }
         boolean all;
         try {
-            committed.awaitPast(pinned.lastLsn());
+            committed.awaitPassed(pinned.lastLsn());
             all = entries.test(pinned);
         } finally {
             unpin(pinned);
@@ -130,11 +137,11 @@ final class ReadPath {
     }
 
     private ByteBuffer read(Pinned pinned, long[] regions, int i, long sequence) {
-        ByteBuffer value = values.read(regions[i], pinned.id(), pinned.birth(), sequence);
+        ByteBuffer value = values.read(regions[i], pinned.id(), pinned.creationLsn(), sequence);
         if (value == null) {
             long[] moved = new long[1];
             state.copyRegions(pinned.pin().list(), sequence, new ListCursor(), moved, 0, 1);
-            value = Objects.requireNonNull(values.read(moved[0], pinned.id(), pinned.birth(), sequence));
+            value = Objects.requireNonNull(values.read(moved[0], pinned.id(), pinned.creationLsn(), sequence));
         }
         return value;
     }
@@ -155,7 +162,7 @@ final class ReadPath {
             return null;
         }
         try {
-            committed.awaitPast(pinned.lastLsn());
+            committed.awaitPassed(pinned.lastLsn());
             return described(pinned);
         } finally {
             unpin(pinned);
@@ -163,8 +170,8 @@ final class ReadPath {
     }
 
     private ListInfo described(Pinned pinned) {
-        boolean fewRetained = pinned.next() - pinned.first() < pinned.first() - pinned.held();
-        long bytes = fewRetained ? retainedBytes(pinned) : pinned.heldBytes() - trimmedBytes(pinned);
+        boolean fewRetained = pinned.next() - pinned.first() < pinned.first() - pinned.firstStored();
+        long bytes = fewRetained ? retainedBytes(pinned) : pinned.storedBytes() - trimmedBytes(pinned);
         return new ListInfo(pinned.id(), pinned.first(), pinned.next(), bytes);
     }
 
@@ -235,17 +242,17 @@ final class ReadPath {
     private long trimmedBytes(Pinned pinned) {
         long bytes = 0;
         ListCursor cursor = new ListCursor();
-        long[] regions = new long[(int) Math.min(SLICE, pinned.first() - pinned.held())];
-        long sequence = pinned.held();
+        long[] regions = new long[(int) Math.min(SLICE, pinned.first() - pinned.firstStored())];
+        long sequence = pinned.firstStored();
         while (sequence < pinned.first()) {
             int count;
             state.lock.lock();
             try {
                 state.checkOpen();
                 int list = pinned.pin().list();
-                long held = state.index.held(list);
-                if (held >= sequence) {
-                    sequence = held;
+                long firstStored = state.index.firstStored(list);
+                if (firstStored >= sequence) {
+                    sequence = firstStored;
                     bytes = pinned.pin().freedBytes();
                     state.index.seek(list, sequence, cursor);
                 }
@@ -279,7 +286,7 @@ final class ReadPath {
             state.lock.unlock();
         }
         // The list may be missing because of a deletion that a crash could still undo.
-        committed.awaitPast(removalLsn);
+        committed.awaitPassed(removalLsn);
         return null;
     }
 
@@ -292,12 +299,12 @@ final class ReadPath {
         return new Pinned(
                 pin,
                 index.id(list),
-                index.birth(list),
+                index.creationLsn(list),
                 index.first(list),
                 index.next(list),
                 index.lastLsn(list),
-                index.held(list),
-                index.heldBytes(list));
+                index.firstStored(list),
+                index.storedBytes(list));
     }
 
     private void unpin(Pinned pinned) {
@@ -325,7 +332,7 @@ final class ReadPath {
             }
         } while (found.position != 0);
         // A list may be missing because of a deletion that a crash could still undo.
-        committed.awaitPast(lastRemovalLsn());
+        committed.awaitPassed(lastRemovalLsn());
     }
 
     private long lastRemovalLsn() {
@@ -358,7 +365,7 @@ final class ReadPath {
         }
 
         private void add(int list) {
-            if (committed.isPast(state.index.birth(list))) {
+            if (committed.hasPassed(state.index.creationLsn(list))) {
                 ids[count++] = state.index.id(list);
             }
         }

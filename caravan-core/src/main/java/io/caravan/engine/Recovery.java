@@ -192,7 +192,7 @@ public final class Recovery {
         CorruptStoreException problem = new CorruptStoreException(
                 first == null ? "" : first.file(),
                 first == null ? 0 : first.offset(),
-                "no checkpoint is whole; restore the directory from a backup");
+                "no checkpoint is intact; restore the directory from a backup");
         if (first != null) {
             problem.initCause(first);
         }

@@ -88,7 +88,7 @@ final class ReplayPath {
                 && lsn % Blocks.BLOCK_BYTES == 0
                 && frame.limit() <= geometry.remaining(lsn);
         if (!placed) {
-            throw refused(
+            throw rejected(
                     frame,
                     "log segments have " + geometry.segmentBytes() + " bytes here, and there is no space for "
                             + frame.limit() + " bytes there");
@@ -96,12 +96,12 @@ final class ReplayPath {
         boolean whole = frame.getInt(FrameLayout.PAYLOAD_BYTES) == frame.limit() - FrameLayout.HEADER_BYTES
                 && FrameLayout.valid(frame, 0, state.storeId, lsn);
         if (!whole) {
-            throw refused(frame, "it is damaged, or of another store than " + Long.toHexString(state.storeId));
+            throw rejected(frame, "it is damaged, or of another store than " + Long.toHexString(state.storeId));
         }
         try {
             RecordLayout.forEachInFrame(frame, 0, lsn, this::requireFits);
         } catch (InvalidRecordException invalid) {
-            throw refused(frame, String.valueOf(invalid.getMessage()));
+            throw rejected(frame, String.valueOf(invalid.getMessage()));
         }
     }
 
@@ -140,10 +140,10 @@ final class ReplayPath {
         if (!placed || previous != last.lsn()) {
             String why = "it follows the frame at LSN " + previous + ", but the last here is at " + last.lsn()
                     + ", and the log ends at " + tail;
-            throw previous < last.lsn() ? placeTaken(frame, why) : refused(frame, why);
+            throw previous < last.lsn() ? placeTaken(frame, why) : rejected(frame, why);
         }
         if (!FrameLayout.follows(frame, 0, last)) {
-            throw refused(
+            throw rejected(
                     frame,
                     "the frame before it, at LSN " + previous
                             + ", is another one here: the replicas differ; verify both"
@@ -155,7 +155,7 @@ final class ReplayPath {
         return new FrameRejectedException(message(frame, why), true);
     }
 
-    private FrameRejectedException refused(ByteBuffer frame, String why) {
+    private FrameRejectedException rejected(ByteBuffer frame, String why) {
         return new FrameRejectedException(message(frame, why), false);
     }
 
@@ -176,7 +176,7 @@ final class ReplayPath {
         } catch (InvalidRecordException differs) {
             demand.requireForce();
             state.fail(differs);
-            throw refused(frame, "the replicas differ: " + differs.getMessage());
+            throw rejected(frame, "the replicas differ: " + differs.getMessage());
         } catch (RuntimeException | Error broken) {
             demand.requireForce();
             throw state.fail(broken);

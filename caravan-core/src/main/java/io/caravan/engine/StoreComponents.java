@@ -267,7 +267,7 @@ final class StoreComponents {
 
     private void stopWorkers() {
         checkpointerWorker.stop();
-        checkpointer.refuseRequests();
+        checkpointer.rejectRequests();
         provisionerWorker.stop();
         flusherWorker.stop();
         flusher.awaitWriters();

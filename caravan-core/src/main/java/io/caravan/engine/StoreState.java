@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * space, failure, or closing.
  */
 final class StoreState {
-    private enum Life {
+    private enum Lifecycle {
         OPEN,
         CLOSING,
         CLOSED
@@ -63,7 +63,7 @@ final class StoreState {
     private final LongSupplier clock;
 
     private final String name;
-    private volatile Life life = Life.OPEN;
+    private volatile Lifecycle lifecycle = Lifecycle.OPEN;
     /** Whether the store replays a leader's frames, and rejects other writes. */
     private volatile boolean follows;
 
@@ -107,7 +107,7 @@ final class StoreState {
     }
 
     void checkOpen() {
-        if (life != Life.OPEN) {
+        if (lifecycle != Lifecycle.OPEN) {
             throw new StoreClosedException(name);
         }
     }
@@ -121,7 +121,7 @@ final class StoreState {
     }
 
     boolean takesWrites() {
-        return life == Life.OPEN && failure == null && !follows;
+        return lifecycle == Lifecycle.OPEN && failure == null && !follows;
     }
 
     /** Whether only {@link ReplayPath} writes. */
@@ -230,12 +230,12 @@ final class StoreState {
      * lock.
      */
     boolean beginClose() {
-        if (life == Life.OPEN) {
-            life = Life.CLOSING;
+        if (lifecycle == Lifecycle.OPEN) {
+            lifecycle = Lifecycle.CLOSING;
             changed.signalAll();
             return true;
         }
-        while (life != Life.CLOSED) {
+        while (lifecycle != Lifecycle.CLOSED) {
             awaitChange();
         }
         return false;
@@ -266,14 +266,14 @@ final class StoreState {
 
     /** Wakes a close that waits for readers; no other operation waits for the end of a read. Called under the lock. */
     void lastReaderLeft() {
-        if (life != Life.OPEN) {
+        if (lifecycle != Lifecycle.OPEN) {
             changed.signalAll();
         }
     }
 
     void endClose() {
         locked(() -> {
-            life = Life.CLOSED;
+            lifecycle = Lifecycle.CLOSED;
             changed.signalAll();
         });
     }

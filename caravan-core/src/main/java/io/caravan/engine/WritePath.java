@@ -81,9 +81,9 @@ final class WritePath {
             } catch (RuntimeException | Error broken) {
                 throw halfMade(broken);
             }
-        } catch (CaravanException refused) {
+        } catch (CaravanException rejected) {
             state.counters.rejections++;
-            throw refused;
+            throw rejected;
         } finally {
             state.lock.unlock();
         }
@@ -192,7 +192,7 @@ final class WritePath {
             }
         }
         if (bytes > queue.maxRecordBytes()) {
-            refused();
+            rejected();
             throw new ValueTooLargeException("a batch", bytes, queue.maxRecordBytes());
         }
         return (int) bytes;
@@ -200,13 +200,13 @@ final class WritePath {
 
     private int checkLength(int length) {
         if (length > maxValueBytes) {
-            refused();
+            rejected();
             throw new ValueTooLargeException("a value", length, maxValueBytes);
         }
         return length;
     }
 
-    private void refused() {
+    private void rejected() {
         state.locked(() -> {
             state.checkOpen();
             state.counters.rejections++;
@@ -275,7 +275,7 @@ final class WritePath {
         int at = frame.add(RecordLayout.appendBytes(length));
         int list = changes.findOrCreate(id, frame.lsn(at));
         long sequence = index.next(list);
-        int checksum = EntryLayout.checksum(crc, length, id, index.birth(list), sequence);
+        int checksum = EntryLayout.checksum(crc, length, id, index.creationLsn(list), sequence);
         RecordLayout.putAppend(frame.memory(), at, id, sequence, checksum, length);
         copy.into(frame.memory(), at + RecordLayout.ENTRY + EntryLayout.VALUE, value, length);
         changes.append(list, Region.inLog(frame.lsn(at + RecordLayout.ENTRY), length), length, frame.lsn(at));
@@ -314,9 +314,9 @@ final class WritePath {
         state.lock.lock();
         try {
             write.run();
-        } catch (CaravanException refused) {
+        } catch (CaravanException rejected) {
             state.counters.rejections++;
-            throw refused;
+            throw rejected;
         } finally {
             state.lock.unlock();
         }

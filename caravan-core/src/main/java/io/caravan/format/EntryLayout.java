@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
  * the heap, the entry has the same bytes.
  *
  * <p>The checksum combines the value's CRC-32C, which a writer computes before it takes any lock, with a hash of the
- * list id, the birth (the LSN that created the list), the sequence, and the length. Readers therefore reject a stale or
- * misplaced entry in the same way as a damaged entry.
+ * list id, the creation LSN of the list, the sequence, and the length. Readers therefore reject a stale or misplaced
+ * entry in the same way as a damaged entry.
  */
 public final class EntryLayout {
     public static final int CHECKSUM = 0;
@@ -24,18 +24,18 @@ public final class EntryLayout {
     }
 
     /** Combines a value's CRC with a hash of its identity. */
-    public static int checksum(int valueCrc, int length, long id, long birth, long sequence) {
+    public static int checksum(int valueCrc, int length, long id, long creationLsn, long sequence) {
         long hash = id * 0x9E37_79B9_7F4A_7C15L;
-        hash = (Long.rotateLeft(hash, 29) ^ birth) * 0xBF58_476D_1CE4_E5B9L;
+        hash = (Long.rotateLeft(hash, 29) ^ creationLsn) * 0xBF58_476D_1CE4_E5B9L;
         hash = (Long.rotateLeft(hash, 31) ^ sequence) * 0x94D0_49BB_1331_11EBL;
         hash = (Long.rotateLeft(hash, 27) ^ length) * 0x9E37_79B9_7F4A_7C15L;
         return valueCrc ^ (int) (hash >>> 32);
     }
 
     /** Whether the expected entry, with an intact value, is at this index. */
-    public static boolean valid(ByteBuffer buffer, int at, int length, long id, long birth, long sequence) {
+    public static boolean valid(ByteBuffer buffer, int at, int length, long id, long creationLsn, long sequence) {
         return buffer.getInt(at + LENGTH) == length
                 && buffer.getInt(at + CHECKSUM)
-                        == checksum(Checksums.crc32c(buffer, at + VALUE, length), length, id, birth, sequence);
+                        == checksum(Checksums.crc32c(buffer, at + VALUE, length), length, id, creationLsn, sequence);
     }
 }

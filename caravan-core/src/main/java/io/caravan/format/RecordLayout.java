@@ -3,8 +3,8 @@ package io.caravan.format;
 import java.nio.ByteBuffer;
 
 /**
- * The layout of the records of a frame, as described in docs/internals/file-format.md: one for each operation, in order,
- * each starting at a multiple of 8 bytes. A record's LSN is its byte position in the log. A record contains the
+ * The layout of the records of a frame, as described in docs/internals/file-format.md: one for each operation, in
+ * order, each starting at a multiple of 8 bytes. A record's LSN is its byte position in the log. A record contains the
  * operation, but not the place of the value, so a frame has the same meaning on every machine.
  */
 public final class RecordLayout {

@@ -230,7 +230,7 @@ public final class HeapFile implements AutoCloseable {
      *
      * @throws CorruptStoreException if the bytes are not those of this entry
      */
-    public ByteBuffer read(long region, long id, long birth, long sequence) {
+    public ByteBuffer read(long region, long id, long creationLsn, long sequence) {
         long address = Region.address(region);
         int length = Region.length(region);
         int number = geometry.segmentOf(address);
@@ -241,16 +241,16 @@ public final class HeapFile implements AutoCloseable {
                     path(address), offset, id, sequence, "the index has the entry here, where none can be");
         }
         Segment segment = current[number];
-        if (!valid(segment, offset, length, id, birth, sequence)) {
+        if (!valid(segment, offset, length, id, creationLsn, sequence)) {
             throw new CorruptStoreException(
                     segment.path, offset, id, sequence, "the entry's bytes are not those that were written");
         }
         return segment.mapping.buffer().slice(offset + EntryLayout.VALUE, length);
     }
 
-    private static boolean valid(Segment segment, int offset, int length, long id, long birth, long sequence) {
+    private static boolean valid(Segment segment, int offset, int length, long id, long creationLsn, long sequence) {
         try {
-            return EntryLayout.valid(segment.mapping.buffer(), offset, length, id, birth, sequence);
+            return EntryLayout.valid(segment.mapping.buffer(), offset, length, id, creationLsn, sequence);
         } catch (InternalError unreadable) {
             // The JVM throws this if the disk cannot read a mapped page.
             throw new CorruptStoreException(segment.path, offset, id, sequence, "cannot be read: " + unreadable);

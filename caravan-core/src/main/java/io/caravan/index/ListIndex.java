@@ -23,7 +23,7 @@ import java.util.function.LongConsumer;
  * </pre>
  *
  * <p>A trim moves {@code first} and costs the same for one entry as for a million. {@link #reclaim} later frees the
- * regions from {@code held}, a bounded number at a time, up to the first entry that a reader has pinned. {@link
+ * regions from {@code firstStored}, a bounded number at a time, up to the first entry that a reader has pinned. {@link
  * ListRecords} describes the life cycle of a list.
  */
 public final class ListIndex {
@@ -114,8 +114,8 @@ public final class ListIndex {
     }
 
     /** Adds an empty list that starts at sequence {@code first}. There must be space for it; see {@link #listsLeft}. */
-    public int create(long id, long birth, long first) {
-        int list = records.create(id, birth, first);
+    public int create(long id, long creationLsn, long first) {
+        int list = records.create(id, creationLsn, first);
         table.add(list);
         return list;
     }
@@ -175,7 +175,7 @@ public final class ListIndex {
     }
 
     private int addChunk(int list, int tail) {
-        int added = chunks.allocate(next(list) - held(list));
+        int added = chunks.allocate(next(list) - firstStored(list));
         if (tail == RegionChunks.NONE) {
             records.setChunks(list, added, added);
             records.setPlaces(list, 0, 0);
@@ -224,7 +224,10 @@ public final class ListIndex {
         return waited;
     }
 
-    /** Records that the list was added to the reclaim queue once more. The record is not freed while the list has a place. */
+    /**
+     * Records that the list was added to the reclaim queue once more. The record is not freed while the list has a
+     * place.
+     */
     public void queued(int list) {
         records.addPlaces(list, 1);
     }
@@ -233,7 +236,7 @@ public final class ListIndex {
     public void unqueued(int list) {
         records.addPlaces(list, -1);
         boolean over = records.isIdleAndRemoved(list) && pins.first(list) == Pins.NONE;
-        if (over && held(list) == next(list)) {
+        if (over && firstStored(list) == next(list)) {
             records.free(list);
         }
     }
@@ -246,29 +249,29 @@ public final class ListIndex {
     public boolean reclaim(int list, long to, int limit, LongConsumer freed) {
         long pinned = pins.first(list);
         long until = Math.min(Math.min(to, first(list)), pinned);
-        long bytesBefore = heldBytes(list);
-        for (int count = 0; count < limit && held(list) < until; count++) {
+        long bytesBefore = storedBytes(list);
+        for (int count = 0; count < limit && firstStored(list) < until; count++) {
             freed.accept(takeHead(list));
         }
         if (pinned != Pins.NONE) {
             waitingLists += records.is(list, ListRecords.WAITING) ? 0 : 1;
             records.mark(list, ListRecords.WAITING);
-            pins.countFreed(list, bytesBefore - heldBytes(list));
+            pins.countFreed(list, bytesBefore - storedBytes(list));
         }
-        return held(list) < until;
+        return firstStored(list) < until;
     }
 
     private long takeHead(int list) {
         int head = records.headChunk(list);
         int at = records.headOffset(list);
         long region = chunks.region(head, at);
-        if (held(list) == tenured(list)) {
+        if (firstStored(list) == tenured(list)) {
             records.setYoung(list, records.young(list) - 1);
         }
-        records.set(list, ListRecords.HELD, held(list) + 1);
-        records.set(list, ListRecords.HELD_BYTES, heldBytes(list) - Region.length(region));
+        records.set(list, ListRecords.FIRST_STORED, firstStored(list) + 1);
+        records.set(list, ListRecords.STORED_BYTES, storedBytes(list) - Region.length(region));
         logBytes -= Region.isInLog(region) ? Region.entryBytes(region) : 0;
-        if (held(list) == next(list)) {
+        if (firstStored(list) == next(list)) {
             records.setChunks(list, RegionChunks.NONE, RegionChunks.NONE);
             records.setPlaces(list, 0, 0);
             chunks.free(head);
@@ -306,10 +309,10 @@ public final class ListIndex {
             return true;
         }
         // Entries before the pinned entries may have been freed since the last call, and the cursor's chunk with them.
-        if (cursor.sequence < held(list) || cursor.sequence > sequence) {
+        if (cursor.sequence < firstStored(list) || cursor.sequence > sequence) {
             cursor.chunk = records.headChunk(list);
             cursor.at = records.headOffset(list);
-            cursor.sequence = held(list);
+            cursor.sequence = firstStored(list);
         }
         for (int passed = 0; passed < limit; passed++) {
             long ahead = chunks.capacity(cursor.chunk) - cursor.at;
@@ -335,7 +338,7 @@ public final class ListIndex {
 
     /** Returns the sequence of the first entry that a checkpoint must keep: retained, or pinned by a reader. */
     public long firstKept(int list) {
-        return Math.min(first(list), Math.max(held(list), pins.first(list)));
+        return Math.min(first(list), Math.max(firstStored(list), pins.first(list)));
     }
 
     /** Returns the total size of the entries in the log that are not freed, including trimmed entries. */
@@ -462,8 +465,8 @@ public final class ListIndex {
     }
 
     /** Returns the LSN of the record that created the list. */
-    public long birth(int list) {
-        return records.get(list, ListRecords.BIRTH);
+    public long creationLsn(int list) {
+        return records.get(list, ListRecords.CREATION_LSN);
     }
 
     public long first(int list) {
@@ -475,8 +478,8 @@ public final class ListIndex {
     }
 
     /** Returns the sequence of the first entry whose region is not freed yet. */
-    public long held(int list) {
-        return records.get(list, ListRecords.HELD);
+    public long firstStored(int list) {
+        return records.get(list, ListRecords.FIRST_STORED);
     }
 
     public long lastLsn(int list) {
@@ -484,8 +487,8 @@ public final class ListIndex {
     }
 
     /** Returns the total length, in bytes, of all values that are not freed, including trimmed values. */
-    public long heldBytes(int list) {
-        return records.get(list, ListRecords.HELD_BYTES);
+    public long storedBytes(int list) {
+        return records.get(list, ListRecords.STORED_BYTES);
     }
 
     public int listCount() {

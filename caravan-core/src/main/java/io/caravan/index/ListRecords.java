@@ -6,13 +6,13 @@ import io.caravan.collections.RecordPages;
  * The data of each list in the index, except its regions: a record of ten longs, 80 bytes.
  *
  * <pre>
- *   id | birth | first | next | held | last LSN | held bytes | chunks | places | life
+ *   id | creation LSN | first | next | first stored | last LSN | stored bytes | chunks | places | state
  *
  *   chunks:  numbers of the head chunk and of the tail chunk, 32 bits each
  *   places:  40 bits: entries at the list's end that lie in the log
  *            12 bits: regions of the head chunk that are freed
  *            12 bits: regions that the tail chunk has
- *   life:     3 bits: removed, waiting, young
+ *   state:    3 bits: removed, waiting, young
  *            61 bits: places in the reclaim queue
  * </pre>
  *
@@ -35,15 +35,15 @@ import io.caravan.collections.RecordPages;
  */
 final class ListRecords {
     static final int ID = 0;
-    static final int BIRTH = 1;
+    static final int CREATION_LSN = 1;
     static final int FIRST = 2;
     static final int NEXT = 3;
-    static final int HELD = 4;
+    static final int FIRST_STORED = 4;
     static final int LAST_LSN = 5;
-    static final int HELD_BYTES = 6;
+    static final int STORED_BYTES = 6;
     private static final int CHUNKS = 7;
     private static final int PLACES = 8;
-    private static final int LIFE = 9;
+    private static final int STATE = 9;
     private static final int RECORD_LONGS = 10;
 
     private static final int COUNT_BITS = 12;
@@ -79,18 +79,18 @@ final class ListRecords {
         records.thaw();
     }
 
-    int create(long id, long birth, long first) {
+    int create(long id, long creationLsn, long first) {
         int list = records.allocate();
         set(list, ID, id);
-        set(list, BIRTH, birth);
+        set(list, CREATION_LSN, creationLsn);
         set(list, FIRST, first);
         set(list, NEXT, first);
-        set(list, HELD, first);
-        set(list, LAST_LSN, birth);
-        set(list, HELD_BYTES, 0);
+        set(list, FIRST_STORED, first);
+        set(list, LAST_LSN, creationLsn);
+        set(list, STORED_BYTES, 0);
         set(list, CHUNKS, 0);
         set(list, PLACES, 0);
-        set(list, LIFE, LISTED);
+        set(list, STATE, LISTED);
         return list;
     }
 
@@ -118,7 +118,7 @@ final class ListRecords {
         page[record + PLACES] += inLog ? ONE_YOUNG + 1 : 1;
         page[record + NEXT]++;
         page[record + LAST_LSN] = lsn;
-        page[record + HELD_BYTES] += length;
+        page[record + STORED_BYTES] += length;
         return inLog && page[record + PLACES] >>> YOUNG_SHIFT == 1;
     }
 
@@ -132,20 +132,20 @@ final class ListRecords {
 
     /** Whether the list has a property: {@link #REMOVED}, {@link #WAITING}, or {@link #YOUNG}. */
     boolean is(int list, long property) {
-        return (get(list, LIFE) & property) != 0;
+        return (get(list, STATE) & property) != 0;
     }
 
     void mark(int list, long property) {
-        set(list, LIFE, get(list, LIFE) | property);
+        set(list, STATE, get(list, STATE) | property);
     }
 
     void unmark(int list, long property) {
-        set(list, LIFE, get(list, LIFE) & ~property);
+        set(list, STATE, get(list, STATE) & ~property);
     }
 
     /** Adds to the number of the list's places in the reclaim queue. */
     void addPlaces(int list, int places) {
-        set(list, LIFE, get(list, LIFE) + places);
+        set(list, STATE, get(list, STATE) + places);
     }
 
     /**
@@ -153,7 +153,7 @@ final class ListRecords {
      * regions.
      */
     boolean isIdleAndRemoved(int list) {
-        return (get(list, LIFE) & ~(WAITING | YOUNG)) == REMOVED;
+        return (get(list, STATE) & ~(WAITING | YOUNG)) == REMOVED;
     }
 
     int headChunk(int list) {

@@ -47,7 +47,7 @@ public final class ContentsReader {
         return new ContentsReader(storage);
     }
 
-    private Place place(long region, long nearLsn) {
+    private ValueLocation place(long region, long nearLsn) {
         return identity.place(region, nearLsn, FileNames.LOG::of);
     }
 
@@ -129,10 +129,10 @@ public final class ContentsReader {
         }
 
         @Override
-        public void piece(long list, long birth, long first, long next, ByteBuffer regions, int at, int count) {
-            boolean goesOn = list == id && sequence > first && sequence < next;
+        public void piece(long list, long creationLsn, long first, long next, ByteBuffer regions, int at, int count) {
+            boolean continues = list == id && sequence > first && sequence < next;
             id = list;
-            sequence = goesOn ? sequence : first;
+            sequence = continues ? sequence : first;
             long bytes = 0;
             for (int i = 0; i < count; i++) {
                 bytes += Region.length(regions.getLong(at + i * Long.BYTES));
@@ -169,10 +169,10 @@ public final class ContentsReader {
         }
         visitor.list(id, list.first(), list.next(), list.count(), list.bytes());
         long end = list.next();
-        long birth = list.birth();
+        long creationLsn = list.creationLsn();
         long from = list.first();
         int attempts = 0;
-        while (from < end && list != null && list.birth() == birth) {
+        while (from < end && list != null && list.creationLsn() == creationLsn) {
             long read = readValues(id, list, from, end, search, visitor);
             attempts = read > from ? 0 : attempts + 1;
             if (attempts == ListSearch.ATTEMPTS) {
@@ -198,7 +198,7 @@ public final class ContentsReader {
                 @Override
                 public void entry(long sequence, long region) throws IOException {
                     if (sequence >= from && sequence < end) {
-                        readValue(id, list.birth(), sequence, region, values, search, visitor);
+                        readValue(id, list.creationLsn(), sequence, region, values, search, visitor);
                     }
                 }
 
@@ -234,15 +234,15 @@ public final class ContentsReader {
 
     private void readValue(
             long id,
-            long birth,
+            long creationLsn,
             long sequence,
             long region,
             DamagedValues values,
             ListSearch search,
             ContentsVisitor visitor)
             throws IOException {
-        ByteBuffer value = values.read(region, id, birth, sequence, search.nearLsn());
-        Place place = place(region, search.nearLsn());
+        ByteBuffer value = values.read(region, id, creationLsn, sequence, search.nearLsn());
+        ValueLocation place = place(region, search.nearLsn());
         if (value != null) {
             visitor.value(id, sequence, place, value);
         } else if (search.outdated()) {

@@ -24,10 +24,10 @@ public interface ContentsVisitor {
     void list(long id, long first, long next, long count, long bytes);
 
     /** Visits an entry and its place. */
-    void entry(long id, long sequence, Place place);
+    void entry(long id, long sequence, ValueLocation place);
 
     /** Visits a value and its place. The bytes of the value have been checked. */
-    void value(long id, long sequence, Place place, ByteBuffer value);
+    void value(long id, long sequence, ValueLocation place, ByteBuffer value);
 
     /** Reports damage. The contents after it follow. */
     void damaged(CorruptStoreException damage);

@@ -74,7 +74,7 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
     }
 
     @Override
-    public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
+    public void piece(long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count) {
         if (ListIndex.partitionOf(id) != partition) {
             damaged.set(partition);
             return;
@@ -83,7 +83,7 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
             return;
         }
         SalvagedList list = found.computeIfAbsent(partition, any -> new HashMap<>())
-                .computeIfAbsent(id, any -> new SalvagedList(birth, first));
+                .computeIfAbsent(id, any -> new SalvagedList(creationLsn, first));
         for (int i = 0; i < count && list.next() < next; i++) {
             list.append(regions.getLong(at + i * Long.BYTES));
         }

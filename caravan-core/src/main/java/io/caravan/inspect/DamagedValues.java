@@ -15,19 +15,19 @@ import org.jspecify.annotations.Nullable;
 final class DamagedValues implements AutoCloseable {
     /** Returns the place of a region's entry; see {@link SalvageIdentity#place}. */
     @FunctionalInterface
-    interface Places {
-        Place of(long region, long nearLsn);
+    interface ValueLocations {
+        ValueLocation of(long region, long nearLsn);
     }
 
     private final Storage storage;
-    private final Places places;
+    private final ValueLocations places;
     private final Set<String> there;
     private @Nullable StoreFile file;
     private String fileName = "";
     private String place = "";
 
     /** Creates a reader of the files that exist now. */
-    DamagedValues(Storage storage, Places places) throws IOException {
+    DamagedValues(Storage storage, ValueLocations places) throws IOException {
         this.storage = storage;
         this.places = places;
         this.there = new HashSet<>(storage.list());
@@ -46,25 +46,25 @@ final class DamagedValues implements AutoCloseable {
     /**
      * Returns the value of an entry, or null if its bytes are missing or not those that were written.
      *
-     * @param birth the birth of the list, or {@link SalvagedList#UNKNOWN} for an entry of a frame whose checksum was
-     *     right
+     * @param creationLsn the creation LSN of the list, or {@link SalvagedList#UNKNOWN} for an entry of a frame whose
+     *     checksum was right
      * @param nearLsn a position near the end of the log
      */
     @Nullable
-    ByteBuffer read(long region, long id, long birth, long sequence, long nearLsn) throws IOException {
-        Place at = places.of(region, nearLsn);
+    ByteBuffer read(long region, long id, long creationLsn, long sequence, long nearLsn) throws IOException {
+        ValueLocation at = places.of(region, nearLsn);
         int length = at.length();
         ByteBuffer entry = bytes(at.file(), at.offset(), EntryLayout.entryBytes(length));
-        if (entry == null || !checks(entry, length, id, birth, sequence)) {
+        if (entry == null || !checks(entry, length, id, creationLsn, sequence)) {
             return null;
         }
         return entry.slice(EntryLayout.VALUE, length);
     }
 
-    private static boolean checks(ByteBuffer entry, int length, long id, long birth, long sequence) {
-        return birth == SalvagedList.UNKNOWN
+    private static boolean checks(ByteBuffer entry, int length, long id, long creationLsn, long sequence) {
+        return creationLsn == SalvagedList.UNKNOWN
                 ? entry.getInt(EntryLayout.LENGTH) == length
-                : EntryLayout.valid(entry, 0, length, id, birth, sequence);
+                : EntryLayout.valid(entry, 0, length, id, creationLsn, sequence);
     }
 
     private @Nullable ByteBuffer bytes(String name, int offset, int count) throws IOException {

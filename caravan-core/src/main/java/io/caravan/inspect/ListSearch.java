@@ -53,7 +53,7 @@ final class ListSearch {
         return newest < 0 ? "" : FileNames.CHECKPOINT.of(newest);
     }
 
-    /** Returns a log position near all entries in the log; see {@link Places#of}. */
+    /** Returns a log position near all entries in the log; see {@link ValueLocations#of}. */
     long nearLsn() {
         return nearLsn;
     }

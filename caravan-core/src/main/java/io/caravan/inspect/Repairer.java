@@ -97,7 +97,7 @@ public final class Repairer {
         for (long number : numbers) {
             progress.at("checkpoints", numbers.indexOf(number), numbers.size());
             try (CheckpointReader reader = new CheckpointReader(storage, number)) {
-                reader.read(CheckpointReader.Visitor.NOBODY);
+                reader.read(CheckpointReader.Visitor.NONE);
                 return reader.header();
             } catch (CorruptStoreException tryTheOlder) {
                 damage.addSuppressed(tryTheOlder);

@@ -74,18 +74,18 @@ record SalvageIdentity(long storeId, int logSegmentBytes, int heapSegmentBytes) 
      * @param nearLsn a position in the log, less than 1 TiB from the entry
      * @param logFiles returns the file name of a log segment
      */
-    Place place(long region, long nearLsn, LongFunction<String> logFiles) {
+    ValueLocation place(long region, long nearLsn, LongFunction<String> logFiles) {
         boolean inLog = Region.isInLog(region);
         int length = Region.length(region);
         long at = inLog ? Region.entryLsn(region, nearLsn) : Region.address(region);
         if (at < 0) {
-            return new Place(inLog, "", -1, length);
+            return new ValueLocation(inLog, "", -1, length);
         }
         LogGeometry log = new LogGeometry(logSegmentBytes);
         HeapGeometry heap = new HeapGeometry(heapSegmentBytes);
         return inLog
-                ? new Place(true, logFiles.apply(log.segmentOf(at)), log.offsetOf(at), length)
-                : new Place(false, FileNames.HEAP.of(heap.segmentOf(at)), heap.offsetOf(at), length);
+                ? new ValueLocation(true, logFiles.apply(log.segmentOf(at)), log.offsetOf(at), length)
+                : new ValueLocation(false, FileNames.HEAP.of(heap.segmentOf(at)), heap.offsetOf(at), length);
     }
 
     /** Returns a file's header; null if it is damaged, or an open store has removed the file. */

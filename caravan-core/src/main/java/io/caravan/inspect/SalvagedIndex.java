@@ -56,7 +56,7 @@ final class SalvagedIndex implements RecordLayout.Visitor {
         long region = Region.inLog(entryLsn, length);
         if (contained(lsn, id)) {
             // An entry that has moved to a damaged place in the heap may still be in the log.
-            if (list != null && lsn >= list.birth() && sequence >= list.first() && sequence < list.next()) {
+            if (list != null && lsn >= list.creationLsn() && sequence >= list.first() && sequence < list.next()) {
                 list.replace(sequence, region);
             }
             return;

@@ -10,7 +10,7 @@ import java.util.List;
  * their number.
  */
 final class SalvagedList {
-    /** The birth of a list whose first record is lost. */
+    /** The creation LSN of a list whose first record is lost. */
     static final long UNKNOWN = -1;
 
     private static final int FIRST_CAPACITY = 4;
@@ -18,15 +18,15 @@ final class SalvagedList {
     /** A number of missing sequences, before the region at an index. */
     private record Gap(int index, long count) {}
 
-    private final long birth;
+    private final long creationLsn;
     private long first;
     private long next;
     private long[] regions = new long[FIRST_CAPACITY];
     private int count;
     private final List<Gap> gaps = new ArrayList<>();
 
-    SalvagedList(long birth, long first) {
-        this.birth = birth;
+    SalvagedList(long creationLsn, long first) {
+        this.creationLsn = creationLsn;
         this.first = first;
         this.next = first;
     }
@@ -38,8 +38,8 @@ final class SalvagedList {
         void gap(long firstSequence, long lastSequence) throws X;
     }
 
-    long birth() {
-        return birth;
+    long creationLsn() {
+        return creationLsn;
     }
 
     long first() {

@@ -69,9 +69,9 @@ public final class Salvager {
                     target + " is inside the damaged store's directory; name another directory");
         }
         try (Storage from = FileStorage.openToRead(directory);
-                NewDirectory folder = NewDirectory.begin(target, FileNames::isOurs)) {
-            SalvageReport report = salvage(from, folder.storage(), listener);
-            folder.publish();
+                NewDirectory created = NewDirectory.begin(target, FileNames::isOurs)) {
+            SalvageReport report = salvage(from, created.storage(), listener);
+            created.publish();
             return report;
         }
     }
@@ -194,7 +194,7 @@ public final class Salvager {
         int from = places.length;
         long moved = 0;
         for (int i = regions.length - 1; i >= 0; i--) {
-            ByteBuffer value = values.read(regions[i], id, list.birth(), sequences[i], endLsn);
+            ByteBuffer value = values.read(regions[i], id, list.creationLsn(), sequences[i], endLsn);
             if (value == null) {
                 lostEntry(id, sequences[i]);
                 continue;

@@ -9,7 +9,7 @@ import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.engine.PacedProgress;
 import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
-import io.caravan.engine.Values;
+import io.caravan.engine.ValueReader;
 import io.caravan.format.FileNames;
 import io.caravan.format.Region;
 import io.caravan.index.ListCursor;
@@ -187,22 +187,23 @@ public final class Verifier {
 
     private void readEntries(Recovered state) {
         ListIndex index = state.index();
-        Values values =
-                new Values(state.heapFile(), state.log(), () -> state.end().position());
+        ValueReader values =
+                new ValueReader(state.heapFile(), state.log(), () -> state.end().position());
         lists = index.listCount();
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
             index.forEachList(partition, list -> readEntries(index, values, list));
         }
     }
 
-    private void readEntries(ListIndex index, Values values, int list) {
+    private void readEntries(ListIndex index, ValueReader values, int list) {
         ListCursor cursor = new ListCursor();
         long[] region = new long[1];
         index.seek(list, index.first(list), cursor);
         for (long sequence = index.first(list); sequence < index.next(list); sequence++) {
             index.copyRegions(cursor, region, 0, 1);
             try {
-                countEntry(Objects.requireNonNull(values.read(region[0], index.id(list), index.birth(list), sequence)));
+                countEntry(Objects.requireNonNull(
+                        values.read(region[0], index.id(list), index.creationLsn(list), sequence)));
             } catch (CorruptStoreException problem) {
                 faults.add(problem);
             }
@@ -246,7 +247,7 @@ public final class Verifier {
         }
 
         private static boolean same(ListIndex one, int list, ListIndex other, int otherList) {
-            return one.birth(list) == other.birth(otherList)
+            return one.creationLsn(list) == other.creationLsn(otherList)
                     && one.first(list) == other.first(otherList)
                     && one.next(list) == other.next(otherList)
                     && sameRegions(one, list, other, otherList);
@@ -273,7 +274,8 @@ public final class Verifier {
         }
 
         /**
-         * Compares regions. An entry that the newer checkpoint has in the heap may be in the log for the older checkpoint.
+         * Compares regions. An entry that the newer checkpoint has in the heap may be in the log for the older
+         * checkpoint.
          */
         private static boolean same(long region, long other) {
             return region == other

@@ -51,8 +51,8 @@ final class FileMapping implements MappedFile {
                 throw problem;
             }
             throw new IOException("cannot be mapped: " + failed.getCause(), failed.getCause());
-        } catch (ReflectiveOperationException refused) {
-            throw new IOException("cannot be mapped: " + refused, refused);
+        } catch (ReflectiveOperationException rejected) {
+            throw new IOException("cannot be mapped: " + rejected, rejected);
         }
     }
 
@@ -105,8 +105,8 @@ final class FileMapping implements MappedFile {
     public void unmap() {
         try {
             unmapping.run();
-        } catch (ReflectiveOperationException refused) {
-            LOG.warn("A file stays mapped until a garbage collection", refused);
+        } catch (ReflectiveOperationException rejected) {
+            LOG.warn("A file stays mapped until a garbage collection", rejected);
         }
     }
 }

@@ -16,8 +16,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link Storage} on a directory of a file system. If it is open for reading only, it writes nothing and rejects every
- * operation that writes; other processes may then rename, delete, and write files concurrently.
+ * A {@link Storage} on a directory of a file system. If it is open for reading only, it writes nothing and rejects
+ * every operation that writes; other processes may then rename, delete, and write files concurrently.
  */
 public final class FileStorage implements Storage {
     /**
@@ -111,7 +111,7 @@ public final class FileStorage implements Storage {
     private static boolean isReadOnly(Path directory) {
         try {
             return !Files.isWritable(directory) && Files.getFileStore(directory).isReadOnly();
-        } catch (IOException notTold) {
+        } catch (IOException unsupported) {
             return false;
         }
     }
@@ -128,8 +128,8 @@ public final class FileStorage implements Storage {
             }
             try {
                 Files.createDirectory(directory);
-            } catch (IOException refused) {
-                throw new StoreDirectoryException(directory + " cannot be created: " + refused);
+            } catch (IOException rejected) {
+                throw new StoreDirectoryException(directory + " cannot be created: " + rejected);
             }
         }
         if (parent != null && Files.isReadable(parent)) {

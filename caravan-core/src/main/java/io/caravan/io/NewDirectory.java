@@ -76,9 +76,10 @@ public final class NewDirectory implements AutoCloseable {
      * Returns all files and directories in this directory except its own lock file. The contents of a directory precede
      * it.
      */
-    private static List<Path> contents(Path folder) throws IOException {
-        try (Stream<Path> all = Files.walk(folder)) {
-            return all.filter(path -> !path.equals(folder) && !path.equals(folder.resolve(DirectoryLock.FILE_NAME)))
+    private static List<Path> contents(Path directory) throws IOException {
+        try (Stream<Path> all = Files.walk(directory)) {
+            return all.filter(
+                            path -> !path.equals(directory) && !path.equals(directory.resolve(DirectoryLock.FILE_NAME)))
                     .sorted(Comparator.reverseOrder())
                     .toList();
         }

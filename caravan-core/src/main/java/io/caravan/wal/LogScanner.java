@@ -110,7 +110,7 @@ public final class LogScanner {
         Behind behind = behind(found);
         boolean gap = !behind.valid.isEmpty();
         if (gap && wasForced(found, behind.valid, forced)) {
-            refuse(found, behind.valid.get(0));
+            reject(found, behind.valid.get(0));
         }
         if (found.position() < end) {
             throw damaged(damagedFrame(found, end), "the log ends here, but a checkpoint needs it up to LSN " + end);
@@ -205,7 +205,7 @@ public final class LogScanner {
         }
     }
 
-    private void refuse(End found, long validLsn) throws IOException {
+    private void reject(End found, long validLsn) throws IOException {
         long position = found.position();
         long damaged = damagedFrame(found, validLsn);
         // If the header of the frame is lost, the frame may have been at either position.

@@ -313,8 +313,8 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * An open segment: a file to which the flusher writes through a channel, and a mapping for readers. Readers must not
-     * use a channel, because an interrupt would close it.
+     * An open segment: a file to which the flusher writes through a channel, and a mapping for readers. Readers must
+     * not use a channel, because an interrupt would close it.
      *
      * <p>A reader holds the lock while it copies an entry. Closing the segment takes the lock permanently. It waits for
      * readers that are copying, and later readers find the segment closed.
@@ -366,8 +366,8 @@ public final class LogSegments implements AutoCloseable {
     /**
      * The position up to which the log was fsynced when the process ended. It is written to a file after each fsync and
      * before any write is acknowledged, but the file is never fsynced: the page cache outlives the process. If the page
-     * cache is lost as well, the readable log comes from the disk anyway. {@link FsyncedLsnLayout} distinguishes the two
-     * cases.
+     * cache is lost as well, the readable log comes from the disk anyway. {@link FsyncedLsnLayout} distinguishes the
+     * two cases.
      */
     private static final class FsyncedLsn implements AutoCloseable {
         private final StoreFile file;

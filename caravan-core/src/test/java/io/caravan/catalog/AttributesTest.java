@@ -20,7 +20,7 @@ class AttributesTest {
     }
 
     @Test
-    void keepsWhatItWasGivenInTheOrderOfTheKeys() {
+    void keepsAttributesInKeyOrder() {
         assertThat(THREE.asMap().keySet()).containsExactly("closed", "expiry", "type");
         assertThat(THREE.get("type")).isEqualTo(bytes("text/plain"));
         assertThat(THREE.get("closed")).isEmpty();
@@ -28,13 +28,13 @@ class AttributesTest {
     }
 
     @Test
-    void aLaterValueReplacesAnEarlierOne() {
+    void withReplacesValueWithoutChangingOriginal() {
         assertThat(THREE.with("expiry", bytes("1")).get("expiry")).isEqualTo(bytes("1"));
         assertThat(THREE.get("expiry")).isEqualTo(bytes("3600"));
     }
 
     @Test
-    void equalityIsOfContentWhateverTheOrderOfMaking() {
+    void equalityIgnoresInsertionOrder() {
         Attributes again = Attributes.EMPTY
                 .with("expiry", bytes("3600"))
                 .with("type", bytes("text/plain"))
@@ -44,19 +44,19 @@ class AttributesTest {
     }
 
     @Test
-    void withoutItsLastAttributeNothingIsLeft() {
+    void removingLastAttributeYieldsEmpty() {
         assertThat(THREE.without("type").without("closed").without("expiry").without("expiry"))
                 .isSameAs(Attributes.EMPTY);
     }
 
     @Test
-    void decodingReadsWhatEncodingWrote() {
+    void decodesEncodedAttributes() {
         assertThat(Attributes.decode(THREE.encoded())).isEqualTo(THREE);
         assertThat(Attributes.decode(new byte[0])).isSameAs(Attributes.EMPTY);
     }
 
     @Test
-    void aValueMayBeAsLongAsTheLimitAllows() {
+    void acceptsValuesOnlyUpToSizeLimit() {
         byte[] longest = new byte[Attributes.MAX_BYTES - 1 - 1 - Short.BYTES];
         longest[longest.length - 1] = 7;
         assertThat(Attributes.decode(Attributes.EMPTY.with("k", longest).encoded())
@@ -71,19 +71,19 @@ class AttributesTest {
     @ValueSource(
             strings = {"", " ", "a b", "tab\t", "é", "01234567890123456789012345678901234567890123456789012345678901234"
             })
-    void refusesOtherKeys(String key) {
+    void rejectsInvalidKeys(String key) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Attributes.EMPTY.with(key, new byte[0]))
                 .withMessageContaining("1 to 64 printable ASCII");
     }
 
     @Test
-    void refusesEncodingsThatAreCutOff() {
+    void rejectsTruncatedEncodings() {
         byte[] encoded = THREE.encoded();
         for (int length = 1; length < encoded.length; length++) {
             byte[] cut = Arrays.copyOf(encoded, length);
-            boolean whole = length == 9 || length == 9 + 13;
-            if (whole) {
+            boolean complete = length == 9 || length == 9 + 13;
+            if (complete) {
                 assertThat(Attributes.decode(cut).asMap())
                         .as("cut at %d", length)
                         .isNotEmpty();
@@ -94,7 +94,7 @@ class AttributesTest {
     }
 
     @Test
-    void refusesKeysThatDoNotRise() {
+    void rejectsKeysNotStrictlyAscending() {
         byte[] twice = {1, 'k', 0, 0, 1, 'k', 0, 0};
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Attributes.decode(twice))

@@ -38,7 +38,7 @@ public final class CatalogEntryTarget implements FuzzTarget {
         CatalogEntry entry;
         try {
             entry = CatalogEntry.decode(ByteBuffer.wrap(input).asReadOnlyBuffer(), 0, 7);
-        } catch (CaravanException refusal) {
+        } catch (CaravanException rejection) {
             return;
         }
         if (!Arrays.equals(entry.encode(), input)) {

@@ -21,19 +21,19 @@ class CatalogEntryTest {
     }
 
     @Test
-    void theBytesAreThoseOfTheRuler() {
+    void encodingMatchesDocumentedLayout() {
         assertThat(HexFormat.of().formatHex(ENTRY.encode()))
                 .isEqualTo("01" + "02" + "0200" + "0201000000000000" + "0403000000000000" + "6162" + "016b010009");
     }
 
     @Test
-    void decodingReadsWhatEncodingWrote() {
+    void decodesEncodedEntry() {
         CatalogEntry read = decode(ENTRY.encode());
         assertThat(read).usingRecursiveComparison().isEqualTo(ENTRY);
     }
 
     @Test
-    void refusesANewerVersionAsSuch() {
+    void rejectsNewerVersion() {
         byte[] newer = ENTRY.encode();
         newer[CatalogEntry.VERSION] = 2;
         assertThatExceptionOfType(StoreVersionException.class)
@@ -42,10 +42,10 @@ class CatalogEntryTest {
     }
 
     @Test
-    void refusesAnEntryThatIsCutOffNamingItsSequence() {
-        byte[] whole = ENTRY.encode();
-        for (int length = 0; length < whole.length; length++) {
-            byte[] cut = Arrays.copyOf(whole, length);
+    void reportsSequenceOfTruncatedEntry() {
+        byte[] complete = ENTRY.encode();
+        for (int length = 0; length < complete.length; length++) {
+            byte[] cut = Arrays.copyOf(complete, length);
             if (length == CatalogEntry.NAME + 2) {
                 assertThat(decode(cut).attributes()).isSameAs(Attributes.EMPTY);
                 continue;
@@ -58,7 +58,7 @@ class CatalogEntryTest {
     }
 
     @Test
-    void refusesAnUnknownKindAndIdsThatCannotBe() {
+    void rejectsUnknownKindAndImpossibleIds() {
         byte[] kind = ENTRY.encode();
         kind[CatalogEntry.KIND] = 4;
         assertThatExceptionOfType(CorruptStoreException.class)
@@ -74,7 +74,7 @@ class CatalogEntryTest {
 
     /** A value may have 32 MiB; attributes have at most 16 KiB. */
     @Test
-    void attributesOverTheLimitAreRefusedBeforeTheyAreCopied() throws Exception {
+    void rejectsOversizedAttributesBeforeCopying() throws Exception {
         byte[] huge = Arrays.copyOf(ENTRY.encode(), 8 << 20);
         MemoryUse.within(
                 64 << 10,

@@ -32,7 +32,7 @@ class CatalogModelTest {
 
     @Test
     @Tag("rounds")
-    void everyPrefixOfTheBatchesIsTheCatalogOfItsMoment() {
+    void catalogMatchesModelAfterEveryBatch() {
         Seeds.forEach(Rounds.of(2, 20), CatalogModelTest::run);
     }
 
@@ -131,7 +131,7 @@ class CatalogModelTest {
     }
 
     @Test
-    void appendsRacingDeletionsNeverLeaveAListWithoutAName() {
+    void concurrentEditsLeaveNoListWithoutName() {
         try (ListStore store = ListStore.inMemory()) {
             Catalog catalog = Catalog.open(store, LIST_ID);
             try (Crew crew = new Crew()) {

@@ -37,7 +37,7 @@ class CatalogTest {
     }
 
     @Test
-    void aPrintedNameHasNoControlCharacters() {
+    void printedNameEscapesControlCharacters() {
         DocumentName name = DocumentName.of("a\nb\r\t\u001b\u0085\u2028\u007f ä\\");
         assertThat(name).hasToString("a\\nb\\r\\t\\u001b\\u0085\\u2028\\u007f ä\\");
         assertThat(name.text()).isEqualTo("a\nb\r\t\u001b\u0085\u2028\u007f ä\\");
@@ -78,7 +78,7 @@ class CatalogTest {
     }
 
     @Test
-    void theFirstValueMakesTheDocument() {
+    void firstAppendCreatesDocument() {
         assertThat(catalog.find(A)).isNull();
         append(A);
         append(A);
@@ -90,7 +90,7 @@ class CatalogTest {
     }
 
     @Test
-    void onlyTheFirstValueCostsAnEntry() {
+    void onlyFirstAppendAddsCatalogEntry() {
         append(A);
         append(A);
         edit(A, document -> document.trimTo(1));
@@ -98,7 +98,7 @@ class CatalogTest {
     }
 
     @Test
-    void aDeletedDocumentsIdIsNeverUsedAgain() {
+    void neverReusesIdOfDeletedDocument() {
         append(A);
         edit(A, DocumentEdit::delete);
         assertThat(catalog.find(A)).isNull();
@@ -111,7 +111,7 @@ class CatalogTest {
 
     /** One batch also takes over the list. The catalog entries still yield the right names. */
     @Test
-    void aDocumentTakesThePlaceOfAnother() {
+    void takeOverReplacesDocument() {
         append(A);
         append(B);
         append(B);
@@ -135,7 +135,7 @@ class CatalogTest {
     }
 
     @Test
-    void anEmptiedDocumentStaysAndKeepsItsSequences() {
+    void emptiedDocumentKeepsItsSequences() {
         append(A);
         edit(A, document -> document.trimTo(9));
         assertThat(state(A)).isEqualTo(new DocumentState(1, 1, 1, Attributes.EMPTY));
@@ -144,7 +144,7 @@ class CatalogTest {
     }
 
     @Test
-    void aDocumentMayHaveAttributesAndNoValues() {
+    void documentCanHaveAttributesWithoutValues() {
         Attributes typed = Attributes.EMPTY.with("type", new byte[] {7});
         edit(A, document -> document.attributes(typed));
         reopen();
@@ -160,7 +160,7 @@ class CatalogTest {
     }
 
     @Test
-    void anEditSeesItsOwnOperations() {
+    void editSeesItsOwnOperations() {
         append(A);
         edit(A, document -> {
             document.delete();
@@ -177,7 +177,7 @@ class CatalogTest {
     }
 
     @Test
-    void anEditOfSeveralDocumentsIsOneBatch() {
+    void editOfSeveralDocumentsIsOneBatch() {
         edit(List.of(B, A, B), edit -> {
             edit.document(A).append(VALUE);
             edit.document(B).append(VALUE);
@@ -188,7 +188,7 @@ class CatalogTest {
     }
 
     @Test
-    void anEditThatIsNotCommittedChangesNothing() {
+    void uncommittedEditChangesNothing() {
         try (Edit edit = catalog.edit(A)) {
             edit.document(A).append(VALUE);
         }
@@ -197,7 +197,7 @@ class CatalogTest {
     }
 
     @Test
-    void anEditHoldsOnlyTheNamesItWasOpenedForAndCommitsOnce() {
+    void editRejectsOtherNamesAndSecondCommit() {
         try (Edit edit = catalog.edit(A)) {
             assertThatIllegalArgumentException().isThrownBy(() -> edit.document(B));
             edit.commit(WriteCallback.completing(new CompletableFuture<>()));
@@ -207,7 +207,7 @@ class CatalogTest {
     }
 
     @Test
-    void aRefusedWriteLeavesTheCatalogAsItWas() {
+    void rejectedWriteLeavesCatalogUnchanged() {
         append(A);
         full.full = true;
         assertThatExceptionOfType(OutOfSpaceException.class).isThrownBy(() -> append(B));
@@ -224,7 +224,7 @@ class CatalogTest {
     }
 
     @Test
-    void aFullStoreStillTrimsAndDeletes() {
+    void fullStoreAcceptsTrimsAndDeletes() {
         append(A);
         append(B);
         full.full = true;
@@ -238,7 +238,7 @@ class CatalogTest {
 
     /** The proportion is approximate: the catalog is not compacted while the store prepares the next log segment. */
     @Test
-    void compactionKeepsTheListInProportionToWhatIsLive() {
+    void compactionKeepsListProportionalToLiveDocuments() {
         int changesDuringARotation = 32;
         appendToMany("live", 100);
         for (int i = 0; i < 5_000; i++) {
@@ -256,7 +256,7 @@ class CatalogTest {
     }
 
     @Test
-    void theNextIdOutlivesTheDeletionOfEverything() {
+    void nextIdSurvivesDeletionOfAllDocuments() {
         appendToMany("n", 200).forEach(name -> edit(name, DocumentEdit::delete));
         reopen();
         assertThat(catalog.size()).isZero();
@@ -265,7 +265,7 @@ class CatalogTest {
     }
 
     @Test
-    void theNextIdOutlivesTheDeletionOfEverythingAtOnce() {
+    void nextIdSurvivesDeletionOfAllDocumentsInOneEdit() {
         List<DocumentName> names = appendToMany("n", 200);
         edit(names, edit -> names.forEach(name -> edit.document(name).delete()));
         assertThat(catalog.retainedEntries()).isOne();
@@ -275,7 +275,7 @@ class CatalogTest {
     }
 
     @Test
-    void compactionThatIsRefusedIsMadeUpForLater() {
+    void rejectedCompactionIsRetriedLater() {
         List<DocumentName> names = appendToMany("n", 200);
         full.full = true;
         names.subList(0, 190).forEach(name -> edit(name, DocumentEdit::delete));
@@ -288,21 +288,21 @@ class CatalogTest {
     }
 
     @Test
-    void readersWaitForWhatTheyAreToldOfTheCatalogToBeDurable() {
-        HeldStore held = new HeldStore(store);
-        catalog = Catalog.open(held, LIST_ID);
+    void readersWaitUntilCatalogEntryIsDurable() {
+        DelayingStore delayed = new DelayingStore(store);
+        catalog = Catalog.open(delayed, LIST_ID);
         try (Edit edit = catalog.edit(A)) {
             edit.document(A).append(VALUE);
             edit.commit(WriteCallback.completing(new CompletableFuture<>()));
         }
         assertThat(state(A).id()).isOne();
-        assertThat(held.flushes).isOne();
+        assertThat(delayed.flushes).isOne();
         assertThat(state(A).id()).isOne();
-        assertThat(held.flushes).as("nothing is in flight any more").isOne();
+        assertThat(delayed.flushes).as("nothing is in flight any more").isOne();
     }
 
     @Test
-    void aPageIsNeverOverItsLimitAndEveryDocumentIsOnExactlyOneHoweverTheTablesGrow() {
+    void pagesRespectLimitAndListDocumentsOnceDuringGrowth() {
         appendToMany("stays:", 3_000);
         List<DocumentName> found = new ArrayList<>();
         int pages = 0;
@@ -332,10 +332,10 @@ class CatalogTest {
 
     /** Documents with different names rarely have the same hash, so these have the same name. */
     @Test
-    void aPageCanEndBetweenDocumentsOfOneHash() {
+    void pageCanEndBetweenDocumentsWithSameHash() {
         DocumentTable table = new DocumentTable();
         for (int id = 5; id >= 1; id--) {
-            table.add(new Document(A.bytes(), id, Attributes.EMPTY, true));
+            table.add(new CatalogDocument(A.bytes(), id, Attributes.EMPTY, true));
         }
         int place = DocumentTable.place(Objects.requireNonNull(table.find(A)));
         assertThat(table.from(0, 0, 2)).extracting(document -> document.id).containsExactly(1L, 2L);
@@ -344,7 +344,7 @@ class CatalogTest {
     }
 
     @Test
-    void refusesAListThatIsNoCatalog() {
+    void rejectsListThatIsNotCatalog() {
         store.append(LIST_ID, new byte[] {1, 2, 3}).join();
         assertThatExceptionOfType(CorruptStoreException.class)
                 .isThrownBy(this::reopen)
@@ -352,7 +352,7 @@ class CatalogTest {
     }
 
     @Test
-    void refusesAListIdThatADocumentCouldGet() {
+    void rejectsListIdAvailableToDocuments() {
         assertThatIllegalArgumentException().isThrownBy(() -> Catalog.open(store, 1));
     }
 
@@ -376,11 +376,11 @@ class CatalogTest {
     }
 
     /** A store that calls no callback until it is flushed. */
-    private static final class HeldStore extends ForwardingListStore {
-        private Runnable held = () -> {};
+    private static final class DelayingStore extends ForwardingListStore {
+        private Runnable delayed = () -> {};
         private int flushes;
 
-        HeldStore(ListStore store) {
+        DelayingStore(ListStore store) {
             super(store);
         }
 
@@ -388,13 +388,13 @@ class CatalogTest {
         public void write(WriteBatch batch, WriteCallback callback) {
             CompletableFuture<Long> written = new CompletableFuture<>();
             super.write(batch, WriteCallback.completing(written));
-            held = () -> callback.success(written.join());
+            delayed = () -> callback.success(written.join());
         }
 
         @Override
         public void flush() {
             flushes++;
-            held.run();
+            delayed.run();
         }
     }
 }

@@ -14,7 +14,7 @@ class DocumentNamesTest {
     }
 
     @Test
-    void thoseThatWereUsedLastAreKept() {
+    void keepsRecentlyUsedNames() {
         DocumentNames names = new DocumentNames(10_000);
         names.learn(entry(1));
         for (long id = 2; id < 1_000; id++) {
@@ -26,7 +26,7 @@ class DocumentNamesTest {
     }
 
     @Test
-    void aValueThatIsNoEntryIsNone() {
+    void readReturnsNullForInvalidEntry() {
         assertThat(DocumentNames.read(ByteBuffer.allocate(0))).isNull();
         assertThat(DocumentNames.read(ByteBuffer.allocate(100))).isNull();
     }

@@ -52,7 +52,7 @@ class ShardedCatalogTest {
     }
 
     @Test
-    void aDocumentIsInItsGroupWithItsEntry() {
+    void storesDocumentAndCatalogEntryInSameShard() {
         fill();
         for (int shard = 0; shard < SHARDS; shard++) {
             ListStore store = shards.get(shard);
@@ -73,7 +73,7 @@ class ShardedCatalogTest {
     }
 
     @Test
-    void allGroupsAreFoundAgain() {
+    void reopenedCatalogFindsDocumentsOfAllShards() {
         fill();
         edit(name(4), DocumentEdit::delete);
         edit(name(6), document -> document.attributes(Attributes.EMPTY.with("key", new byte[] {7})));
@@ -94,7 +94,7 @@ class ShardedCatalogTest {
     }
 
     @Test
-    void pagesGoThroughAllGroups() {
+    void pagesCoverAllShards() {
         fill();
         List<DocumentName> found = new ArrayList<>();
         long cursor = 0;
@@ -107,7 +107,7 @@ class ShardedCatalogTest {
     }
 
     @Test
-    void anEditConcernsOneGroup() {
+    void editIsLimitedToOneShard() {
         try (Edit edit = catalog.edit(List.of(name(1), name(4)))) {
             edit.document(name(1)).append(new byte[1]);
             edit.document(name(4)).append(new byte[1]);
@@ -139,7 +139,7 @@ class ShardedCatalogTest {
     }
 
     @Test
-    void aLookWaitsForTheDocumentsGroupOnly() {
+    void findWaitsOnlyForShardOfDocument() {
         List<HangingStore> hanging =
                 Stream.generate(HangingStore::new).limit(SHARDS).toList();
         catalog = open(new ShardedStore(hanging));
@@ -152,7 +152,7 @@ class ShardedCatalogTest {
     }
 
     @Test
-    void foldersThatWereExchangedAreRefused() {
+    void rejectsSwappedShards() {
         fill();
         ShardedStore exchanged = new ShardedStore(List.of(shards.get(0), shards.get(2), shards.get(1)));
         assertThatExceptionOfType(CorruptStoreException.class)
@@ -162,7 +162,7 @@ class ShardedCatalogTest {
     }
 
     @Test
-    void withoutAGroupingThereIsOneGroup() {
+    void acceptsOnlyOneShardWithoutShardFunction() {
         assertThatIllegalArgumentException().isThrownBy(() -> Catalog.open(new ShardedStore(shards), 0));
         assertThat(Catalog.open(ListStore.inMemory(), 0).shards()).isOne();
     }

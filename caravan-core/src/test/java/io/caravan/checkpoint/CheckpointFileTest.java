@@ -33,14 +33,14 @@ class CheckpointFileTest {
     private static final String NAME = FileNames.CHECKPOINT.of(NUMBER);
 
     /** A list as a checkpoint contains it. */
-    private record Listed(long id, long birth, long first, long next, List<Long> regions) {}
+    private record Listed(long id, long creationLsn, long first, long next, List<Long> regions) {}
 
-    private static Listed list(long id, long birth, long first, int count) {
+    private static Listed list(long id, long creationLsn, long first, int count) {
         List<Long> regions = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             regions.add(id * 1_000_003 + i);
         }
-        return new Listed(id, birth, first, first + count, regions);
+        return new Listed(id, creationLsn, first, first + count, regions);
     }
 
     /** Writes partitions of lists, with regions in slices of this size. */
@@ -50,7 +50,7 @@ class CheckpointFileTest {
             for (int partition = 0; partition < partitions.size(); partition++) {
                 writer.startPartition(partition, captureLsn(partition));
                 for (Listed list : partitions.get(partition)) {
-                    writer.list(list.id(), list.birth(), list.first(), list.next());
+                    writer.list(list.id(), list.creationLsn(), list.first(), list.next());
                     long[] regions =
                             list.regions().stream().mapToLong(Long::longValue).toArray();
                     for (int at = 0; at < regions.length; at += slice) {
@@ -112,11 +112,11 @@ class CheckpointFileTest {
         }
 
         @Override
-        public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
+        public void piece(long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count) {
             List<Listed> lists = partitions.get(partition);
             Listed last = lists.isEmpty() ? null : lists.get(lists.size() - 1);
             if (last == null || last.id() != id) {
-                last = new Listed(id, birth, first, next, new ArrayList<>());
+                last = new Listed(id, creationLsn, first, next, new ArrayList<>());
                 lists.add(last);
             }
             for (int i = 0; i < count; i++) {
@@ -125,7 +125,7 @@ class CheckpointFileTest {
         }
     }
 
-    private static void assertComesBack(List<List<Listed>> partitions, int slice) throws IOException {
+    private static void assertRestored(List<List<Listed>> partitions, int slice) throws IOException {
         Map<Integer, List<Listed>> found = new TreeMap<>();
         DirectoryImage image = write(partitions, slice);
         long lists = partitions.stream().mapToLong(List::size).sum();
@@ -138,13 +138,13 @@ class CheckpointFileTest {
     }
 
     @Test
-    void anEmptyIndexComesBack() throws IOException {
-        assertComesBack(List.of(List.of(), List.of(), List.of(), List.of()), 1);
+    void emptyIndexIsRestored() throws IOException {
+        assertRestored(List.of(List.of(), List.of(), List.of(), List.of()), 1);
     }
 
     @Test
-    void listsOfAllLengthsComeBack() throws IOException {
-        assertComesBack(
+    void listsOfAllLengthsAreRestored() throws IOException {
+        assertRestored(
                 List.of(
                         List.of(list(-1, 4096, 0, 0), list(2, 4104, 17, 1), list(3, 4112, 5, 0)),
                         List.of(),
@@ -155,9 +155,9 @@ class CheckpointFileTest {
 
     /** A section has space for about 131,000 regions. */
     @Test
-    void listsLongerThanASectionComeBackFromSeveral() throws IOException {
+    void listsLongerThanOneSectionAreRestored() throws IOException {
         int regionsInASection = MAX_PAYLOAD_BYTES / Long.BYTES;
-        assertComesBack(
+        assertRestored(
                 List.of(
                         List.of(list(1, 4096, 9, 3 * regionsInASection + 5), list(2, 4104, 0, 3)),
                         List.of(list(3, 4096, 0, regionsInASection - PIECE_HEADER_BYTES / Long.BYTES)),
@@ -169,7 +169,7 @@ class CheckpointFileTest {
     }
 
     @Test
-    void anyListsComeBack() {
+    void randomListsAreRestored() {
         Seeds.forEach(8, seed -> {
             Random random = new Random(seed);
             List<List<Listed>> partitions = new ArrayList<>();
@@ -182,7 +182,7 @@ class CheckpointFileTest {
                 }
                 partitions.add(lists);
             }
-            assertComesBack(partitions, 1 + random.nextInt(5_000));
+            assertRestored(partitions, 1 + random.nextInt(5_000));
         });
     }
 
@@ -202,7 +202,7 @@ class CheckpointFileTest {
 
     private static void check(DirectoryImage image) throws IOException {
         try (CheckpointReader reader = new CheckpointReader(new MemoryStorage(image), NUMBER)) {
-            reader.read(CheckpointReader.Visitor.NOBODY);
+            reader.read(CheckpointReader.Visitor.NONE);
         }
     }
 
@@ -211,7 +211,7 @@ class CheckpointFileTest {
     }
 
     @Test
-    void condition1TheFileHeaderIsValid() throws IOException {
+    void condition1RejectsInvalidFileHeader() throws IOException {
         for (int at = 0; at < FileHeader.BYTES; at++) {
             assertCorrupt(small().withFlip(NAME, at), "");
         }
@@ -222,7 +222,7 @@ class CheckpointFileTest {
     }
 
     @Test
-    void condition2TheHeadersCrcIsRight() throws IOException {
+    void condition2RejectsWrongHeaderChecksum() throws IOException {
         for (int at = FileHeader.BYTES; at < HEADER_BYTES; at++) {
             assertCorrupt(small().withFlip(NAME, at), "the checkpoint header's checksum is wrong");
         }
@@ -251,7 +251,7 @@ class CheckpointFileTest {
         "PREVIOUS_LSN, -2",
         "PREVIOUS_LSN, 4096"
     })
-    void condition3ItsNumbersAreSuchAsAStoreCanHave(String field, long number) throws Exception {
+    void condition3RejectsImpossibleHeaderNumbers(String field, long number) throws Exception {
         int offset = CheckpointLayout.class.getField(field).getInt(null);
         boolean isInt = offset >= HEAP_SEGMENTS;
         assertCorrupt(
@@ -268,7 +268,7 @@ class CheckpointFileTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, -32_768, 4096, 32_769, 1L << 31, Long.MAX_VALUE})
-    void condition3TheLogSegmentsHaveASizeThatTheyCanHave(long bytes) throws IOException {
+    void condition3RejectsImpossibleLogSegmentSize(long bytes) throws IOException {
         assertCorrupt(
                 edited(file -> {
                     FileHeader.put(file, FileHeader.Kind.CHECKPOINT, new FileHeader.Fields(-99, NUMBER, bytes));
@@ -278,7 +278,7 @@ class CheckpointFileTest {
     }
 
     @Test
-    void condition4TheFileIsAsLongAsItSays() throws IOException {
+    void condition4RejectsWrongFileLength() throws IOException {
         DirectoryImage small = small();
         assertCorrupt(small.truncated(NAME, small.length(NAME) - 1), "bytes long, should be");
         assertCorrupt(small.truncated(NAME, small.length(NAME) + 8), "bytes long, should be");
@@ -286,7 +286,7 @@ class CheckpointFileTest {
     }
 
     @Test
-    void condition5EverySectionFitsAndItsCrcIsRightAndItNamesAPartitionAndACapture() throws IOException {
+    void condition5RejectsInvalidSections() throws IOException {
         for (int bytes : new int[] {-1, MAX_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES + 1, Integer.MAX_VALUE, 500}) {
             assertCorrupt(edited(file -> file.putInt(HEADER_BYTES + SECTION_PAYLOAD_BYTES, bytes)), "a section");
         }
@@ -309,7 +309,7 @@ class CheckpointFileTest {
     }
 
     @Test
-    void condition6ThePiecesFillTheirSectionsAndAddUp() throws IOException {
+    void condition6RejectsPiecesThatDoNotAddUp() throws IOException {
         int piece = HEADER_BYTES + SECTION_HEADER_BYTES;
         for (long count : new long[] {-1, 4, 2, 0, Long.MAX_VALUE, 1L << 32}) {
             assertCorrupt(resealed(file -> file.putLong(piece + PIECE_ENTRIES, count)), "");
@@ -335,7 +335,7 @@ class CheckpointFileTest {
     }
 
     @Test
-    void condition6ThePiecesOfAListHaveTheSameHead() throws IOException {
+    void condition6RejectsPiecesWithDifferentHeaders() throws IOException {
         DirectoryImage cut = write(
                 List.of(List.of(list(1, 4096, 0, MAX_PAYLOAD_BYTES / Long.BYTES)), List.of(), List.of(), List.of()),
                 1000);
@@ -358,7 +358,7 @@ class CheckpointFileTest {
     }
 
     @Test
-    void condition7EveryPartitionHasASection() throws IOException {
+    void condition7RejectsPartitionWithoutSection() throws IOException {
         assertCorrupt(
                 edited(file -> {
                     file.putInt(PARTITIONS_OFFSET, PARTITIONS + 1);

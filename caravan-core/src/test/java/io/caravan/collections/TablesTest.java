@@ -41,7 +41,7 @@ class TablesTest {
     }
 
     @Test
-    void aSlotTableIsAMap() {
+    void slotTableBehavesLikeMap() {
         Seeds.forEach(10, seed -> {
             Random random = new Random(seed);
             Keeper keeper = new Keeper();
@@ -73,7 +73,7 @@ class TablesTest {
     }
 
     @Test
-    void partitionsAreWalkedOneByOne() {
+    void forEachVisitsEachPartitionSeparately() {
         Seeds.forEach(5, seed -> {
             Random random = new Random(seed);
             Keeper keeper = new Keeper();
@@ -108,7 +108,7 @@ class TablesTest {
     }
 
     @Test
-    void removingWhatIsNotThereIsAMistake() {
+    void rejectsAbsentSlotAndInvalidPartitionCount() {
         SlotTable table = new SlotTable(2, slot -> slot);
         table.add(1);
         assertThatIllegalStateException().isThrownBy(() -> table.remove(2));
@@ -142,7 +142,7 @@ class TablesTest {
     }
 
     @Test
-    void noOperationDoesMoreThanABucketsWorkHoweverLargeTheTable() {
+    void operationCostIsBoundedByBucketSize() {
         int slots = 50_000;
         Counted counted = new Counted(2, slot -> slot * 31L);
         SlotTable table = counted.table;
@@ -154,7 +154,7 @@ class TablesTest {
 
     /** Hashes that differ only in their lowest bits: each burst leaves all slots in one bucket, down to those bits. */
     @Test
-    void keysWhoseHashesHardlyDifferArePutApartAllTheSame() {
+    void separatesKeysWithNearlyEqualHashes() {
         int slots = 4_000;
         long first = 0x1234_5678_9ABC_0000L;
         Counted counted = new Counted(1024, slot -> keyOfHash(first + slot));
@@ -187,7 +187,7 @@ class TablesTest {
     }
 
     @Test
-    void aWalkVisitsOnceWhatIsThereThroughout() {
+    void walkVisitsUnchangedSlotsOnceDuringChanges() {
         Seeds.forEach(10, seed -> {
             Random random = new Random(seed);
             SlotTable table = new SlotTable(4, slot -> slot * 977L);
@@ -229,7 +229,7 @@ class TablesTest {
     /** A frozen table stays the same while the table grows or shrinks, and buckets burst or join. */
     @Test
     @Tag("rounds")
-    void aFrozenTableStaysAsItWas() {
+    void frozenTableDoesNotChange() {
         Seeds.forEach(Rounds.of(3, 100), seed -> {
             Random random = new Random(seed);
             SlotTable table = new SlotTable(4, slot -> slot * 977L);
@@ -264,7 +264,7 @@ class TablesTest {
     }
 
     @Test
-    void aFrozenPageIsCopiedOnceAndOnlyWhenItIsWrittenTo() {
+    void frozenPageIsCopiedOnceOnFirstWrite() {
         LongPages pages = new LongPages();
         for (int page = 0; page < 5; page++) {
             pages.set(pages.addPage() * LongPages.PAGE_LONGS, page);
@@ -318,7 +318,7 @@ class TablesTest {
     }
 
     @Test
-    void releasedPagesTakeNoMemoryAndComeBackEmpty() {
+    void releasedPagesFreeMemoryAndAreReusedEmpty() {
         LongPages pages = new LongPages();
         for (int page = 0; page < 20; page++) {
             pages.addPage();
@@ -339,7 +339,7 @@ class TablesTest {
     }
 
     @Test
-    void recordPagesKeepEveryRecordAndGiveEmptyPagesBack() {
+    void recordPagesKeepRecordsAndReleaseEmptyPages() {
         Seeds.forEach(5, seed -> {
             Random random = new Random(seed);
             int longs = 1 + random.nextInt(12);

@@ -2,7 +2,7 @@ package io.caravan.engine;
 
 import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.FaultStorage.on;
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
@@ -14,11 +14,11 @@ import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.WriteBatch;
 import io.caravan.testing.CallbackContract;
+import io.caravan.testing.Completions;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
-import io.caravan.testing.Patient;
-import io.caravan.testing.Tellings;
+import io.caravan.testing.LongTimeout;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -27,20 +27,20 @@ import org.junit.jupiter.api.Test;
 /**
  * Writers that are faster than the disk: which of them wait, when the store is not writable, and when it calls actions.
  */
-@Patient
+@LongTimeout
 class BackpressureTest {
     /** Two of these fill a log buffer of 8 KiB. */
     private static final byte[] LARGE = bytes(3900, 1);
 
     private static void fillTheActiveBuffer(FaultyStore store, Hold force) {
-        store.engine.append(1, LARGE, NOBODY);
+        store.engine.append(1, LARGE, NO_CALLBACK);
         force.awaitReached();
-        store.engine.append(1, LARGE, NOBODY);
-        store.engine.append(1, LARGE, NOBODY);
+        store.engine.append(1, LARGE, NO_CALLBACK);
+        store.engine.append(1, LARGE, NO_CALLBACK);
     }
 
     @Test
-    void aStoreIsNotWritableWhileItsBuffersAreMoreThanHalfFull() {
+    void storeIsNotWritableWhileBuffersAreOverHalfFull() {
         try (FaultyStore store = FaultyStore.open()) {
             store.awaitProvisioned();
             assertThat(store.engine.writable()).isTrue();
@@ -53,7 +53,7 @@ class BackpressureTest {
     }
 
     @Test
-    void aWriterWaitsForRoomAndThenGoesOn() throws Exception {
+    void writerWaitsForSpaceAndContinues() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             FutureTask<Long> append = new FutureTask<>(() -> append(store.engine, 2, "x".repeat(1000)));
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
@@ -68,70 +68,72 @@ class BackpressureTest {
 
     /** A flush adds a callback to a commit that already has as many as writes may add. */
     @Test
-    void aCommitWithMoreCallbacksThanWritesMayAddIsFull() {
+    void commitBeyondCallbackLimitIsFull() {
         Commit commit = new Commit(8192);
         while (!commit.full()) {
-            commit.add(NOBODY, 0);
+            commit.add(NO_CALLBACK, 0);
         }
-        commit.add(NOBODY, 0);
+        commit.add(NO_CALLBACK, 0);
         assertThat(commit.full()).isTrue();
     }
 
     @Test
-    void aTrialWriteFindsNoRoomAtOnceAndChangesNothing() {
+    void tryWriteWithoutSpaceChangesNothing() {
         try (FaultyStore store = FaultyStore.open()) {
             store.awaitProvisioned();
-            Tellings tellings = new Tellings();
+            Completions completions = new Completions();
             WriteBatch batch = WriteBatch.create().append(2, LARGE).append(3, bytes("small"));
             WriteBatch append = WriteBatch.create().append(2, LARGE);
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
                 fillTheActiveBuffer(store, force);
                 long usedBytes = store.engine.stats().heap().usedBytes();
-                assertThat(store.engine.tryWrite(batch, tellings.callback(1))).isFalse();
-                assertThat(store.engine.tryWrite(append, tellings.callback(2))).isFalse();
+                assertThat(store.engine.tryWrite(batch, completions.callback(1)))
+                        .isFalse();
+                assertThat(store.engine.tryWrite(append, completions.callback(2)))
+                        .isFalse();
                 assertThat(store.engine.stats().heap().usedBytes()).isEqualTo(usedBytes);
             }
             store.engine.flush();
             assertThat(store.engine.info(2)).isNull();
-            assertThat(tellings.all()).isEmpty();
+            assertThat(completions.all()).isEmpty();
             CompletableFuture<Void> writable = new CompletableFuture<>();
             store.engine.onWritable(() -> writable.complete(null));
             await(writable);
-            assertThat(store.engine.tryWrite(batch, tellings.callback(3))).isTrue();
-            tellings.await(1);
+            assertThat(store.engine.tryWrite(batch, completions.callback(3))).isTrue();
+            completions.await(1);
         }
     }
 
     @Test
-    void aTrialWriteDoesNotWaitForWhatIsTrimmedToBeFreed() {
+    void tryWriteDoesNotWaitForTrimmedSpace() {
         StoreConfig config =
                 FaultyStore.small().maxHeapBytes(FaultyStore.HEAP_SEGMENT_BYTES).build();
         try (FaultyStore store = FaultyStore.open(config)) {
             WriteBatch batch = WriteBatch.create().append(1, LARGE);
             assertThatExceptionOfType(OutOfSpaceException.class).isThrownBy(() -> {
-                while (store.engine.tryWrite(batch, NOBODY)) {
+                while (store.engine.tryWrite(batch, NO_CALLBACK)) {
                     store.engine.flush();
                 }
             });
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
-                store.engine.trim(1, 1, NOBODY);
+                store.engine.trim(1, 1, NO_CALLBACK);
                 force.awaitReached();
-                assertThat(store.engine.tryWrite(batch, NOBODY)).isFalse();
+                assertThat(store.engine.tryWrite(batch, NO_CALLBACK)).isFalse();
             }
-            Eventually.await("there is room again", () -> store.engine.tryWrite(batch, NOBODY));
+            Eventually.await("there is room again", () -> store.engine.tryWrite(batch, NO_CALLBACK));
         }
     }
 
     @Test
-    void anActionRunsOnceAndOnlyWhenThereIsRoom() {
+    void actionRunsOnceWhenSpaceIsAvailable() {
         try (FaultyStore store = FaultyStore.open()) {
-            Tellings runs = new Tellings();
+            Completions runs = new Completions();
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
                 fillTheActiveBuffer(store, force);
                 store.engine.onWritable(() -> runs.callback(1).success(store.engine.writable() ? 1 : 0));
                 assertThat(runs.all()).isEmpty();
             }
-            assertThat(runs.await(1)).containsExactly(Tellings.Telling.success(1, 1));
+            assertThat(runs.await(1)).containsExactly(Completions.Completion.success(1, 1));
             append(store.engine, 1, "more");
             store.engine.flush();
             assertThat(runs.all()).hasSize(1);
@@ -139,7 +141,7 @@ class BackpressureTest {
     }
 
     @Test
-    void anActionThatThrowsDoesNotKeepTheNextFromRunning() {
+    void throwingActionDoesNotPreventNextAction() {
         try (FaultyStore store = FaultyStore.open()) {
             CountDownLatch ran = new CountDownLatch(1);
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
@@ -155,14 +157,14 @@ class BackpressureTest {
     }
 
     @Test
-    void aCallbackIsToldInsteadOfWaitingForItself() {
+    void appendInCallbackThrowsInsteadOfWaiting() {
         try (FaultyStore store = FaultyStore.open()) {
             CompletableFuture<Integer> accepted = new CompletableFuture<>();
             store.engine.append(1, LARGE, CallbackContract.onSuccess(() -> {
                 int count = 0;
                 try {
                     while (count < 100) {
-                        store.engine.append(2, LARGE, NOBODY);
+                        store.engine.append(2, LARGE, NO_CALLBACK);
                         count++;
                     }
                     accepted.completeExceptionally(new AssertionError("a callback filled more than the buffers hold"));
@@ -180,7 +182,7 @@ class BackpressureTest {
 
     /** Otherwise, an event loop that writes only to a writable store would never write again. */
     @Test
-    void aStoreWhoseLastFrameEndsItsSegmentBecomesWritable() {
+    void storeBecomesWritableAfterFrameFillsSegment() {
         try (FaultyStore store = FaultyStore.open()) {
             // The segment's first block is its header; three frames of a block each fill the rest.
             append(store.engine, 1, "a");
@@ -193,7 +195,7 @@ class BackpressureTest {
 
     /** The space may come from a new log segment instead of a flush. The action runs although no thread writes. */
     @Test
-    void anActionRunsWhenTheNextLogSegmentIsReady() {
+    void actionRunsWhenNextLogSegmentIsReady() {
         try (FaultyStore store = FaultyStore.open()) {
             store.awaitProvisioned();
             CountDownLatch ran = new CountDownLatch(1);
@@ -212,7 +214,7 @@ class BackpressureTest {
     }
 
     @Test
-    void actionsRunWhenTheStoreFailsSoThatNobodyWaitsForEver() {
+    void actionRunsWhenStoreFails() {
         try (FaultyStore store = FaultyStore.open()) {
             CountDownLatch ran = new CountDownLatch(1);
             store.faults.fail(on(Kind.FORCE, LOG));
@@ -222,7 +224,7 @@ class BackpressureTest {
             }
             Eventually.await("the action ran", () -> ran.getCount() == 0);
             assertThat(store.engine.writable())
-                    .as("a write would not wait but be refused")
+                    .as("a write would not wait but be rejected")
                     .isTrue();
         }
     }

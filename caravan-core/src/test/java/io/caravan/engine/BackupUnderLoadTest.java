@@ -39,7 +39,7 @@ class BackupUnderLoadTest {
 
     @Test
     @Tag("rounds")
-    void aBackupIsTheStoreAtOneMomentAfterItBegan() {
+    void backupEqualsStoreAtOneMomentAfterStart() {
         Seeds.forEach(Rounds.of(5, 1_000), seed -> {
             SplittableRandom choices = new SplittableRandom(seed);
             try (Engine engine = Engine.open(CONFIG, new MemoryStorage(), System::nanoTime)) {
@@ -98,7 +98,7 @@ class BackupUnderLoadTest {
     }
 
     @Test
-    void whatWasHeldBackIsRecycledAfterwards() throws Exception {
+    void logIsRecycledAfterBackup() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             List<Integer> during = new ArrayList<>();
             store.engine.backup(new MemoryStorage(), (done, total) -> {
@@ -125,7 +125,7 @@ class BackupUnderLoadTest {
     }
 
     @Test
-    void aStoreThatIsClosedMeanwhileEndsTheBackup() throws Exception {
+    void closingStoreEndsBackup() throws Exception {
         Engine engine = Engine.open(CONFIG, new MemoryStorage(), System::nanoTime);
         write(engine, new SplittableRandom(1), WRITES_BEFORE);
 
@@ -134,7 +134,7 @@ class BackupUnderLoadTest {
     }
 
     @Test
-    void whatTheProgressThrowsEndsTheBackupAndTheStoreGoesOn() throws Exception {
+    void throwingProgressListenerEndsOnlyBackup() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             BackupReport.Progress cancels = (done, total) -> {
                 throw new IllegalStateException("cancelled");

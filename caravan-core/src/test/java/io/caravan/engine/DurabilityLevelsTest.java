@@ -15,12 +15,12 @@ import io.caravan.Durability;
 import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
 import io.caravan.WriteBatch;
+import io.caravan.testing.Completions;
+import io.caravan.testing.Completions.Completion;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
-import io.caravan.testing.Patient;
-import io.caravan.testing.Tellings;
-import io.caravan.testing.Tellings.Telling;
+import io.caravan.testing.LongTimeout;
 import java.nio.file.Path;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The work of each durability level before an acknowledgment, and the data that survives. */
-@Patient
+@LongTimeout
 class DurabilityLevelsTest {
     private static final Predicate<Call> FORCES = on(Kind.FORCE, LOG);
 
@@ -36,20 +36,20 @@ class DurabilityLevelsTest {
         FaultyStore store =
                 FaultyStore.open(FaultyStore.small().durability(level).build());
         store.awaitProvisioned();
-        store.faults.forgetCalls();
+        store.faults.clearCalls();
         return store;
     }
 
     @ParameterizedTest
     @EnumSource(Durability.class)
-    void theLevelIsInTheName(Durability level) {
+    void storeNameContainsDurability(Durability level) {
         try (FaultyStore store = open(level)) {
             assertThat(store.engine.stats().name()).contains("(" + level + ")");
         }
     }
 
     @Test
-    void closingSaysWhenItsForceFails() {
+    void closeReportsFailedFsync() {
         FaultyStore store = FaultyStore.open(
                 FaultyStore.small().durability(Durability.PROCESS).build());
         append(store.engine, 1, "a");
@@ -59,7 +59,7 @@ class DurabilityLevelsTest {
     }
 
     @Test
-    void processAcknowledgesWhileACheckpointGivesTheLogToTheDisk() throws Exception {
+    void processAcknowledgesDuringCheckpointFsync() throws Exception {
         try (FaultyStore store = open(Durability.PROCESS)) {
             append(store.engine, 1, "before");
             store.duringCheckpoint(nth(1, FORCES), () -> append(store.engine, 1, "meanwhile"));
@@ -67,7 +67,7 @@ class DurabilityLevelsTest {
     }
 
     @Test
-    void processFailsForGoodWhenTheDiskRefusesTheLog() {
+    void processFailsPermanentlyAfterFailedLogFsync() {
         FaultyStore store = open(Durability.PROCESS);
         append(store.engine, 1, "a");
         store.faults.fail(nth(1, FORCES));
@@ -77,7 +77,7 @@ class DurabilityLevelsTest {
     }
 
     @Test
-    void processWritesAndNeverForcesBeforeItAcknowledges() {
+    void processAcknowledgesWithoutFsync() {
         try (FaultyStore store = open(Durability.PROCESS)) {
             for (int i = 0; i < 20; i++) {
                 append(store.engine, 1, "value " + i);
@@ -93,26 +93,26 @@ class DurabilityLevelsTest {
     }
 
     @Test
-    void processAcknowledgesAfterTheWrite() {
+    void processAcknowledgesAfterWrite() {
         try (FaultyStore store = open(Durability.PROCESS)) {
-            Tellings tellings = new Tellings();
+            Completions completions = new Completions();
             try (Hold write = store.faults.hold(on(Kind.WRITE, LOG))) {
-                store.engine.append(1, bytes("a"), tellings.callback(1));
+                store.engine.append(1, bytes("a"), completions.callback(1));
                 write.awaitReached();
-                assertThat(tellings.all()).isEmpty();
+                assertThat(completions.all()).isEmpty();
             }
-            assertThat(tellings.await(1)).containsExactly(Telling.success(1, 0));
+            assertThat(completions.await(1)).containsExactly(Completion.success(1, 0));
         }
     }
 
     @Test
-    void noneAcknowledgesBeforeTheWrite() {
+    void memoryAcknowledgesBeforeWrite() {
         try (FaultyStore store = open(Durability.MEMORY)) {
-            Tellings tellings = new Tellings();
+            Completions completions = new Completions();
             try (Hold write = store.faults.hold(on(Kind.WRITE, LOG))) {
-                store.engine.append(1, bytes("a"), tellings.callback(1));
+                store.engine.append(1, bytes("a"), completions.callback(1));
                 write.awaitReached();
-                assertThat(tellings.all()).containsExactly(Telling.success(1, 0));
+                assertThat(completions.all()).containsExactly(Completion.success(1, 0));
                 try (FaultyStore killed = store.afterKill()) {
                     assertThat(texts(killed.engine, 1)).isEmpty();
                 }
@@ -126,7 +126,7 @@ class DurabilityLevelsTest {
     @EnumSource(
             value = Durability.class,
             names = {"PROCESS", "MEMORY"})
-    void aCheckpointForcesLogAndHeapAndMakesAllOfItDurable(Durability level) {
+    void checkpointFsyncsLogAndHeap(Durability level) {
         try (FaultyStore store = open(level)) {
             append(store.engine, 1, "a", "b");
             store.engine.checkpoint();
@@ -139,10 +139,10 @@ class DurabilityLevelsTest {
 
     @ParameterizedTest
     @EnumSource(Durability.class)
-    void aCleanCloseKeepsEverything(Durability level) {
+    void cleanCloseKeepsEverything(Durability level) {
         try (FaultyStore store = open(level)) {
             append(store.engine, 1, "a", "b");
-            store.engine.append(2, bytes("in flight"), new Tellings().callback(1));
+            store.engine.append(2, bytes("in flight"), new Completions().callback(1));
             store.engine.close();
             assertThat(store.faults.calls(FORCES)).isNotEmpty();
             assertThat(store.faults.calls(on(Kind.RENAME, CHECKPOINT))).hasSize(1);
@@ -157,7 +157,7 @@ class DurabilityLevelsTest {
     /** The checkpoint finds no space, but the log already has its own. */
     @ParameterizedTest
     @EnumSource(Durability.class)
-    void aCloseOnAFullDiskKeepsEverythingToo(Durability level) {
+    void closeOnFullDiskKeepsEverything(Durability level) {
         try (FaultyStore store = open(level)) {
             append(store.engine, 1, "a", "b");
             store.awaitProvisioned();
@@ -170,11 +170,11 @@ class DurabilityLevelsTest {
     /** Nothing was written since the last checkpoint, so there is nothing to fsync and nothing to publish. */
     @ParameterizedTest
     @EnumSource(Durability.class)
-    void closingAnUnchangedStorePublishesNothing(Durability level) {
+    void closingUnchangedStorePublishesNoCheckpoint(Durability level) {
         try (FaultyStore store = open(level)) {
             append(store.engine, 1, "a");
             store.engine.checkpoint();
-            store.faults.forgetCalls();
+            store.faults.clearCalls();
             store.engine.close();
             assertThat(store.faults.calls(on(Kind.RENAME, CHECKPOINT))).isEmpty();
         }
@@ -185,7 +185,7 @@ class DurabilityLevelsTest {
     }
 
     @Test
-    void aBatchThatAsksForLessIsAcknowledgedWithoutAForce() {
+    void weakerBatchIsAcknowledgedWithoutFsync() {
         try (FaultyStore store = open(Durability.SYNC)) {
             await(store.engine.write(batch(Durability.PROCESS, 1, "a")));
             await(store.engine.write(batch(Durability.MEMORY, 1, "b")));
@@ -202,19 +202,19 @@ class DurabilityLevelsTest {
     }
 
     @Test
-    void aBatchThatAsksForNothingIsAcknowledgedBeforeTheWrite() {
+    void memoryBatchIsAcknowledgedBeforeWrite() {
         try (FaultyStore store = open(Durability.SYNC)) {
-            Tellings tellings = new Tellings();
+            Completions completions = new Completions();
             try (Hold write = store.faults.hold(on(Kind.WRITE, LOG))) {
-                store.engine.write(batch(Durability.MEMORY, 1, "a"), tellings.callback(1));
+                store.engine.write(batch(Durability.MEMORY, 1, "a"), completions.callback(1));
                 write.awaitReached();
-                assertThat(tellings.all()).containsExactly(Telling.success(1, 0));
+                assertThat(completions.all()).containsExactly(Completion.success(1, 0));
             }
         }
     }
 
     @Test
-    void aStrongerWriteMakesWhatCameBeforeItAsDurable() {
+    void strongerWriteMakesEarlierWritesDurable() {
         try (FaultyStore store = open(Durability.SYNC)) {
             for (int i = 0; i < 20; i++) {
                 // Across several segments, all of which the one fsync must cover.
@@ -232,28 +232,31 @@ class DurabilityLevelsTest {
     }
 
     @Test
-    void writesThatShareAFlushAreAllAsDurableAsTheStrongest() {
+    void writesSharingFlushGetStrongestDurability() {
         try (FaultyStore store = open(Durability.SYNC)) {
-            Tellings tellings = new Tellings();
+            Completions completions = new Completions();
             try (Hold first = store.faults.hold(nth(1, on(Kind.WRITE, LOG)));
                     Hold force = store.faults.hold(nth(1, FORCES))) {
-                store.engine.write(batch(Durability.PROCESS, 1, "alone"), tellings.callback(1));
+                store.engine.write(batch(Durability.PROCESS, 1, "alone"), completions.callback(1));
                 first.awaitReached();
-                store.engine.write(batch(Durability.MEMORY, 1, "a"), tellings.callback(2));
-                store.engine.append(2, bytes("b"), tellings.callback(3));
-                store.engine.write(batch(Durability.PROCESS, 1, "c"), tellings.callback(4));
+                store.engine.write(batch(Durability.MEMORY, 1, "a"), completions.callback(2));
+                store.engine.append(2, bytes("b"), completions.callback(3));
+                store.engine.write(batch(Durability.PROCESS, 1, "c"), completions.callback(4));
                 first.release();
                 force.awaitReached();
-                assertThat(tellings.all()).containsExactly(Telling.success(1, 0));
+                assertThat(completions.all()).containsExactly(Completion.success(1, 0));
             }
-            assertThat(tellings.await(4))
+            assertThat(completions.await(4))
                     .containsExactly(
-                            Telling.success(1, 0), Telling.success(2, 1), Telling.success(3, 0), Telling.success(4, 2));
+                            Completion.success(1, 0),
+                            Completion.success(2, 1),
+                            Completion.success(3, 0),
+                            Completion.success(4, 2));
         }
     }
 
     @Test
-    void aFlushMakesWeakerWritesAsDurableAsTheStore() {
+    void flushMakesWeakerWritesAsDurableAsStore() {
         try (FaultyStore store = open(Durability.SYNC)) {
             await(store.engine.write(batch(Durability.MEMORY, 1, "a")));
             store.engine.flush();
@@ -262,7 +265,7 @@ class DurabilityLevelsTest {
     }
 
     @Test
-    void aBatchIsNeverMoreDurableThanTheStore() {
+    void batchIsNeverMoreDurableThanStore() {
         try (FaultyStore store = open(Durability.PROCESS)) {
             await(store.engine.write(batch(Durability.SYNC, 1, "a")));
             assertThat(store.faults.calls(FORCES)).isEmpty();
@@ -270,13 +273,13 @@ class DurabilityLevelsTest {
     }
 
     @Test
-    void whatIsLeftToTheNextForceIsBounded() {
+    void limitsBytesAwaitingFsync() {
         try (FaultyStore store = FaultyStore.open(StoreConfig.builder(Path.of("memory"))
                 .maxValueBytes(1 << 20)
                 .checkpointFloorBytes(1L << 40)
                 .build())) {
             store.awaitProvisioned();
-            store.faults.forgetCalls();
+            store.faults.clearCalls();
             for (int i = 0; i < 20; i++) {
                 await(store.engine.write(
                         WriteBatch.create().append(1, bytes(1 << 20, i)).durability(Durability.PROCESS)));
@@ -287,7 +290,7 @@ class DurabilityLevelsTest {
 
     /** Writes acknowledged below the level of the store may be lost. After that, they must not be read. */
     @Test
-    void whatAFailedForceWasToCoverIsNotReadAnyMore() {
+    void weakerWritesAreUnreadableAfterFailedFsync() {
         FaultyStore store = open(Durability.SYNC);
         for (int id : new int[] {1, 3, 4}) {
             append(store.engine, id, "forced");

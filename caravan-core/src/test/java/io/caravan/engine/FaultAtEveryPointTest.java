@@ -13,8 +13,8 @@ import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
-import io.caravan.testing.Patient;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.io.IOException;
@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
  * opened again on a disk that works. Without the profile {@code thorough}, the disk fails at one in
  * {@value #QUICK_SHARE} of these points.
  */
-@Patient
+@LongTimeout
 class FaultAtEveryPointTest {
     private static final int QUICK_SHARE = 4;
     private static final int LIST = 1;
@@ -39,7 +39,7 @@ class FaultAtEveryPointTest {
 
     @Test
     @Tag("rounds")
-    void aDiskThatFailsOnceAtAnyPointLosesNothingAcknowledged() {
+    void diskFailureAtAnyPointLosesNothingAcknowledged() {
         Seeds.forEach(1, seed -> {
             int step = Rounds.of(QUICK_SHARE, 1);
             int point = 1 + Math.floorMod(seed, step);
@@ -67,7 +67,7 @@ class FaultAtEveryPointTest {
     }
 
     @Test
-    void aDiskThatIsFullFromAnyPointOnLosesNothingAcknowledged() throws IOException {
+    void fullDiskFromAnyPointLosesNothingAcknowledged() throws IOException {
         int points = 0;
         while (isFullFrom(points)) {
             points++;
@@ -87,7 +87,7 @@ class FaultAtEveryPointTest {
     }
 
     @Test
-    void aKilledStoreOpensOnAFullDiskAndTakesAppendsWhenThereIsSpace() throws IOException {
+    void killedStoreOpensOnFullDiskAndResumesAppends() throws IOException {
         MemoryStorage killed;
         try (FaultyStore store = FaultyStore.open()) {
             store.appendMany(LIST, 10, 100);
@@ -107,8 +107,8 @@ class FaultAtEveryPointTest {
         try {
             store.append(LIST, bytes(100, 1)).join();
             return true;
-        } catch (CompletionException refused) {
-            assertThat(refused).hasCauseInstanceOf(OutOfSpaceException.class);
+        } catch (CompletionException rejected) {
+            assertThat(rejected).hasCauseInstanceOf(OutOfSpaceException.class);
             return false;
         }
     }
@@ -124,9 +124,9 @@ class FaultAtEveryPointTest {
                     engine.checkpoint();
                 }
             }
-        } catch (CompletionException refused) {
-            assertThat(refused).hasCauseInstanceOf(CaravanException.class);
-        } catch (CaravanException | IOException refused) {
+        } catch (CompletionException rejected) {
+            assertThat(rejected).hasCauseInstanceOf(CaravanException.class);
+        } catch (CaravanException | IOException rejected) {
             // A caller may see these; any other exception fails the test.
         }
         return acknowledged;
@@ -160,9 +160,9 @@ class FaultAtEveryPointTest {
 
     /** An opening that fails, at any point, leaves no file mapped. */
     @Test
-    void nothingStaysMappedByAnOpeningThatFails() {
+    void failedOpenLeavesNothingMapped() {
         MemoryStorage disk = diskToReplay();
-        int refused = 0;
+        int rejected = 0;
         boolean reached = true;
         for (int n = 1; reached; n++) {
             int failing = n;
@@ -173,11 +173,11 @@ class FaultAtEveryPointTest {
                 Engine.open(FaultyStore.small().build(), faults, System::nanoTime)
                         .close();
             } catch (IOException | CaravanException expected) {
-                refused++;
+                rejected++;
             }
             assertThat(faults.mapped()).as("after a failure of call " + n).isZero();
             reached = calls.get() >= n;
         }
-        assertThat(refused).isGreaterThan(20);
+        assertThat(rejected).isGreaterThan(20);
     }
 }

@@ -50,8 +50,8 @@ final class FaultyStore implements AutoCloseable {
         this.faults = new FaultStorage(disk);
         try {
             this.engine = Engine.open(config, faults, clock, threads);
-        } catch (IOException refused) {
-            throw new UncheckedIOException(refused);
+        } catch (IOException rejected) {
+            throw new UncheckedIOException(rejected);
         }
     }
 
@@ -142,9 +142,9 @@ final class FaultyStore implements AutoCloseable {
     }
 
     /** Runs the work while such a call of a new checkpoint is held. Returns when the checkpoint has ended. */
-    void duringCheckpoint(Predicate<Call> held, Crew.Work work) throws Exception {
+    void duringCheckpoint(Predicate<Call> firstStored, Crew.Work work) throws Exception {
         FutureTask<Void> checkpoint = new FutureTask<>(engine::checkpoint, null);
-        try (Hold hold = faults.hold(held)) {
+        try (Hold hold = faults.hold(firstStored)) {
             new Thread(checkpoint, "checkpoint").start();
             hold.awaitReached();
             work.run();

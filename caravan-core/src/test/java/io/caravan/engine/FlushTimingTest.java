@@ -1,7 +1,7 @@
 package io.caravan.engine;
 
 import static io.caravan.testing.FaultStorage.on;
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -9,11 +9,11 @@ import static org.assertj.core.api.Assertions.within;
 import io.caravan.FlushPolicy;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
+import io.caravan.testing.Completions;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
-import io.caravan.testing.Patient;
 import io.caravan.testing.StoreCalls;
-import io.caravan.testing.Tellings;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -26,15 +26,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The delay of flushes and its precision. */
-@Patient
+@LongTimeout
 class FlushTimingTest {
     private static final long MILLI = 1_000_000;
 
     private final AtomicLong nanos = new AtomicLong();
-    private final Tellings tellings = new Tellings();
+    private final Completions completions = new Completions();
 
     @Test
-    void immediateNeverWaits() {
+    void immediatePolicyNeverWaits() {
         FlushDelay delay = new FlushDelay(FlushPolicy.immediate());
         delay.flushed(100, MILLI, 5 * MILLI);
         delay.flushed(100, MILLI, 6 * MILLI);
@@ -42,7 +42,7 @@ class FlushTimingTest {
     }
 
     @Test
-    void fixedDelayAlwaysWaitsAsLongAsItIsTold() {
+    void fixedDelayPolicyAlwaysUsesConfiguredDelay() {
         FlushDelay delay = new FlushDelay(FlushPolicy.fixedDelay(Duration.ofMillis(3)));
         assertThat(delay.nanos()).isEqualTo(3 * MILLI);
         delay.flushed(1, 50 * MILLI, 60 * MILLI);
@@ -73,20 +73,20 @@ class FlushTimingTest {
 
     @ParameterizedTest
     @MethodSource("reads")
-    void aReadDoesNotWaitOutTheDelay(Consumer<ListStore> read) {
+    void readDoesNotWaitForFlushDelay(Consumer<ListStore> read) {
         try (FaultyStore store = neverFlushing()) {
-            store.engine.append(1, bytes("value"), NOBODY);
-            store.engine.append(2, bytes("value"), NOBODY);
-            store.engine.delete(2, NOBODY);
+            store.engine.append(1, bytes("value"), NO_CALLBACK);
+            store.engine.append(2, bytes("value"), NO_CALLBACK);
+            store.engine.delete(2, NO_CALLBACK);
             read.accept(store.engine);
         }
     }
 
     @Test
-    void whoeverWaitsForWritabilityDoesNotWaitOutTheDelay() {
+    void writabilityDoesNotWaitForFlushDelay() {
         try (FaultyStore store = neverFlushing()) {
             store.awaitProvisioned();
-            store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, 1), NOBODY);
+            store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, 1), NO_CALLBACK);
             CompletableFuture<Void> writable = new CompletableFuture<>();
             store.engine.onWritable(() -> writable.complete(null));
             StoreCalls.await(writable);
@@ -102,49 +102,51 @@ class FlushTimingTest {
         FaultyStore store = FaultyStore.open(
                 FaultyStore.small().flushPolicy(FlushPolicy.immediate()).build(), new MemoryStorage(), nanos::get);
         store.awaitProvisioned();
-        store.faults.forgetCalls();
+        store.faults.clearCalls();
         return store;
     }
 
     @Test
-    void aWriteMayBeMorePatientThanTheStore() {
+    void writeCanUseLongerDelayThanStore() {
         try (FaultyStore store = atOnce()) {
-            store.engine.write(patient(1, Duration.ofMinutes(1)), tellings.callback(1));
+            store.engine.write(patient(1, Duration.ofMinutes(1)), completions.callback(1));
             store.awaitIdleFlusher();
-            assertThat(tellings.all()).isEmpty();
-            store.engine.append(2, bytes("value"), tellings.callback(2));
+            assertThat(completions.all()).isEmpty();
+            store.engine.append(2, bytes("value"), completions.callback(2));
             store.awaitIdleFlusher();
-            assertThat(tellings.all()).extracting(Tellings.Telling::tag).containsExactly(1L, 2L);
+            assertThat(completions.all())
+                    .extracting(Completions.Completion::tag)
+                    .containsExactly(1L, 2L);
             assertThat(store.faults.calls(on(Kind.FORCE, FaultyStore.LOG))).hasSize(1);
         }
     }
 
     @Test
-    void theLeastPatientOfThoseThatShareAFlushDecides() {
+    void sharedFlushUsesShortestDelay() {
         try (FaultyStore store = atOnce()) {
-            store.engine.write(patient(1, Duration.ofSeconds(30)), tellings.callback(1));
-            store.engine.write(patient(1, Duration.ofMinutes(1)), tellings.callback(2));
+            store.engine.write(patient(1, Duration.ofSeconds(30)), completions.callback(1));
+            store.engine.write(patient(1, Duration.ofMinutes(1)), completions.callback(2));
             store.awaitIdleFlusher();
-            assertThat(tellings.all()).isEmpty();
-            store.engine.write(patient(1, Duration.ZERO), tellings.callback(3));
+            assertThat(completions.all()).isEmpty();
+            store.engine.write(patient(1, Duration.ZERO), completions.callback(3));
             store.awaitIdleFlusher();
-            assertThat(tellings.all()).hasSize(3);
+            assertThat(completions.all()).hasSize(3);
         }
     }
 
     @Test
-    void aPatientWriteIsFlushedWhenItsTimeHasCome() {
+    void delayedWriteIsFlushedAfterItsDelay() {
         try (FaultyStore store = atOnce()) {
-            store.engine.write(patient(1, Duration.ofMillis(25)), tellings.callback(1));
+            store.engine.write(patient(1, Duration.ofMillis(25)), completions.callback(1));
             store.awaitIdleFlusher();
-            assertThat(tellings.all()).isEmpty();
+            assertThat(completions.all()).isEmpty();
             nanos.set(25 * MILLI);
-            assertThat(tellings.await(1)).hasSize(1);
+            assertThat(completions.await(1)).hasSize(1);
         }
     }
 
     @Test
-    void aCommitForgetsHowPatientTheLastOneWas() {
+    void reusedCommitDoesNotKeepFlushDelay() {
         try (FaultyStore store = atOnce()) {
             // Each of the two alternating commits has had both kinds of writes.
             for (int i = 0; i < 2; i++) {
@@ -153,30 +155,31 @@ class FlushTimingTest {
                 store.engine.write(patient(1, Duration.ZERO)).join();
                 store.awaitIdleFlusher();
             }
-            store.engine.write(patient(1, Duration.ofMinutes(1)), tellings.callback(1));
+            store.engine.write(patient(1, Duration.ofMinutes(1)), completions.callback(1));
             store.awaitIdleFlusher();
-            assertThat(tellings.all()).isEmpty();
+            assertThat(completions.all()).isEmpty();
         }
     }
 
     @Test
-    void aWriteMayBeLessPatientThanTheStore() {
+    void writeCanUseShorterDelayThanStore() {
         try (FaultyStore store = neverFlushing()) {
-            store.engine.append(1, bytes("value"), tellings.callback(1));
+            store.engine.append(1, bytes("value"), completions.callback(1));
             store.awaitIdleFlusher();
-            store.engine.write(patient(1, Duration.ZERO), tellings.callback(2));
+            store.engine.write(patient(1, Duration.ZERO), completions.callback(2));
             store.awaitIdleFlusher();
-            assertThat(tellings.all()).hasSize(2);
+            assertThat(completions.all()).hasSize(2);
         }
     }
 
     @ParameterizedTest
     @MethodSource("reads")
-    void aReadDoesNotWaitForPatientWrites(Consumer<ListStore> read) {
+    void readDoesNotWaitForDelayedWrites(Consumer<ListStore> read) {
         try (FaultyStore store = atOnce()) {
-            store.engine.write(patient(1, Duration.ofMinutes(1)), NOBODY);
+            store.engine.write(patient(1, Duration.ofMinutes(1)), NO_CALLBACK);
             store.engine.write(
-                    WriteBatch.create().append(2, bytes("gone")).delete(2).flushDelay(Duration.ofMinutes(1)), NOBODY);
+                    WriteBatch.create().append(2, bytes("gone")).delete(2).flushDelay(Duration.ofMinutes(1)),
+                    NO_CALLBACK);
             read.accept(store.engine);
         }
     }
@@ -191,31 +194,31 @@ class FlushTimingTest {
     }
 
     @Test
-    void adaptiveWaitsForTheRootOfForceTimeOverArrivals() {
+    void adaptiveDelayIsRootOfFsyncTimeOverArrivalRate() {
         // 100 writes in 10 ms: one write in 100,000 ns; an fsync of 4 ms: sqrt(4e6 * 1e5) = 632,456 ns.
         assertThat(adaptiveAfter(50, 100, 4 * MILLI, 10 * MILLI).nanos()).isCloseTo(632_456, within(2_000L));
     }
 
     @Test
-    void adaptiveLearnsFromTheSecondFlushOn() {
+    void adaptiveDelayStartsAtSecondFlush() {
         assertThat(adaptiveAfter(1, 100, 4 * MILLI, 10 * MILLI).nanos()).isZero();
         assertThat(adaptiveAfter(2, 100, 4 * MILLI, 10 * MILLI).nanos()).isCloseTo(632_456, within(2_000L));
     }
 
     @Test
-    void adaptiveNeverWaitsLongerThanAForce() {
+    void adaptiveDelayNeverExceedsFsyncTime() {
         assertThat(adaptiveAfter(50, 2, MILLI, 100 * MILLI).nanos()).isCloseTo(MILLI, within(2L));
     }
 
     @Test
-    void adaptiveNeverWaitsForALoneWriter() {
+    void adaptiveDelayIsZeroForSingleWriter() {
         FlushDelay delay = adaptiveAfter(50, 100, 4 * MILLI, 10 * MILLI);
         delay.flushed(1, 4 * MILLI, 510 * MILLI);
         assertThat(delay.nanos()).isZero();
     }
 
     @Test
-    void adaptiveForgetsWhatIsLongAgo() {
+    void adaptiveDelayIgnoresOldMeasurements() {
         FlushDelay delay = adaptiveAfter(50, 100, 40 * MILLI, 50 * MILLI);
         for (int i = 1; i <= 100; i++) {
             delay.flushed(100, 4 * MILLI, 2500 * MILLI + i * 10 * MILLI);
@@ -224,7 +227,7 @@ class FlushTimingTest {
     }
 
     @Test
-    void noMeasurementMakesAdaptiveWaitForLong() {
+    void adaptiveDelayIsBoundedForExtremeMeasurements() {
         FlushDelay delay = adaptiveAfter(3, 2, 3600_000 * MILLI, 3600_000 * MILLI);
         assertThat(delay.nanos()).isEqualTo(20 * MILLI);
         delay.flushed(2, -3600_000 * MILLI, -5 * MILLI);
@@ -253,14 +256,14 @@ class FlushTimingTest {
         "a single core does not spin, 1, 90000, 90000",
         "a wait of many milliseconds is not worth spinning, 8, 50000000, 50000000"
     })
-    void aWaitIsParked(String what, int processors, long nanos, long parkedNanos) {
+    void returnsTimeToPark(String what, int processors, long nanos, long parkedNanos) {
         SteppingClock clock = new SteppingClock(0);
         PreciseSleeper sleeper = new PreciseSleeper(clock::tick, processors);
         assertThat(sleeper.parkOrSpin(nanos, () -> false)).as(what).isEqualTo(parkedNanos);
     }
 
     @Test
-    void theLastStretchIsSpunUpToTheInstant() {
+    void spinsUntilInstantAtEndOfWait() {
         SteppingClock clock = new SteppingClock(1_000);
         PreciseSleeper sleeper = new PreciseSleeper(clock::tick, 8);
         assertThat(sleeper.parkOrSpin(90_000, () -> false)).isZero();
@@ -268,7 +271,7 @@ class FlushTimingTest {
     }
 
     @Test
-    void anInstantThatHasPassedAndOneThatIsCutShortAreNotWaitedFor() {
+    void doesNotWaitForPastInstantOrIfCutShort() {
         SteppingClock clock = new SteppingClock(0);
         clock.now = 5 * MILLI;
         PreciseSleeper sleeper = new PreciseSleeper(clock::tick, 8);

@@ -54,7 +54,7 @@ class FullDiskRecoversTest {
     private SplittableRandom random;
     private SmallDisk disk;
     private SimulatedScheduler threads;
-    private String refusal = "";
+    private String rejection = "";
 
     static Stream<Arguments> disks() {
         return IntStream.range(0, 24).boxed().flatMap(i -> {
@@ -73,7 +73,7 @@ class FullDiskRecoversTest {
 
     @Test
     @Tag("rounds")
-    void appendsResumeOnADiskOfAnySize() {
+    void appendsResumeOnDiskOfAnySize() {
         Seeds.forEach(Rounds.of(10, 3_000), seed -> {
             SplittableRandom chance = new SplittableRandom(seed);
             recovers(
@@ -86,7 +86,7 @@ class FullDiskRecoversTest {
 
     private void recovers(SplittableRandom chance, int diskBytes, int valueBytes, int kept) throws IOException {
         random = chance;
-        refusal = "";
+        rejection = "";
         disk = new SmallDisk(diskBytes);
         Engine engine = open();
         long filled = fill(engine, valueBytes);
@@ -117,7 +117,7 @@ class FullDiskRecoversTest {
                 pauses = 0;
             } else {
                 assertThat(pauses)
-                        .as("after " + refilled + " of " + filled + " values that fitted before: " + refusal)
+                        .as("after " + refilled + " of " + filled + " values that fitted before: " + rejection)
                         .isLessThan(MOST_PAUSES);
                 pause();
             }
@@ -131,7 +131,7 @@ class FullDiskRecoversTest {
         threads = new SimulatedScheduler(random.split(), clock);
         SimulatedScheduler others = threads;
         Engine engine = Engine.open(config, disk, clock, threads);
-        disk.meanwhile(() -> {
+        disk.concurrently(() -> {
             if (random.nextInt(4) == 0) {
                 others.stepInside();
             }
@@ -140,7 +140,7 @@ class FullDiskRecoversTest {
     }
 
     private void close(Engine engine) {
-        disk.meanwhile(() -> {});
+        disk.concurrently(() -> {});
         engine.close();
     }
 
@@ -149,11 +149,11 @@ class FullDiskRecoversTest {
      */
     private long fill(Engine engine, int valueBytes) {
         long accepted = 0;
-        int refusals = 0;
-        while (refusals < 4) {
+        int rejections = 0;
+        while (rejections < 4) {
             long more = appendGroup(engine, accepted, valueBytes);
             accepted += more;
-            refusals = more > 0 ? 0 : refusals + 1;
+            rejections = more > 0 ? 0 : rejections + 1;
             if (more < IN_FLIGHT) {
                 checkpoint(engine);
             }
@@ -205,7 +205,7 @@ class FullDiskRecoversTest {
     private void awaitAccepted(Engine engine, String what, Consumer<WriteCallback> write) {
         for (int pauses = 0; !accepted(write); pauses++) {
             assertThat(pauses)
-                    .as(what + " is refused: " + refusal + "; of " + disk.list() + ", " + disk.usableBytes()
+                    .as(what + " is rejected: " + rejection + "; of " + disk.list() + ", " + disk.usableBytes()
                             + " bytes are left; " + engine.stats())
                     .isLessThan(MOST_PAUSES);
             pause();
@@ -217,7 +217,7 @@ class FullDiskRecoversTest {
         try {
             write.accept(WriteCallback.completing(done));
         } catch (OutOfSpaceException full) {
-            refusal = full.getMessage();
+            rejection = full.getMessage();
             return false;
         }
         threads.join(done);

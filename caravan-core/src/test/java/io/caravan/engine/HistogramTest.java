@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class HistogramTest {
 
     @Test
-    void nothingRecordedIsEmpty() {
+    void emptyHistogramReturnsEmptyDistribution() {
         assertThat(new Histogram().read()).isEqualTo(Distribution.EMPTY);
     }
 
@@ -26,7 +26,7 @@ class HistogramTest {
     }
 
     @Test
-    void extremesAreCountedWhereTheyBelong() {
+    void countsExtremeAndNegativeValues() {
         Histogram histogram = new Histogram();
         histogram.record(Long.MAX_VALUE);
         assertThat(histogram.read().p50()).isEqualTo(Long.MAX_VALUE);
@@ -38,7 +38,7 @@ class HistogramTest {
     }
 
     @Test
-    void everyQuantileIsWithinOnePartInSixteen() {
+    void quantilesAreAccurateToOneSixteenth() {
         Seeds.forEach(20, seed -> {
             Random random = new Random(seed);
             Histogram histogram = new Histogram();

@@ -3,7 +3,7 @@ package io.caravan.engine;
 import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.FaultStorage.nth;
 import static io.caravan.testing.FaultStorage.on;
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
@@ -11,12 +11,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListInfo;
 import io.caravan.WriteBatch;
+import io.caravan.testing.Completions;
+import io.caravan.testing.Completions.Completion;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
-import io.caravan.testing.Patient;
-import io.caravan.testing.Tellings;
-import io.caravan.testing.Tellings.Telling;
+import io.caravan.testing.LongTimeout;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
@@ -26,54 +26,54 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Invariant 1: an acknowledgment follows the fsync that covers it. */
-@Patient
+@LongTimeout
 class Invariant01AcknowledgementFollowsTheForceTest {
 
     @Test
-    void noCallbackFiresWhileTheForceIsHeld() {
+    void noCallbackRunsBeforeFsyncCompletes() {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "before");
             store.awaitIdleFlusher();
-            Tellings tellings = new Tellings();
+            Completions completions = new Completions();
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
-                store.engine.append(1, bytes("first of the held batch"), tellings.callback(1));
+                store.engine.append(1, bytes("first of the held batch"), completions.callback(1));
                 force.awaitReached();
-                store.engine.append(1, bytes("gathers behind it"), tellings.callback(2));
-                store.engine.write(WriteBatch.create().append(2, bytes("x")).trimTo(1, 1), tellings.callback(3));
-                store.engine.trim(1, 1, tellings.callback(4));
-                store.engine.delete(2, tellings.callback(5));
+                store.engine.append(1, bytes("gathers behind it"), completions.callback(2));
+                store.engine.write(WriteBatch.create().append(2, bytes("x")).trimTo(1, 1), completions.callback(3));
+                store.engine.trim(1, 1, completions.callback(4));
+                store.engine.delete(2, completions.callback(5));
                 // The flusher is in the fsync, so every callback that it would call before the fsync has been called.
-                assertThat(tellings.all()).isEmpty();
+                assertThat(completions.all()).isEmpty();
             }
-            assertThat(tellings.await(5))
+            assertThat(completions.await(5))
                     .containsExactly(
-                            Telling.success(1, 1),
-                            Telling.success(2, 2),
-                            Telling.success(3, 0),
-                            Telling.success(4, 2),
-                            Telling.success(5, -1));
+                            Completion.success(1, 1),
+                            Completion.success(2, 2),
+                            Completion.success(3, 0),
+                            Completion.success(4, 2),
+                            Completion.success(5, -1));
         }
     }
 
     @Test
-    void eachBatchWaitsForItsOwnForce() {
+    void eachCommitWaitsForItsOwnFsync() {
         try (FaultyStore store = FaultyStore.open();
                 Hold first = store.faults.hold(nth(1, on(Kind.FORCE, LOG)));
                 Hold second = store.faults.hold(nth(2, on(Kind.FORCE, LOG)))) {
-            Tellings tellings = new Tellings();
-            store.engine.append(1, bytes("a"), tellings.callback(1));
+            Completions completions = new Completions();
+            store.engine.append(1, bytes("a"), completions.callback(1));
             first.awaitReached();
-            store.engine.append(1, bytes("b"), tellings.callback(2));
+            store.engine.append(1, bytes("b"), completions.callback(2));
             first.release();
             second.awaitReached();
-            assertThat(tellings.all()).containsExactly(Telling.success(1, 0));
+            assertThat(completions.all()).containsExactly(Completion.success(1, 0));
             second.release();
-            assertThat(tellings.await(2)).containsExactly(Telling.success(1, 0), Telling.success(2, 1));
+            assertThat(completions.await(2)).containsExactly(Completion.success(1, 0), Completion.success(2, 1));
         }
     }
 
     @Test
-    void whatWasAcknowledgedIsThereAfterAPowerCutInTheCallback() {
+    void acknowledgedValueSurvivesPowerCut() {
         try (FaultyStore store = FaultyStore.open()) {
             for (int i = 0; i < 20; i++) {
                 String text = "value " + i;
@@ -86,16 +86,16 @@ class Invariant01AcknowledgementFollowsTheForceTest {
     /** Readers never see data that a crash could undo. */
     @ParameterizedTest
     @MethodSource("reads")
-    void aReadWaitsForTheForce(Reader reader, Object after) throws Exception {
+    void readWaitsForFsync(Reader reader, Object after) throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "a");
             append(store.engine, 3, "deleted");
             FutureTask<Object> read = new FutureTask<>(() -> reader.read(store.engine));
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
-                store.engine.append(1, bytes("b"), NOBODY);
-                store.engine.trim(1, 1, NOBODY);
-                store.engine.append(2, bytes("new"), NOBODY);
-                store.engine.delete(3, NOBODY);
+                store.engine.append(1, bytes("b"), NO_CALLBACK);
+                store.engine.trim(1, 1, NO_CALLBACK);
+                store.engine.append(2, bytes("new"), NO_CALLBACK);
+                store.engine.delete(3, NO_CALLBACK);
                 force.awaitReached();
                 Eventually.runUntilWaiting(read);
                 assertThat(read).isNotDone();

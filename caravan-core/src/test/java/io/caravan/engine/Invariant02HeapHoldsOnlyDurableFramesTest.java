@@ -3,13 +3,13 @@ package io.caravan.engine;
 import static io.caravan.engine.FaultyStore.HEAP;
 import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.FaultStorage.on;
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.copyOf;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static io.caravan.testing.StoreCalls.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -22,8 +22,8 @@ import io.caravan.format.EntryLayout;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
-import io.caravan.testing.Patient;
 import io.caravan.testing.StoreCalls;
 import io.caravan.testing.Value;
 import java.util.ArrayList;
@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Invariant 2: the heap holds only values of durable frames, and no region names heap bytes that are not durable. Freed
  * bytes are not overwritten before a checkpoint that contains the trim or deletion is published.
  */
-@Patient
+@LongTimeout
 class Invariant02HeapHoldsOnlyDurableFramesTest {
     /** This many values fill the one heap segment and leave less space than another one needs. */
     private static final int FULL_COUNT = 12;
@@ -50,7 +50,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
 
     /** The store does not fsync by itself, so the checkpoint must request an fsync. */
     @Test
-    void whileTheForceIsHeldTheHeapHasNothingOfTheFrame() throws Exception {
+    void checkpointMovesNothingToHeapBeforeLogFsync() throws Exception {
         StoreConfig config = FaultyStore.small().durability(Durability.PROCESS).build();
         try (FaultyStore store = FaultyStore.open(config)) {
             append(store.engine, 1, "already durable");
@@ -74,7 +74,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
 
     /** Until the fsync, the values are also in the log, so damage to the heap does no harm. */
     @Test
-    void noRegionNamesHeapBytesThatAreNotForced() throws Exception {
+    void noRegionReferencesHeapBytesBeforeFsync() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "a survivor");
             store.duringCheckpoint(on(Kind.FORCE, HEAP), () -> {
@@ -89,7 +89,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
     }
 
     @Test
-    void aFrameWhoseForceFailedNeverReachesTheHeap() {
+    void frameWithFailedFsyncNeverReachesHeap() {
         try (FaultyStore store = FaultyStore.open()) {
             store.faults.fail(on(Kind.FORCE, LOG));
             assertThatExceptionOfType(io.caravan.StoreFailedException.class)
@@ -100,13 +100,13 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
     }
 
     @Test
-    void aTrimmedRegionIsTakenOnlyWhenTheTrimIsForced() throws Exception {
+    void trimmedRegionIsReusedOnlyAfterTrimFsync() throws Exception {
         try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
             store.appendMany(1, FULL_COUNT, FULL_LENGTH);
-            FutureTask<Long> append =
-                    new FutureTask<>(() -> told(told -> store.engine.append(2, bytes(FULL_LENGTH, 99), told)));
+            FutureTask<Long> append = new FutureTask<>(
+                    () -> sequenceOf(reported -> store.engine.append(2, bytes(FULL_LENGTH, 99), reported)));
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
-                store.engine.trim(1, FULL_COUNT, NOBODY);
+                store.engine.trim(1, FULL_COUNT, NO_CALLBACK);
                 force.awaitReached();
                 Eventually.runUntilWaiting(append);
                 assertThat(store.engine.stats().appends()).isEqualTo(FULL_COUNT);
@@ -122,16 +122,16 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
      * once.
      */
     @Test
-    void noCrashBringsBackAListWhoseRegionsAreOverwritten() throws Exception {
+    void crashNeverRestoresListWithOverwrittenRegions() throws Exception {
         StoreConfig config = oneHeapSegment().durability(Durability.PROCESS).build();
         try (FaultyStore store = FaultyStore.open(config)) {
             store.appendMany(1, FULL_COUNT, FULL_LENGTH);
             store.engine.checkpoint();
             List<Value> before = values(store.engine, 1);
             String heap = store.heapBytes();
-            told(told -> store.engine.trim(1, FULL_COUNT, told));
-            FutureTask<Long> append =
-                    new FutureTask<>(() -> told(told -> store.engine.append(2, bytes(FULL_LENGTH, 99), told)));
+            sequenceOf(reported -> store.engine.trim(1, FULL_COUNT, reported));
+            FutureTask<Long> append = new FutureTask<>(
+                    () -> sequenceOf(reported -> store.engine.append(2, bytes(FULL_LENGTH, 99), reported)));
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
                 Eventually.runUntilWaiting(append);
                 store.engine.stats();
@@ -152,7 +152,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aReaderFindsWhatHasMovedMeanwhile(boolean deleted) {
+    void readerFindsValuesMovedDuringRead(boolean deleted) {
         try (FaultyStore store = FaultyStore.open()) {
             store.appendMany(1, 20, 100);
             String firstLog = store.files(LOG).get(0);
@@ -161,7 +161,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
             store.engine.get(1, StoreCalls.each((sequence, value) -> {
                 if (sequence == 0) {
                     if (deleted) {
-                        told(told -> store.engine.delete(1, told));
+                        sequenceOf(reported -> store.engine.delete(1, reported));
                     }
                     for (int i = 0; i < 3; i++) {
                         store.appendMany(2, 10, 3000);
@@ -179,7 +179,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aPinnedListsRegionsAreNotTakenUnderItsReader(boolean deleted) {
+    void pinnedRegionsAreNotReusedDuringRead(boolean deleted) {
         try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
             int other = deleted ? 1 : 2;
             store.appendMany(1, FULL_COUNT, FULL_LENGTH);
@@ -187,13 +187,13 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
             List<Value> read = new ArrayList<>();
             store.engine.get(1, StoreCalls.each((sequence, value) -> {
                 if (sequence == 0 && deleted) {
-                    told(told -> store.engine.delete(1, told));
+                    sequenceOf(reported -> store.engine.delete(1, reported));
                 } else if (sequence == 0) {
-                    told(told -> store.engine.trim(1, FULL_COUNT, told));
+                    sequenceOf(reported -> store.engine.trim(1, FULL_COUNT, reported));
                 }
                 if (sequence == 0) {
                     assertThatExceptionOfType(OutOfSpaceException.class)
-                            .isThrownBy(() -> store.engine.append(other, bytes(FULL_LENGTH, 99), NOBODY));
+                            .isThrownBy(() -> store.engine.append(other, bytes(FULL_LENGTH, 99), NO_CALLBACK));
                 }
                 read.add(Value.of(sequence, copyOf(value)));
             }));
@@ -205,13 +205,13 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
 
     /** After that, nothing else may ever wake the flusher, which frees the regions. */
     @Test
-    void whatAReaderHasPinnedIsFreeWhenItEndsThoughNobodyWrites() {
+    void pinnedRegionsAreFreedAfterReadWithoutWrites() {
         try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
             store.appendMany(1, 4, FULL_LENGTH);
             store.engine.checkpoint();
             store.engine.get(1, StoreCalls.each((sequence, value) -> {
                 if (sequence == 0) {
-                    told(told -> store.engine.trim(1, 4, told));
+                    sequenceOf(reported -> store.engine.trim(1, 4, reported));
                     Thread.getAllStackTraces().keySet().stream()
                             .filter(thread -> thread.getName().startsWith("caravan-flusher"))
                             .forEach(Eventually::awaitWaitingOrDone);
@@ -228,15 +228,15 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
      * checkpoint that was interrupted before its publication must not have reused the regions of the trimmed values.
      */
     @Test
-    void aTrimThatTheLogLosesBringsBackWhatItDropped() throws Exception {
+    void lostTrimRestoresTrimmedValues() throws Exception {
         try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
             store.appendMany(1, 4, FULL_LENGTH);
             store.engine.checkpoint();
             List<Value> before = values(store.engine, 1);
             store.appendMany(2, 4, FULL_LENGTH);
             List<Value> young = values(store.engine, 2);
-            told(told -> store.engine.write(
-                    WriteBatch.create().append(3, bytes("the last frame")).trimTo(1, 4), told));
+            sequenceOf(reported -> store.engine.write(
+                    WriteBatch.create().append(3, bytes("the last frame")).trimTo(1, 4), reported));
             store.awaitIdleFlusher();
             store.duringCheckpoint(on(Kind.CREATE, FaultyStore.UNFINISHED_CHECKPOINT), () -> {
                 MemoryStorage cut = store.disk.powerCut();
@@ -254,11 +254,11 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
 
     /** The regions of values trimmed during replay also stay in use until the next checkpoint is published. */
     @Test
-    void whatReplayDropsKeepsItsPlaceUntilTheNextCheckpoint() throws Exception {
+    void regionsTrimmedByReplayStayUsedUntilCheckpoint() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             store.appendMany(1, 4, FULL_LENGTH);
             store.engine.checkpoint();
-            told(told -> store.engine.trim(1, 3, told));
+            sequenceOf(reported -> store.engine.trim(1, 3, reported));
             try (Recovered recovered = new Recovery(store.disk.powerCut()).recover()) {
                 assertThat(recovered.heap().usedBytes()).isEqualTo(4 * EntryLayout.entryBytes(FULL_LENGTH));
                 assertThat(recovered.freed().bytes()).isEqualTo(3 * EntryLayout.entryBytes(FULL_LENGTH));

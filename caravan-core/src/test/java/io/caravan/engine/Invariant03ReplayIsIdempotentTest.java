@@ -5,10 +5,10 @@ import static io.caravan.engine.FaultyStore.HEAP;
 import static io.caravan.engine.FaultyStore.UNFINISHED_CHECKPOINT;
 import static io.caravan.testing.FaultStorage.nth;
 import static io.caravan.testing.FaultStorage.on;
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.told;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.WriteBatch;
@@ -20,10 +20,10 @@ import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.ModelLists;
 import io.caravan.testing.ModelRun;
-import io.caravan.testing.Patient;
 import io.caravan.testing.RandomOperations;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.StoreAnatomy;
@@ -44,11 +44,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Invariant 3: any number of replays from any retained checkpoint yields the same lists and values, and writes nothing.
  */
-@Patient
+@LongTimeout
 class Invariant03ReplayIsIdempotentTest {
 
     @Test
-    void everyRetainedCheckpointReplaysToTheSameStateAnyNumberOfTimes() {
+    void replaysFromAllCheckpointsYieldSameState() {
         Seeds.forEach(5, seed -> {
             try (FaultyStore store = FaultyStore.open()) {
                 ModelLists model = new ModelLists(FaultyStore.MAX_VALUE_BYTES);
@@ -79,7 +79,7 @@ class Invariant03ReplayIsIdempotentTest {
         for (long number : checkpoints) {
             Replayed once = Replayed.from(disk, number, 1);
             assertThat(once.contents()).isEqualTo(newest.contents());
-            assertThat(once.births()).isEqualTo(newest.births());
+            assertThat(once.creationLsns()).isEqualTo(newest.creationLsns());
             assertThat(Replayed.from(disk, number, 2)).isEqualTo(once);
         }
         assertThat(disk.contents()).as("no replay writes anything").isEqualTo(before);
@@ -87,7 +87,7 @@ class Invariant03ReplayIsIdempotentTest {
 
     /** A recovered state with all addresses, to be compared with another one. */
     private record Replayed(
-            StoreContents contents, Map<Long, Long> births, Map<Long, List<Long>> regions, long usedBytes) {
+            StoreContents contents, Map<Long, Long> creationLsns, Map<Long, List<Long>> regions, long usedBytes) {
         /** Replays this many times from one checkpoint and returns the last state. */
         static Replayed from(Storage storage, long checkpoint, int times) throws IOException {
             Replayed last = null;
@@ -103,10 +103,10 @@ class Invariant03ReplayIsIdempotentTest {
 
         private static Replayed of(Recovered recovered) {
             ListIndex index = recovered.index();
-            Map<Long, Long> births = new TreeMap<>();
+            Map<Long, Long> creationLsns = new TreeMap<>();
             Map<Long, List<Long>> regions = new TreeMap<>();
             StoreAnatomy.forEachList(index, list -> {
-                births.put(index.id(list), index.birth(list));
+                creationLsns.put(index.id(list), index.creationLsn(list));
                 regions.put(
                         index.id(list),
                         Arrays.stream(StoreAnatomy.regionsOf(index, list))
@@ -115,7 +115,7 @@ class Invariant03ReplayIsIdempotentTest {
             });
             return new Replayed(
                     StoreAnatomy.contentsOf(recovered),
-                    births,
+                    creationLsns,
                     regions,
                     recovered.heap().usedBytes());
         }
@@ -130,7 +130,7 @@ class Invariant03ReplayIsIdempotentTest {
     /** Lists change before the checkpoint creates its file, and again between two writes to the file. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4, 6})
-    void whatIsWrittenDuringACheckpointIsReplayedOnce(int heldWrite) throws Exception {
+    void writesDuringCheckpointAreReplayedOnce(int pausedWrite) throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             for (int id = 0; id < 100; id++) {
                 append(store.engine, id, "a" + id, "b" + id);
@@ -138,7 +138,7 @@ class Invariant03ReplayIsIdempotentTest {
             FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
             Predicate<Call> writes = on(Kind.WRITE, UNFINISHED_CHECKPOINT);
             try (Hold create = store.faults.hold(on(Kind.CREATE, UNFINISHED_CHECKPOINT));
-                    Hold write = store.faults.hold(nth(heldWrite, writes))) {
+                    Hold write = store.faults.hold(nth(pausedWrite, writes))) {
                 new Thread(checkpoint, "checkpoint").start();
                 create.awaitReached();
                 changeEveryList(store.engine);
@@ -161,34 +161,35 @@ class Invariant03ReplayIsIdempotentTest {
     private static void changeEveryList(Engine engine) {
         for (int id = 0; id < 100; id++) {
             switch (id % 5) {
-                case 0 -> engine.append(id, bytes("appended " + id), NOBODY);
-                case 1 -> engine.trim(id, 1, NOBODY);
-                case 2 -> engine.delete(id, NOBODY);
-                case 3 -> engine.write(WriteBatch.create().delete(id).append(id, bytes("born again " + id)), NOBODY);
+                case 0 -> engine.append(id, bytes("appended " + id), NO_CALLBACK);
+                case 1 -> engine.trim(id, 1, NO_CALLBACK);
+                case 2 -> engine.delete(id, NO_CALLBACK);
+                case 3 ->
+                    engine.write(WriteBatch.create().delete(id).append(id, bytes("born again " + id)), NO_CALLBACK);
                 default ->
-                    engine.write(WriteBatch.create().append(id, bytes("x" + id)).trimTo(id, 2), NOBODY);
+                    engine.write(WriteBatch.create().append(id, bytes("x" + id)).trimTo(id, 2), NO_CALLBACK);
             }
-            engine.append(1000 + id, bytes("new " + id), NOBODY);
+            engine.append(1000 + id, bytes("new " + id), NO_CALLBACK);
         }
         engine.flush();
     }
 
     /** Between the start of a checkpoint and its publication, a replay from the previous one must find all it needs. */
     @Test
-    void heapSegmentsStayWhileAReplayNeedsThem() throws Exception {
+    void heapSegmentsAreKeptWhileReplayNeedsThem() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             store.appendMany(1, 40, 4000);
             store.engine.checkpoint();
             int segments = store.files(HEAP).size();
             assertThat(segments).isGreaterThan(5);
             append(store.engine, 2, "kept");
-            told(told -> store.engine.trim(1, 40, told));
+            sequenceOf(reported -> store.engine.trim(1, 40, reported));
             store.engine.flush();
             Eventually.await(
                     "the trimmed regions are free",
                     () -> store.engine.stats().heap().usedBytes() < 100);
             store.duringCheckpoint(on(Kind.CREATE, UNFINISHED_CHECKPOINT), () -> {
-                store.faults.forgetCalls();
+                store.faults.clearCalls();
                 try (FaultyStore cut = store.afterPowerCut()) {
                     assertThat(StoreContents.of(cut.engine)).isEqualTo(StoreContents.of(store.engine));
                 }

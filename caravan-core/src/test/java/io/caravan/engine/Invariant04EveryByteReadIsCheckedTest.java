@@ -5,8 +5,8 @@ import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.each;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.caravan.CorruptStoreException;
 import io.caravan.engine.FaultyStore.Place;
 import io.caravan.format.EntryLayout;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,15 +23,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Invariant 4: every byte read back is checked, and an entry is bound to its id, the birth of its list, and its
+ * Invariant 4: every byte read back is checked, and an entry is bound to its id, the creation LSN of its list, and its
  * sequence. Errors report file, offset, id, and sequence. (Other tests cover damage to log and checkpoint files.)
  */
-@Patient
+@LongTimeout
 class Invariant04EveryByteReadIsCheckedTest {
 
     @ParameterizedTest
     @ValueSource(strings = {LOG, HEAP})
-    void everyFlippedBitOfAnEntryIsTold(String space) {
+    void reportsEveryFlippedBitOfEntry(String space) {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 5, "before", "the victim", "after");
             assertThat(texts(store.engine, 5)).hasSize(3);
@@ -40,7 +40,7 @@ class Invariant04EveryByteReadIsCheckedTest {
             for (int i = 0; i < EntryLayout.VALUE + "the victim".length(); i++) {
                 for (int bit = 0; bit < Byte.SIZE; bit++) {
                     flip(file, entry.offset() + i, bit);
-                    assertToldOf(store, entry, 5, 1, List.of("0:before"));
+                    assertReported(store, entry, 5, 1, List.of("0:before"));
                     flip(file, entry.offset() + i, bit);
                 }
             }
@@ -62,7 +62,7 @@ class Invariant04EveryByteReadIsCheckedTest {
     }
 
     /** Checks that a read yields the entries before this one, and then reports exactly this one. */
-    private static void assertToldOf(FaultyStore store, Place entry, long id, long sequence, List<String> before) {
+    private static void assertReported(FaultyStore store, Place entry, long id, long sequence, List<String> before) {
         List<String> given = new ArrayList<>();
         CorruptStoreException problem = catchThrowableOfType(
                 CorruptStoreException.class,
@@ -82,26 +82,26 @@ class Invariant04EveryByteReadIsCheckedTest {
 
     @ParameterizedTest
     @ValueSource(strings = {LOG, HEAP})
-    void anEntryOfAnotherListIsNotTakenForThisOne(String space) {
+    void rejectsEntryOfAnotherList(String space) {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "same length A");
             append(store.engine, 2, "same length B");
             assertThat(texts(store.engine, 2)).hasSize(1);
             Place target = entryOf(store, space, "same length A");
             copy(store, entryOf(store, space, "same length B"), target, "same length B".length());
-            assertToldOf(store, target, 1, 0, List.of());
+            assertReported(store, target, 1, 0, List.of());
         }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {LOG, HEAP})
-    void anEntryOfTheSameListIsNotTakenForItsNeighbour(String space) {
+    void rejectsOtherEntryOfSameList(String space) {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "same length A", "same length B");
             assertThat(texts(store.engine, 1)).hasSize(2);
             Place target = entryOf(store, space, "same length B");
             copy(store, entryOf(store, space, "same length A"), target, "same length A".length());
-            assertToldOf(store, target, 1, 1, List.of("0:same length A"));
+            assertReported(store, target, 1, 1, List.of("0:same length A"));
         }
     }
 
@@ -111,35 +111,35 @@ class Invariant04EveryByteReadIsCheckedTest {
         store.disk.bytes(to.file()).put(to.offset(), entry);
     }
 
-    /** The id, sequence, and value are the same. Only the birth of the list differs. */
+    /** The id, sequence, and value are the same. Only the creation LSN of the list differs. */
     @Test
-    void anEntryOfAListsFormerLifeIsNotTakenForTheSameOneOfThisLife() {
+    void rejectsEntryOfEarlierIncarnation() {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "the same value");
             assertThat(texts(store.engine, 1)).hasSize(1);
             Place former = entryOf(store, HEAP, "the same value");
             byte[] stale = new byte[EntryLayout.entryBytes("the same value".length())];
             store.disk.bytes(former.file()).get(former.offset(), stale);
-            told(told -> store.engine.delete(1, told));
+            sequenceOf(reported -> store.engine.delete(1, reported));
             store.disk.bytes(former.file()).put(former.offset(), new byte[stale.length]);
 
             append(store.engine, 1, "the same value");
             assertThat(texts(store.engine, 1)).containsExactly("0:the same value");
             Place entry = entryOf(store, HEAP, "the same value");
             store.disk.bytes(entry.file()).put(entry.offset(), stale);
-            assertToldOf(store, entry, 1, 0, List.of());
+            assertReported(store, entry, 1, 0, List.of());
         }
     }
 
     @Test
-    void anEntryThatNeverReachedTheDiskIsTold() {
+    void reportsEntryThatWasNeverWritten() {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "a value");
             append(store.engine, 1, "");
             assertThat(texts(store.engine, 1)).hasSize(2);
             Place entry = entryOf(store, HEAP, "a value");
             store.disk.bytes(entry.file()).put(entry.offset(), new byte[EntryLayout.entryBytes("a value".length())]);
-            assertToldOf(store, entry, 1, 0, List.of());
+            assertReported(store, entry, 1, 0, List.of());
             // An empty value has length zero, as has a hole of zeros. But its checksum is not zero.
             assertThat(texts(store.engine, 1, 1)).containsExactly("1:");
         }
@@ -147,14 +147,14 @@ class Invariant04EveryByteReadIsCheckedTest {
 
     @ParameterizedTest
     @ValueSource(strings = {LOG, HEAP})
-    void damageStaysWhereItIs(String space) {
+    void damageDoesNotAffectOtherEntries(String space) {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "the victim");
             append(store.engine, 2, "a bystander");
             assertThat(texts(store.engine, 2)).hasSize(1);
             Place entry = entryOf(store, space, "the victim");
             flip(store.disk.bytes(entry.file()), entry.offset() + EntryLayout.VALUE, 0);
-            assertToldOf(store, entry, 1, 0, List.of());
+            assertReported(store, entry, 1, 0, List.of());
             assertThat(texts(store.engine, 2)).containsExactly("0:a bystander");
             assertThat(append(store.engine, 1, "goes on")).isEqualTo(1);
             assertThat(texts(store.engine, 1, 1)).containsExactly("1:goes on");

@@ -4,7 +4,7 @@ import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.told;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.format.Blocks;
@@ -14,8 +14,8 @@ import io.caravan.format.FrameLayout.Link;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
-import io.caravan.testing.Patient;
 import io.caravan.testing.StoreContents;
 import io.caravan.wal.LogGeometry;
 import java.nio.ByteBuffer;
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
  * Invariant 5: the LSN of a frame is its byte position in the log. Old frames of a recycled segment, and frames of
  * another store, are never accepted as new ones.
  */
-@Patient
+@LongTimeout
 class Invariant05RecycledFramesNeverPassTest {
     private static final LogGeometry GEOMETRY = new LogGeometry(FaultyStore.LOG_SEGMENT_BYTES);
     private static final long LSN = GEOMETRY.firstFrame(7);
@@ -45,13 +45,13 @@ class Invariant05RecycledFramesNeverPassTest {
     }
 
     @Test
-    void aFrameIsValidWhereItWasWritten() {
+    void frameIsValidAtItsOwnPosition() {
         assertThat(FrameLayout.valid(segmentWithAFrame(), GEOMETRY.offsetOf(LSN), STORE, LSN))
                 .isTrue();
     }
 
     @Test
-    void aFrameIsNotValidAnywhereElse() {
+    void frameIsInvalidAtAnotherPosition() {
         ByteBuffer segment = segmentWithAFrame();
         int at = GEOMETRY.offsetOf(LSN);
         segment.put(at + Blocks.BLOCK_BYTES, segment, at, Blocks.BLOCK_BYTES);
@@ -61,20 +61,20 @@ class Invariant05RecycledFramesNeverPassTest {
     }
 
     @Test
-    void aFrameIsNotValidInARecycledSegment() {
+    void frameIsInvalidInRecycledSegment() {
         assertThat(FrameLayout.valid(segmentWithAFrame(), GEOMETRY.offsetOf(LSN), STORE, GEOMETRY.firstFrame(9)))
                 .isFalse();
     }
 
     @Test
-    void aFrameOfAnotherStoreIsNotValid() {
+    void frameOfAnotherStoreIsInvalid() {
         assertThat(FrameLayout.valid(segmentWithAFrame(), GEOMETRY.offsetOf(LSN), 0xBAD, LSN))
                 .isFalse();
     }
 
     /** A frame with changed fields is not accepted either, because the checksum covers all of them. */
     @Test
-    void lsnAndStoreAreInsideTheChecksum() {
+    void checksumCoversLsnAndStoreId() {
         int at = GEOMETRY.offsetOf(LSN);
         for (int field : new int[] {FrameLayout.LSN, FrameLayout.STORE_ID}) {
             ByteBuffer segment = segmentWithAFrame();
@@ -90,22 +90,22 @@ class Invariant05RecycledFramesNeverPassTest {
 
     /** Writes and cuts the power repeatedly, so that the log ends before old frames of every kind. */
     @Test
-    void oldFramesBehindTheLogsEndAreNeverReplayed() {
+    void neverReplaysOldFramesAfterEndOfLog() {
         Predicate<Call> recycling = on(Kind.RENAME, LOG)
                 .and(call -> call.file().matches(LOG) && call.newName().matches(LOG));
         int cutsBeforeOldFrames = 0;
         try (FaultyStore store = FaultyStore.open()) {
             for (int i = 0; i < 120; i++) {
                 append(store.engine, i % 4, "turn " + i + "x".repeat(i * 37 % 3000));
-                told(told -> store.engine.trim(3, 1, told));
+                sequenceOf(reported -> store.engine.trim(3, 1, reported));
                 if (i % 10 == 9) {
                     int turn = i;
-                    told(told -> store.engine.trimTo(turn % 4, turn / 8, told));
+                    sequenceOf(reported -> store.engine.trimTo(turn % 4, turn / 8, reported));
                     store.engine.checkpoint();
                     store.awaitProvisioned();
                 }
                 StoreContents expected = StoreContents.of(store.engine);
-                cutsBeforeOldFrames += oldFramesBehindTheEnd(store.disk.powerCut()) > 0 ? 1 : 0;
+                cutsBeforeOldFrames += oldFramesAfterEnd(store.disk.powerCut()) > 0 ? 1 : 0;
                 try (FaultyStore cut = store.afterPowerCut()) {
                     assertThat(StoreContents.of(cut.engine)).isEqualTo(expected);
                     append(cut.engine, 9, "goes on behind the old frames");
@@ -122,7 +122,7 @@ class Invariant05RecycledFramesNeverPassTest {
     }
 
     /** Returns the number of frames, recognized by their magic, that are not at the position of their LSN. */
-    private static int oldFramesBehindTheEnd(MemoryStorage disk) {
+    private static int oldFramesAfterEnd(MemoryStorage disk) {
         List<Long> old = new ArrayList<>();
         for (String name : FaultyStore.files(disk, LOG)) {
             long segment = FileNames.LOG.number(name).orElseThrow();

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.format.Blocks;
 import io.caravan.testing.FaultStorage.Call;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.ModelLists;
 import io.caravan.testing.ModelRun;
-import io.caravan.testing.Patient;
 import io.caravan.testing.RandomOperations;
 import io.caravan.testing.Seeds;
 import java.util.ArrayList;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
  * Invariant 6: a block that holds an acknowledged frame is never written again. According to the record of all calls,
  * no fsynced block of a log file is written again until the file is renamed.
  */
-@Patient
+@LongTimeout
 class Invariant06AcknowledgedBlocksAreNeverRewrittenTest {
 
     /** The blocks of one file that were written, and those that were fsynced, since the file got its name. */
@@ -59,7 +59,7 @@ class Invariant06AcknowledgedBlocksAreNeverRewrittenTest {
     }
 
     @Test
-    void noForcedBlockOfTheLogIsWrittenAgain() {
+    void neverRewritesFsyncedLogBlock() {
         Seeds.forEach(4, seed -> {
             FaultyStore store = FaultyStore.open();
             ModelLists model = new ModelLists(FaultyStore.MAX_VALUE_BYTES);
@@ -90,7 +90,7 @@ class Invariant06AcknowledgedBlocksAreNeverRewrittenTest {
 
     /** A store that opens after a power cut does not write to blocks that were fsynced before it. */
     @Test
-    void framesThatWereForcedBeforeAPowerCutAreNotWrittenAfterIt() {
+    void framesFsyncedBeforePowerCutAreNotRewritten() {
         try (FaultyStore store = FaultyStore.open()) {
             for (int i = 0; i < 5; i++) {
                 io.caravan.testing.StoreCalls.append(store.engine, 1, "value " + i);

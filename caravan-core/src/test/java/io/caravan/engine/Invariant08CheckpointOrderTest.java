@@ -19,7 +19,7 @@ import io.caravan.testing.FaultStorage;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.StoreContents;
 import io.caravan.wal.LogGeometry;
 import java.io.IOException;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
  * Invariant 8: a checkpoint is published by write, fsync, rename, and fsync of the directory. The store keeps the last
  * two, and the log back to the older one. Files that neither needs are deleted only afterward.
  */
-@Patient
+@LongTimeout
 class Invariant08CheckpointOrderTest {
     private static final Predicate<Call> DELETES = on(Kind.DELETE, ".*");
     private static final Predicate<Call> RECYCLING =
@@ -55,7 +55,7 @@ class Invariant08CheckpointOrderTest {
 
     /** The store is writable long before that, so a test cannot rely on being writable. */
     @Test
-    void aStoreIsProvisionedOnlyWhenItHasRecycledWhatACheckpointReleased() throws Exception {
+    void storeIsProvisionedOnlyAfterRecycling() throws Exception {
         try (FaultyStore store = withThreeCheckpoints()) {
             FutureTask<Void> provisioned = new FutureTask<>(store::awaitProvisioned, null);
             try (Hold hold = store.faults.hold(RECYCLING)) {
@@ -69,9 +69,9 @@ class Invariant08CheckpointOrderTest {
     }
 
     @Test
-    void theOrderIsHeapLogWriteForceRenameDirectoryAndOnlyThenDeletions() {
+    void checkpointStepsRunInOrderBeforeDeletions() {
         try (FaultyStore store = withThreeCheckpoints()) {
-            store.faults.forgetCalls();
+            store.faults.clearCalls();
             store.engine.checkpoint();
             store.awaitProvisioned();
             List<Call> calls = store.faults.calls();
@@ -109,7 +109,7 @@ class Invariant08CheckpointOrderTest {
      * files.
      */
     @Test
-    void untilTheDirectoryIsForcedNothingGoesAndACutFindsEverything() throws Exception {
+    void nothingIsLostOrDeletedBeforeDirectoryFsync() throws Exception {
         List<Predicate<Call>> steps = List.of(
                 nth(1, on(Kind.CREATE, UNFINISHED_CHECKPOINT)),
                 nth(4, on(Kind.WRITE, UNFINISHED_CHECKPOINT)),
@@ -118,7 +118,7 @@ class Invariant08CheckpointOrderTest {
                 nth(1, on(Kind.FORCE_DIRECTORY, "")));
         for (Predicate<Call> step : steps) {
             try (FaultyStore store = withThreeCheckpoints()) {
-                store.faults.forgetCalls();
+                store.faults.clearCalls();
                 StoreContents expected = StoreContents.of(store.engine);
                 store.duringCheckpoint(step, () -> {
                     assertThat(store.faults.calls(DELETES)).isEmpty();
@@ -139,9 +139,9 @@ class Invariant08CheckpointOrderTest {
 
     /** A log segment is recycled only when the checkpoint that needs it is permanently deleted. */
     @Test
-    void theOldestCheckpointIsGoneDurablyBeforeItsLogIs() throws Exception {
+    void recyclesLogOnlyAfterOldestCheckpointIsDeleted() throws Exception {
         try (FaultyStore store = withThreeCheckpoints()) {
-            store.faults.forgetCalls();
+            store.faults.clearCalls();
             store.duringCheckpoint(on(Kind.DELETE, CHECKPOINT), () -> {
                 // New segments give work to the provisioner, which also recycles.
                 append(store.engine, 2, "x".repeat(4000), "y".repeat(4000), "z".repeat(4000), "x".repeat(4000));
@@ -154,7 +154,7 @@ class Invariant08CheckpointOrderTest {
     }
 
     @Test
-    void twoCheckpointsAreKeptAndTheLogBackToTheOlder() throws IOException {
+    void keepsTwoCheckpointsAndLogSinceOlder() throws IOException {
         LogGeometry geometry = new LogGeometry(FaultyStore.LOG_SEGMENT_BYTES);
         try (FaultyStore store = FaultyStore.open()) {
             for (int i = 1; i <= 12; i++) {
@@ -189,7 +189,7 @@ class Invariant08CheckpointOrderTest {
 
     /** The index in a checkpoint must not be ahead of the log. */
     @Test
-    void aCheckpointIsNotPublishedBeforeTheLogIsForcedPastItsCapture() throws Exception {
+    void checkpointIsNotPublishedBeforeLogFsync() throws Exception {
         try (FaultyStore store = FaultyStore.open(
                 FaultyStore.small().durability(Durability.PROCESS).build())) {
             append(store.engine, 1, "not forced");
@@ -208,7 +208,7 @@ class Invariant08CheckpointOrderTest {
     }
 
     @Test
-    void aFailedStepLeavesTheCheckpointsThatThereWere() {
+    void failedStepKeepsExistingCheckpoints() {
         for (Predicate<Call> step : List.of(
                 nth(1, on(Kind.CREATE, UNFINISHED_CHECKPOINT)),
                 nth(3, on(Kind.WRITE, UNFINISHED_CHECKPOINT)),
@@ -229,7 +229,7 @@ class Invariant08CheckpointOrderTest {
 
     /** A full disk does not prevent closing. Any other failure must not be mistaken for a full disk. */
     @Test
-    void whatBreaksACheckpointOtherThanTheDiskIsThrownByClosing() {
+    void closeThrowsUnexpectedCheckpointFailure() {
         Predicate<FaultStorage.Call> broken = call -> {
             if (on(Kind.CREATE, UNFINISHED_CHECKPOINT).test(call)) {
                 throw new IllegalStateException("broken on purpose");

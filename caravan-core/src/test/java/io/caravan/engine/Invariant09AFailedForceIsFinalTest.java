@@ -4,7 +4,7 @@ import static io.caravan.engine.FaultyStore.HEAP;
 import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.FaultStorage.nth;
 import static io.caravan.testing.FaultStorage.on;
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
@@ -19,14 +19,14 @@ import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
+import io.caravan.testing.Completions;
+import io.caravan.testing.Completions.Completion;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
-import io.caravan.testing.Patient;
-import io.caravan.testing.Tellings;
-import io.caravan.testing.Tellings.Telling;
 import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -41,7 +41,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Invariant 9: a failed write or fsync of the log is final. Every caller is notified once, and no fsync is retried. */
-@Patient
+@LongTimeout
 class Invariant09AFailedForceIsFinalTest {
     /** Matches writes or fsyncs of frames. Those of a segment header precede the use of the segment. */
     private static Predicate<Call> frames(Kind kind) {
@@ -52,49 +52,49 @@ class Invariant09AFailedForceIsFinalTest {
     @EnumSource(
             value = Kind.class,
             names = {"WRITE", "FORCE"})
-    void theNthFailureFailsEverythingBehindIt(Kind kind) {
+    void nthFailureFailsAllLaterOperations(Kind kind) {
         for (int n = 1; n <= 8; n++) {
             try (FaultyStore store = FaultyStore.open()) {
                 store.awaitProvisioned();
-                store.faults.forgetCalls();
+                store.faults.clearCalls();
                 store.faults.fail(nth(n, frames(kind)));
                 for (int i = 1; i < n; i++) {
                     assertThat(append(store.engine, 1, "value " + i)).isEqualTo(i - 1);
                 }
-                Tellings tellings = new Tellings();
-                store.engine.append(1, bytes("fails"), tellings.callback(1));
-                assertFailed(tellings.await(1).get(0), kind);
-                assertEverythingIsRefused(store, kind);
+                Completions completions = new Completions();
+                store.engine.append(1, bytes("fails"), completions.callback(1));
+                assertFailed(completions.await(1).get(0), kind);
+                assertEverythingIsRejected(store, kind);
                 store.faults.heal();
-                assertEverythingIsRefused(store, kind);
+                assertEverythingIsRejected(store, kind);
                 store.engine.close();
 
                 assertThat(store.faults.calls(frames(Kind.FORCE)))
                         .as("forces of the log, the failed one included")
                         .hasSize(kind == Kind.FORCE ? n : n - 1);
-                assertThat(tellings.all()).hasSize(1);
+                assertThat(completions.all()).hasSize(1);
                 assertFindsWhatWasAcknowledged(store.config, store.disk.powerCut(), n - 1);
                 assertFindsWhatWasAcknowledged(store.config, store.disk.processKill(), n - 1);
             }
         }
     }
 
-    private static void assertFailed(Telling telling, Kind kind) {
-        assertThat(telling.problem()).isInstanceOf(StoreFailedException.class);
-        assertThat(telling.problem().getCause())
+    private static void assertFailed(Completion completion, Kind kind) {
+        assertThat(completion.problem()).isInstanceOf(StoreFailedException.class);
+        assertThat(completion.problem().getCause())
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("made to fail: " + kind);
     }
 
-    private static void assertEverythingIsRefused(FaultyStore store, Kind kind) {
-        Tellings tellings = new Tellings();
+    private static void assertEverythingIsRejected(FaultyStore store, Kind kind) {
+        Completions completions = new Completions();
         List<Runnable> writes = List.of(
-                () -> store.engine.append(1, bytes("x"), tellings.callback(1)),
-                () -> store.engine.write(WriteBatch.create().append(1, bytes("x")), tellings.callback(2)),
-                () -> store.engine.write(WriteBatch.create(), tellings.callback(3)),
-                () -> store.engine.trim(1, 1, tellings.callback(4)),
-                () -> store.engine.trimTo(1, 1, tellings.callback(5)),
-                () -> store.engine.delete(1, tellings.callback(6)),
+                () -> store.engine.append(1, bytes("x"), completions.callback(1)),
+                () -> store.engine.write(WriteBatch.create().append(1, bytes("x")), completions.callback(2)),
+                () -> store.engine.write(WriteBatch.create(), completions.callback(3)),
+                () -> store.engine.trim(1, 1, completions.callback(4)),
+                () -> store.engine.trimTo(1, 1, completions.callback(5)),
+                () -> store.engine.delete(1, completions.callback(6)),
                 store.engine::flush,
                 store.engine::checkpoint);
         for (Runnable write : writes) {
@@ -103,7 +103,7 @@ class Invariant09AFailedForceIsFinalTest {
                     .havingCause()
                     .withMessageContaining("made to fail: " + kind);
         }
-        assertThat(tellings.all()).isEmpty();
+        assertThat(completions.all()).isEmpty();
     }
 
     private static void assertFindsWhatWasAcknowledged(
@@ -140,28 +140,28 @@ class Invariant09AFailedForceIsFinalTest {
     }
 
     @Test
-    void theFlusherOfAFailedStoreRestsWhateverBreaks() throws IOException {
+    void flusherOfFailedStoreRestsEvenIfItThrows() throws IOException {
         BrokenFlusher scheduler = new BrokenFlusher();
         Engine engine = Engine.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime, scheduler);
         scheduler.awaitRest("caravan-flusher");
         scheduler.breaks.set(true);
         // Wakes the flusher. If something else already has, the store has failed and rejects the append.
-        Throwable refused = catchThrowable(() -> engine.append(1, bytes("x"), NOBODY));
-        assertThat(refused == null || refused instanceof StoreFailedException).isTrue();
+        Throwable rejected = catchThrowable(() -> engine.append(1, bytes("x"), NO_CALLBACK));
+        assertThat(rejected == null || rejected instanceof StoreFailedException).isTrue();
         Eventually.await("the store has failed", () -> engine.stats().failures() == 1);
-        Eventually.await("the failure was told", () -> scheduler.steps.get() >= 2);
+        Eventually.await("the failure was reported", () -> scheduler.steps.get() >= 2);
         scheduler.awaitRest("caravan-flusher");
         assertThat(scheduler.steps.get()).isLessThan(10);
         engine.close();
     }
 
     @Test
-    void everybodyIsToldOfAFailureEvenIfACallbackBreaks() {
+    void allCallbacksReceiveFailureEvenIfOneThrows() {
         try (FaultyStore store = FaultyStore.open()) {
-            Tellings tellings = new Tellings();
+            Completions completions = new Completions();
             store.faults.fail(on(Kind.FORCE, LOG));
             try (Hold write = store.faults.hold(on(Kind.WRITE, LOG))) {
-                store.engine.append(1, bytes("in flight"), tellings.callback(0));
+                store.engine.append(1, bytes("in flight"), completions.callback(0));
                 write.awaitReached();
                 for (Error thrown : List.of(new InternalError("on purpose"), new AssertionError("on purpose"))) {
                     store.engine.append(1, bytes("next"), new WriteCallback() {
@@ -174,48 +174,48 @@ class Invariant09AFailedForceIsFinalTest {
                         }
                     });
                 }
-                store.engine.append(1, bytes("last"), tellings.callback(1));
+                store.engine.append(1, bytes("last"), completions.callback(1));
             }
-            assertThat(tellings.await(2)).allMatch(telling -> telling.problem() != null);
+            assertThat(completions.await(2)).allMatch(completion -> completion.problem() != null);
         }
     }
 
     @Test
-    void everybodyWhoWaitsIsToldOnceAndInOrder() throws Exception {
+    void allWaitersReceiveFailureOnceAndInOrder() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "durable");
-            Tellings tellings = new Tellings();
+            Completions completions = new Completions();
             store.faults.fail(on(Kind.FORCE, LOG));
             FutureTask<Throwable> blockedWriter = new FutureTask<>(
-                    () -> catchThrowable(() -> store.engine.append(2, bytes(4000, 1), tellings.callback(99))));
+                    () -> catchThrowable(() -> store.engine.append(2, bytes(4000, 1), completions.callback(99))));
             FutureTask<Throwable> blockedReader = new FutureTask<>(() -> catchThrowable(() -> texts(store.engine, 1)));
             FutureTask<Throwable> flushing = new FutureTask<>(() -> catchThrowable(store.engine::flush));
             try (Hold write = store.faults.hold(on(Kind.WRITE, LOG))) {
-                store.engine.append(1, bytes("in flight"), tellings.callback(0));
+                store.engine.append(1, bytes("in flight"), completions.callback(0));
                 write.awaitReached();
                 for (int i = 1; i <= 3; i++) {
-                    store.engine.append(1, bytes(300, i), tellings.callback(i));
+                    store.engine.append(1, bytes(300, i), completions.callback(i));
                 }
-                store.engine.trim(1, 1, tellings.callback(4));
+                store.engine.trim(1, 1, completions.callback(4));
                 for (FutureTask<?> task : List.of(blockedReader, flushing, blockedWriter)) {
                     Eventually.runUntilWaiting(task);
                     assertThat(task).isNotDone();
                 }
             }
-            assertThat(tellings.await(5).stream().map(Telling::tag)).containsExactly(0L, 1L, 2L, 3L, 4L);
+            assertThat(completions.await(5).stream().map(Completion::tag)).containsExactly(0L, 1L, 2L, 3L, 4L);
             assertThat(blockedWriter.get()).isInstanceOf(StoreFailedException.class);
             assertThat(blockedReader.get()).isInstanceOf(StoreFailedException.class);
             assertThat(flushing.get()).isInstanceOf(StoreFailedException.class);
             store.engine.close();
-            assertThat(tellings.all())
+            assertThat(completions.all())
                     .hasSize(5)
-                    .allMatch(telling -> telling.problem() instanceof StoreFailedException);
+                    .allMatch(completion -> completion.problem() instanceof StoreFailedException);
             assertThat(store.engine.stats().failures()).isEqualTo(1);
         }
     }
 
     @Test
-    void whatIsDurableCanStillBeRead() {
+    void durableValuesStayReadableAfterFailure() {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "durable");
             store.faults.fail(on(Kind.FORCE, LOG));
@@ -227,7 +227,7 @@ class Invariant09AFailedForceIsFinalTest {
 
     /** The flusher must roll back the frames after a checkpoint's fsync has failed, but is in the middle of a write. */
     @Test
-    void whatACheckpointCouldNotForceIsReadNoMore() throws Exception {
+    void weakerWritesAreUnreadableAfterFailedCheckpoint() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "durable");
             await(store.engine.write(
@@ -237,7 +237,7 @@ class Invariant09AFailedForceIsFinalTest {
             FutureTask<Throwable> checkpoint = new FutureTask<>(() -> catchThrowable(store.engine::checkpoint));
             List<FutureTask<Throwable>> reads = new ArrayList<>();
             try (Hold write = store.faults.hold(on(Kind.WRITE, LOG))) {
-                store.engine.append(1, bytes("in flight"), NOBODY);
+                store.engine.append(1, bytes("in flight"), NO_CALLBACK);
                 write.awaitReached();
                 new Thread(checkpoint, "checkpoint").start();
                 Eventually.await("who reads has to wait", () -> {
@@ -253,14 +253,14 @@ class Invariant09AFailedForceIsFinalTest {
     }
 
     @Test
-    void aFailedForceOfTheHeapIsFinalToo() {
+    void failedHeapFsyncIsFinal() {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "durable in the log");
             assertThat(texts(store.engine, 1)).hasSize(1);
-            store.faults.forgetCalls();
+            store.faults.clearCalls();
             store.faults.fail(nth(1, on(Kind.FORCE, HEAP)));
             assertThat(catchThrowable(store.engine::checkpoint)).isNotNull();
-            assertThat(catchThrowable(() -> store.engine.append(1, bytes("x"), NOBODY)))
+            assertThat(catchThrowable(() -> store.engine.append(1, bytes("x"), NO_CALLBACK)))
                     .isInstanceOf(StoreFailedException.class);
             store.engine.close();
             assertThat(store.faults.calls(on(Kind.FORCE, HEAP))).hasSize(1);
@@ -271,7 +271,7 @@ class Invariant09AFailedForceIsFinalTest {
     }
 
     @Test
-    void whatWasFailedCanBeClosedAndOpenedAgain() {
+    void failedStoreCanBeClosedAndReopened() {
         List<String> expected = new ArrayList<>();
         MemoryStorage disk = new MemoryStorage();
         for (int i = 0; i < 4; i++) {
@@ -293,7 +293,7 @@ class Invariant09AFailedForceIsFinalTest {
 
     /** A caller that requested a checkpoint of a failed store must not wait forever when the store is closed. */
     @Test
-    void aCheckpointThatWaitsWhenAFailedStoreIsClosedIsRefused() throws Exception {
+    void closingFailedStoreRejectsWaitingCheckpoint() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "a");
             FutureTask<Throwable> first = new FutureTask<>(() -> catchThrowable(store.engine::checkpoint));

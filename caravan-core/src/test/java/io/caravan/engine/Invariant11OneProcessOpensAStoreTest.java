@@ -12,7 +12,7 @@ import io.caravan.StoreLockedException;
 import io.caravan.VerifyReport;
 import io.caravan.testing.ChildJvm;
 import io.caravan.testing.Eventually;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.SmallStore;
 import java.io.IOException;
 import java.net.URL;
@@ -25,10 +25,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
 /** Invariant 11: one process opens a store, and only one store of that process. */
-@Patient
+@LongTimeout
 class Invariant11OneProcessOpensAStoreTest {
 
-    /** Another process that opens a store. It exits with a code for the result, or holds the store until it is ended. */
+    /**
+     * Another process that opens a store. It exits with a code for the result, or holds the store until it is ended.
+     */
     static final class LockProbe {
         static final int OPENED = 10;
         static final int LOCKED = 11;
@@ -67,7 +69,7 @@ class Invariant11OneProcessOpensAStoreTest {
     }
 
     @Test
-    void theSameProcessOpensItOnce() {
+    void sameProcessOpensStoreOnlyOnce() {
         try (DurableListStore store = LockProbe.open(directory())) {
             append(store, 1, "a");
             assertThatExceptionOfType(StoreLockedException.class)
@@ -84,7 +86,7 @@ class Invariant11OneProcessOpensAStoreTest {
     }
 
     @Test
-    void anotherNameOfTheDirectoryIsTheSameStore() throws IOException {
+    void rejectsSymbolicLinkToOpenStore() throws IOException {
         Path link = temporary.resolve("link");
         try (DurableListStore store = LockProbe.open(directory())) {
             Files.createSymbolicLink(link, directory());
@@ -94,7 +96,7 @@ class Invariant11OneProcessOpensAStoreTest {
     }
 
     @Test
-    void anotherProcessIsRefusedWhileTheStoreIsOpen() throws Exception {
+    void rejectsAnotherProcessWhileStoreIsOpen() throws Exception {
         try (DurableListStore store = LockProbe.open(directory())) {
             append(store, 1, "a");
             // A rejected open in this process must not release the lock of the store.
@@ -107,7 +109,7 @@ class Invariant11OneProcessOpensAStoreTest {
 
     /** This happens if two applications in one container each have a copy of the library. */
     @Test
-    void aRefusedClassLoaderDoesNotLetGoOfTheLock() throws Exception {
+    void rejectedClassLoaderDoesNotReleaseLock() throws Exception {
         try (DurableListStore store = LockProbe.open(directory())) {
             assertThatThrownBy(this::openWithClassesOfItsOwn)
                     .rootCause()
@@ -138,7 +140,7 @@ class Invariant11OneProcessOpensAStoreTest {
     }
 
     @Test
-    void aKilledProcessLeavesNoLockBehind() throws Exception {
+    void killedProcessLeavesNoLock() throws Exception {
         Path ready = temporary.resolve("ready");
         try (ChildJvm holder = probe(directory(), ready)) {
             Eventually.await("the other process holds the store", () -> Files.exists(ready) || !holder.alive());
@@ -153,7 +155,7 @@ class Invariant11OneProcessOpensAStoreTest {
     }
 
     @Test
-    void aFailedOpenLetsGoOfTheDirectory() throws Exception {
+    void failedOpenReleasesDirectory() throws Exception {
         LockProbe.open(directory()).close();
         Path unknown = Files.createFile(directory().resolve("notes.txt"));
         for (int i = 0; i < 2; i++) {

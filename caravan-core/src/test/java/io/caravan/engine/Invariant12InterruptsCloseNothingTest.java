@@ -1,6 +1,6 @@
 package io.caravan.engine;
 
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
@@ -16,8 +16,8 @@ import io.caravan.testing.CallbackContract;
 import io.caravan.testing.FaultStorage;
 import io.caravan.testing.Faults;
 import io.caravan.testing.InterruptContract;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
-import io.caravan.testing.Patient;
 import io.caravan.testing.SmallStore;
 import java.nio.file.Path;
 import java.util.Set;
@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Invariant 12: user threads never do channel I/O, so an interrupt cannot close the files of the store. (The contract
  * tests each method on an interrupted thread. These tests cover opening, closing, and the threads themselves.)
  */
-@Patient
+@LongTimeout
 class Invariant12InterruptsCloseNothingTest {
 
     @TempDir
@@ -56,18 +56,18 @@ class Invariant12InterruptsCloseNothingTest {
 
     /** The store is opened, used, and closed three times on a thread that is always interrupted. */
     @Test
-    void aStoreLivesItsWholeLifeOnAnInterruptedThread() {
-        for (int life = 0; life < 3; life++) {
+    void storeWorksOnInterruptedThread() {
+        for (int round = 0; round < 3; round++) {
             Thread.currentThread().interrupt();
             DurableListStore store = DurableListStore.open(small());
             assertThat(Thread.currentThread().isInterrupted()).isTrue();
             for (int i = 0; i < 50; i++) {
-                store.append(1, bytes(1000, i), NOBODY);
-                store.append(2, bytes("value " + life + " " + i), NOBODY);
-                store.trimTo(1, 20L * life, NOBODY);
+                store.append(1, bytes(1000, i), NO_CALLBACK);
+                store.append(2, bytes("value " + round + " " + i), NO_CALLBACK);
+                store.trimTo(1, 20L * round, NO_CALLBACK);
             }
             store.flush();
-            assertThat(store.read(2)).hasSize(50 * (life + 1));
+            assertThat(store.read(2)).hasSize(50 * (round + 1));
             store.checkpoint();
             assertThat(store.verify(VerifyReport.Progress.NONE).faults()).isEmpty();
             store.close();
@@ -81,14 +81,14 @@ class Invariant12InterruptsCloseNothingTest {
     }
 
     @Test
-    void everyMethodOnAnInterruptedThreadLeavesTheStoreWorking() {
+    void storeWorksAfterAnyMethodOnInterruptedThread() {
         try (DurableListStore store = DurableListStore.open(small())) {
             for (var arguments : InterruptContract.allCalls().toList()) {
                 @SuppressWarnings("unchecked")
                 BiConsumer<ListStore, WriteCallback> call =
                         (BiConsumer<ListStore, WriteCallback>) arguments.get()[0];
                 Thread.currentThread().interrupt();
-                call.accept(store, NOBODY);
+                call.accept(store, NO_CALLBACK);
                 assertThat(Thread.interrupted()).isTrue();
                 append(store, 3, "goes on");
             }
@@ -109,8 +109,8 @@ class Invariant12InterruptsCloseNothingTest {
                 foreign(
                         "an action that waited for writability",
                         (store, code) -> CallbackContract.inCallback(store, () -> {
-                            store.append(2, bytes(4000, 1), NOBODY);
-                            store.append(2, bytes(3000, 1), NOBODY);
+                            store.append(2, bytes(4000, 1), NO_CALLBACK);
+                            store.append(2, bytes(3000, 1), NO_CALLBACK);
                             assertThat(store.writable()).isFalse();
                             store.onWritable(code);
                         })),
@@ -130,7 +130,7 @@ class Invariant12InterruptsCloseNothingTest {
 
     @ParameterizedTest
     @MethodSource("foreignCode")
-    void foreignCodeThatInterruptsItsThreadClosesNothing(BiConsumer<ListStore, Runnable> runs) {
+    void interruptInUserCodeClosesNothing(BiConsumer<ListStore, Runnable> runs) {
         onPressure.set(() -> {});
         StoreConfig config = builder()
                 .heapSegmentBytes(64 * 1024)
@@ -152,7 +152,7 @@ class Invariant12InterruptsCloseNothingTest {
     }
 
     @Test
-    void aProgressListenerThatInterruptsItsThreadClosesNothing() {
+    void interruptInProgressListenerClosesNothing() {
         try (DurableListStore store = DurableListStore.open(small())) {
             append(store, 1, "a");
             assertThat(store.verify((step, done, total) ->
@@ -170,7 +170,7 @@ class Invariant12InterruptsCloseNothingTest {
 
     /** According to the thread names, only threads of the store access file bytes while it is open. */
     @Test
-    void onlyStoreThreadsTouchFiles() throws Exception {
+    void onlyStoreThreadsAccessFiles() throws Exception {
         Set<String> threads = ConcurrentHashMap.newKeySet();
         FaultStorage watched = new FaultStorage(new MemoryStorage());
         Engine engine = Engine.open(FaultyStore.small().build(), watched, System::nanoTime);
@@ -183,8 +183,8 @@ class Invariant12InterruptsCloseNothingTest {
         watched.fail(watch);
         for (int i = 0; i < 40; i++) {
             append(engine, i % 5, "x".repeat(1000));
-            engine.trim(i % 5, 1, NOBODY);
-            engine.delete((i + 1) % 5, NOBODY);
+            engine.trim(i % 5, 1, NO_CALLBACK);
+            engine.delete((i + 1) % 5, NO_CALLBACK);
             texts(engine, i % 5);
             engine.info(i % 5);
             engine.stats();

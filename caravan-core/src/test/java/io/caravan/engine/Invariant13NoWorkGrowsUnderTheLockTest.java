@@ -3,12 +3,12 @@ package io.caravan.engine;
 import static io.caravan.engine.FaultyStore.UNFINISHED_CHECKPOINT;
 import static io.caravan.testing.FaultStorage.nth;
 import static io.caravan.testing.FaultStorage.on;
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.StoreConfig;
@@ -25,8 +25,8 @@ import io.caravan.testing.FaultStorage;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
-import io.caravan.testing.Patient;
 import io.caravan.testing.WatchedScheduler;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Test;
  * structure instead of the time: how many regions are freed while the lock is held once, and which calls succeed during
  * a checkpoint.
  */
-@Patient
+@LongTimeout
 class Invariant13NoWorkGrowsUnderTheLockTest {
     private static final int MILLION = 1_000_000;
     private static final int SLICE = 256;
@@ -86,24 +86,26 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         /** Reclaims everything in slices. Returns the number of slices. */
         int reclaimAll(int list) {
             int slices = 0;
-            long held = state.index.held(list);
+            long firstStored = state.index.firstStored(list);
             while (reclaimSlice()) {
                 slices++;
-                assertThat(state.index.held(list) - held).isLessThanOrEqualTo(SLICE);
-                held = state.index.held(list);
+                assertThat(state.index.firstStored(list) - firstStored).isLessThanOrEqualTo(SLICE);
+                firstStored = state.index.firstStored(list);
             }
             return slices;
         }
     }
 
     @Test
-    void aTrimOfAMillionEntriesFreesThemInSlices() throws Exception {
+    void largeTrimIsFreedInSlices() throws Exception {
         Space space = new Space();
         int list = space.listOf(1, MILLION);
         space.state.index.trimTo(list, MILLION, 2);
         space.space.reclaimLater(list, MILLION, space.lsn);
         assertThat(space.state.index.first(list)).as("gone at once").isEqualTo(MILLION);
-        assertThat(space.state.index.held(list)).as("but nothing is freed yet").isZero();
+        assertThat(space.state.index.firstStored(list))
+                .as("but nothing is freed yet")
+                .isZero();
         assertThat(space.reclaimSlice()).as("the trim is not forced").isFalse();
 
         space.force();
@@ -112,7 +114,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     }
 
     @Test
-    void aDeletionOfAHugeListFreesItInSlices() throws Exception {
+    void deletedHugeListIsFreedInSlices() throws Exception {
         Space space = new Space();
         int list = space.listOf(1, MILLION);
         space.state.index.remove(list, 2);
@@ -137,7 +139,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     }
 
     @Test
-    void manySmallTrimsAreFreedInSlicesToo() throws Exception {
+    void manySmallDeletedListsAreFreedInSlices() throws Exception {
         Space space = halfOfManyListsRemoved();
         long used = space.space.usedBytes();
         while (space.reclaimSlice()) {
@@ -148,7 +150,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     }
 
     @Test
-    void whatACheckpointMakesFreeIsFreedInSlices() throws Exception {
+    void regionsReleasedByCheckpointAreFreedInSlices() throws Exception {
         Space space = halfOfManyListsRemoved();
         while (space.reclaimSlice()) {
             assertThat(space.state.heap.usedBytes()).as("not yet").isEqualTo(10_000 * 16);
@@ -171,16 +173,16 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
 
     private static void appendMany(FaultyStore store, long id, int count) {
         for (int i = 0; i < count; i++) {
-            store.engine.append(id, new byte[8], NOBODY);
+            store.engine.append(id, new byte[8], NO_CALLBACK);
         }
         store.engine.flush();
     }
 
     @Test
-    void aHugeListIsGoneForItsUsersBeforeItsRegionsAreFree() {
+    void hugeListIsDeletedAtOnceAndFreedEventually() {
         try (FaultyStore store = ample()) {
             appendMany(store, 1, 100_000);
-            told(told -> store.engine.delete(1, told));
+            sequenceOf(reported -> store.engine.delete(1, reported));
             assertThat(store.engine.info(1)).isNull();
             assertThat(append(store.engine, 1, "a new life")).isEqualTo(0);
             Eventually.await("all is freed", () -> store.engine.stats().heap().usedBytes() < 100);
@@ -190,15 +192,16 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
 
     /** While any part of the checkpoint file is being written, the lock is free, and everything continues. */
     @Test
-    void writesAndReadsGoOnWhileACheckpointIsWritten() throws Exception {
+    void writesAndReadsContinueDuringCheckpointWrite() throws Exception {
         try (FaultyStore store = ample()) {
             appendMany(store, 7, 60_000);
-            for (int heldWrite : new int[] {1, 3, 6}) {
+            for (int pausedWrite : new int[] {1, 3, 6}) {
                 int before = texts(store.engine, 8).size();
-                store.duringCheckpoint(nth(heldWrite, on(Kind.WRITE, UNFINISHED_CHECKPOINT)), () -> {
+                store.duringCheckpoint(nth(pausedWrite, on(Kind.WRITE, UNFINISHED_CHECKPOINT)), () -> {
                     assertThat(append(store.engine, 8, "goes on")).isEqualTo(before);
                     assertThat(texts(store.engine, 8)).hasSize(before + 1);
-                    assertThat(told(told -> store.engine.trim(7, 10, told))).isPositive();
+                    assertThat(sequenceOf(reported -> store.engine.trim(7, 10, reported)))
+                            .isPositive();
                 });
             }
             store.closeAndVerify();
@@ -207,7 +210,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
 
     /** Lists that the checkpoint writes later do not contain what was written in the meantime. */
     @Test
-    void aCheckpointIsTheIndexAtOneLsn() throws Exception {
+    void checkpointContainsIndexAtOneLsn() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "a");
             store.duringCheckpoint(nth(2, on(Kind.WRITE, UNFINISHED_CHECKPOINT)), () -> {
@@ -228,14 +231,14 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
      * unchanged.
      */
     @Test
-    void aHugeListIsWrittenAsItWas() throws Exception {
+    void hugeListTrimmedDuringCheckpointIsWrittenUnchanged() throws Exception {
         try (FaultyStore store = ample()) {
             int count = 80_000;
             appendMany(store, 7, count);
             // The first section of the list is full and written long before its last region is copied.
             Predicate<Call> fullSection = on(Kind.WRITE, UNFINISHED_CHECKPOINT).and(call -> call.bytes() >= 1 << 16);
             store.duringCheckpoint(nth(1, fullSection), () -> {
-                told(told -> store.engine.trim(7, count, told));
+                sequenceOf(reported -> store.engine.trim(7, count, reported));
                 await(store.engine.append(7, bytes("behind")));
                 store.awaitIdleFlusher();
                 assertThat(store.engine.layout().heap()).allMatch(segment -> segment.pinnedBytes() == 0);
@@ -249,24 +252,24 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
 
     /** Many lists of one partition change while the first of them are being written. */
     @Test
-    void aPartitionOfManyListsIsWrittenAsItWas() throws Exception {
+    void partitionChangedDuringCheckpointIsWrittenUnchanged() throws Exception {
         long[] ids = LongStream.range(0, Long.MAX_VALUE)
                 .filter(id -> ListIndex.partitionOf(id) == 0)
                 .limit(3_000)
                 .toArray();
         try (FaultyStore store = FaultyStore.open()) {
             for (long id : ids) {
-                store.engine.append(id, new byte[8], NOBODY);
-                store.engine.append(id, new byte[8], NOBODY);
+                store.engine.append(id, new byte[8], NO_CALLBACK);
+                store.engine.append(id, new byte[8], NO_CALLBACK);
             }
             store.engine.flush();
             Predicate<Call> fullSection = on(Kind.WRITE, UNFINISHED_CHECKPOINT).and(call -> call.bytes() >= 1 << 16);
             store.duringCheckpoint(nth(1, fullSection), () -> {
                 for (int i = 0; i < ids.length; i += 3) {
-                    store.engine.append(ids[i], bytes("changed"), NOBODY);
-                    store.engine.trim(ids[i + 1], 1, NOBODY);
-                    store.engine.delete(ids[i + 2], NOBODY);
-                    store.engine.append(ids[i + 2], bytes("new"), NOBODY);
+                    store.engine.append(ids[i], bytes("changed"), NO_CALLBACK);
+                    store.engine.trim(ids[i + 1], 1, NO_CALLBACK);
+                    store.engine.delete(ids[i + 2], NO_CALLBACK);
+                    store.engine.append(ids[i + 2], bytes("new"), NO_CALLBACK);
                 }
                 store.engine.flush();
                 // This survey covers the pins of at most 256 lists.
@@ -288,7 +291,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
 
     /** The lock measures every hold after the first. */
     @Test
-    void theWayIntoALongListLetsOthersInAfterAFewChunks() throws Exception {
+    void seekInLongListReleasesLockAfterFewChunks() throws Exception {
         StoreState state = new Space().state;
         int entries = 2_500_000;
         int list = state.index.create(1, 1, 0);
@@ -310,7 +313,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
 
     /** A walk through the pins takes steps of bounded size and visits each list once, even if pins come and go. */
     @Test
-    void pinsAreWalkedInSlices() {
+    void pinsAreVisitedInSlices() {
         ListIndex index = new ListIndex();
         for (int id = 0; id < 5_000; id++) {
             int list = index.create(id, 1, 0);
@@ -335,7 +338,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     }
 
     @Test
-    void whetherAnythingAwaitsPinsIsCounted() {
+    void tracksWhetherReclaimAwaitsPins() {
         ListIndex index = new ListIndex();
         int list = index.create(7, 1, 0);
         for (int i = 0; i < 3; i++) {
@@ -358,7 +361,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
 
     /** A writer that waits for space is woken when there is space, and not by each read that ends. */
     @Test
-    void theEndOfAReadWakesNoWriter() throws Exception {
+    void endOfReadWakesNoWriter() throws Exception {
         AtomicInteger waits = new AtomicInteger();
         CountDownLatch waiting = new CountDownLatch(1);
         Scheduler threads = new WatchedScheduler() {
@@ -375,7 +378,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
             Thread writer = new Thread(
                     () -> {
                         for (int i = 0; i < 10; i++) {
-                            engine.append(2, new byte[4_000], NOBODY);
+                            engine.append(2, new byte[4_000], NO_CALLBACK);
                         }
                     },
                     "writer");
@@ -393,7 +396,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     }
 
     @Test
-    void aQueueGrowsWithoutCopyingAndKeepsItsOrder() {
+    void growingQueueKeepsItsOrder() {
         LongQueue queue = new LongQueue();
         for (int i = 0; i < 100_000; i++) {
             addThree(queue, i);

@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.FlushPolicy;
 import io.caravan.StoreConfig;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.ModelLists;
 import io.caravan.testing.ModelRun;
-import io.caravan.testing.Patient;
 import io.caravan.testing.RandomOperations;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.StoreContents;
@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Invariant 14: time never determines an order; LSNs and sequences do. */
-@Patient
+@LongTimeout
 class Invariant14TimeOrdersNothingTest {
     private static final long HOUR = TimeUnit.HOURS.toNanos(1);
 
@@ -52,7 +52,7 @@ class Invariant14TimeOrdersNothingTest {
 
     @ParameterizedTest
     @MethodSource("policies")
-    void aClockThatJumpsBackAndForthChangesNothing(FlushPolicy policy) {
+    void jumpingClockDoesNotChangeContents(FlushPolicy policy) {
         Seeds.forEach(3, seed -> {
             StoreConfig config = FaultyStore.small()
                     .flushPolicy(policy)
@@ -82,7 +82,7 @@ class Invariant14TimeOrdersNothingTest {
     /** A write is flushed, however far the clock goes back after it was accepted. */
     @ParameterizedTest
     @MethodSource("policies")
-    void aClockThatFallsBackByAnHourEachTimeHoldsNothingUp(FlushPolicy policy) {
+    void backwardClockDoesNotDelayWrites(FlushPolicy policy) {
         StoreConfig config = FaultyStore.small().flushPolicy(policy).build();
         try (FaultyStore store = FaultyStore.open(config, new MemoryStorage(), fallingClock())) {
             for (int i = 0; i < 20; i++) {
@@ -93,7 +93,7 @@ class Invariant14TimeOrdersNothingTest {
     }
 
     @Test
-    void statisticsOfABackwardClockAreNeverNegative() {
+    void statisticsAreNeverNegativeWithBackwardClock() {
         try (FaultyStore store = FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), fallingClock())) {
             append(store.engine, 1, "a", "b", "c");
             // A flush is counted after its writes are acknowledged, but before the next flush.

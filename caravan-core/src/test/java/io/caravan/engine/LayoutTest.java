@@ -20,7 +20,7 @@ class LayoutTest {
     private static final int VALUE_BYTES = 1_000;
 
     @Test
-    void valuesAreInTheLogUntilACheckpointMovesThem() throws Exception {
+    void valuesStayInLogUntilCheckpointMovesThem() throws Exception {
         try (FaultyStore store = FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime)) {
             store.engine.append(1, new byte[VALUE_BYTES]).join();
             // A write is acknowledged before the log counts it.
@@ -47,7 +47,7 @@ class LayoutTest {
 
     /** Regions can distinguish positions only in a log of up to this length. */
     @Test
-    void aCheckpointComesWhateverTheFloor() throws Exception {
+    void checkpointThresholdIsBoundedForAnyFloor() throws Exception {
         try (FaultyStore store = FaultyStore.open(
                 FaultyStore.small().checkpointFloorBytes(Long.MAX_VALUE).build(),
                 new MemoryStorage(),
@@ -57,7 +57,7 @@ class LayoutTest {
     }
 
     @Test
-    void whatAReaderKeepsIsPinned() throws Exception {
+    void reportsPinnedBytesDuringRead() throws Exception {
         try (FaultyStore store = FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime)) {
             store.engine.append(1, new byte[VALUE_BYTES]).join();
             store.engine.append(2, new byte[VALUE_BYTES]).join();
@@ -78,7 +78,7 @@ class LayoutTest {
     }
 
     @Test
-    void aWalkThroughTheHolesTakesSmallSteps() {
+    void holesAreVisitedInSmallSteps() {
         int count = 10_000;
         IndexedHeap heap = new IndexedHeap();
         heap.addSpace(0, count * 64L);
@@ -101,7 +101,7 @@ class LayoutTest {
     }
 
     @Test
-    void whatWasRecordedLatelyIsForgotten() {
+    void recentHistogramDiscardsOldValues() {
         Histogram.Recent recent = new Histogram.Recent(0);
         recent.record(7, 1);
         recent.record(9, Histogram.Recent.WINDOW_NANOS);

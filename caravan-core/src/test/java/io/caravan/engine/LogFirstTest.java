@@ -13,7 +13,7 @@ import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
@@ -21,7 +21,7 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
 /** A checkpoint waits for the flush in progress after each batch of values that it moves to the heap. */
-@Patient
+@LongTimeout
 class LogFirstTest {
     /** Matches the fsync of the one heap segment at the end of each batch. */
     private static final Predicate<Call> BATCHES = on(Kind.FORCE, HEAP);
@@ -36,13 +36,13 @@ class LogFirstTest {
     }
 
     @Test
-    void noBatchIsMovedWhileAFlushThatBeganMeanwhileIsUnderWay() throws Exception {
+    void checkpointWaitsForFlushBetweenBatches() throws Exception {
         try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
             store.appendMany(1, COUNT, LENGTH);
             Hold firstBatch = store.faults.hold(nth(1, on(Kind.FORCE, HEAP)));
             FutureTask<Void> checkpoint = checkpoint(store);
             firstBatch.awaitReached();
-            store.faults.forgetCalls();
+            store.faults.clearCalls();
             Hold flush = store.faults.hold(nth(1, on(Kind.FORCE, LOG)));
             CompletableFuture<?> append = store.engine.append(2, bytes(10, 1));
             flush.awaitReached();
@@ -58,7 +58,7 @@ class LogFirstTest {
 
     /** Otherwise, the log would outgrow the space that the checkpoint frees. */
     @Test
-    void theHeapCatchesUpOnceTheLogIsAheadByMoreThanABurst() throws Exception {
+    void checkpointDoesNotWaitWhenLogIsFarAhead() throws Exception {
         long floorBytes = 4096;
         StoreConfig config = oneHeapSegment().checkpointFloorBytes(floorBytes).build();
         try (FaultyStore store = FaultyStore.open(config)) {
@@ -71,7 +71,7 @@ class LogFirstTest {
             first.release();
             firstOfTwo.awaitReached();
             store.appendMany(1, COUNT, LENGTH);
-            store.faults.forgetCalls();
+            store.faults.clearCalls();
             Hold flush = store.faults.hold(nth(1, on(Kind.FORCE, LOG)));
             CompletableFuture<?> append = store.engine.append(2, bytes(10, 1));
             flush.awaitReached();

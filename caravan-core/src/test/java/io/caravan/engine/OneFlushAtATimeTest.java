@@ -35,11 +35,11 @@ class OneFlushAtATimeTest {
     }
 
     private void write() {
-        queue.add(StoreCalls.NOBODY, 0, Commit.Terms.USUAL);
+        queue.add(StoreCalls.NO_CALLBACK, 0, Commit.Terms.USUAL);
     }
 
     @Test
-    void theFlusherDoesNotBeginWhatAnEventLoopHasBegun() {
+    void flusherStartsNoFlushDuringEventLoopFlush() {
         long group = demand.openGroup();
         write();
         assertThat(demand.closeGroup(group, true)).as("an event loop flushes").isTrue();
@@ -48,7 +48,7 @@ class OneFlushAtATimeTest {
 
         write();
         assertThat(queue.beginFlush()).as("the flusher begins one, too").isNull();
-        assertThat(queue.flushing()).as("the loop's flush is under way").isTrue();
+        assertThat(queue.flushing()).as("the loop's flush is in progress").isTrue();
         wakes.set(0);
         queue.endFlush(flushed);
         assertThat(wakes)
@@ -58,7 +58,7 @@ class OneFlushAtATimeTest {
     }
 
     @Test
-    void anEventLoopDoesNotBeginWhatTheFlusherHasBegun() {
+    void eventLoopStartsNoFlushDuringFlusherFlush() {
         long group = demand.openGroup();
         demand.requireForce();
         assertThat(queue.beginFlush()).isNotNull();
@@ -68,7 +68,7 @@ class OneFlushAtATimeTest {
     }
 
     @Test
-    void theFlusherGivesUpAGroupThatStaysOpen() {
+    void flusherStopsWaitingForGroupThatStaysOpen() {
         long group = demand.openGroup();
         write();
         assertThat(queue.hasWork()).as("the group may add to it").isFalse();
@@ -78,7 +78,7 @@ class OneFlushAtATimeTest {
     }
 
     @Test
-    void theFlusherRestsUntilTheFlushOfAnEventLoopEnds() {
+    void flusherRestsUntilEventLoopFlushEnds() {
         long group = demand.openGroup();
         write();
         assertThat(demand.closeGroup(group, true)).isTrue();
@@ -94,7 +94,7 @@ class OneFlushAtATimeTest {
 
     /** There is nothing to flush, and the next write must still wake the flusher. */
     @Test
-    void aFlushThatIsRequiredOfNothingLeavesTheNextWriteToWakeTheFlusher() {
+    void nextWriteWakesFlusherAfterEmptyFlushRequest() {
         demand.requireFlush();
         wakes.set(0);
         write();
@@ -102,18 +102,18 @@ class OneFlushAtATimeTest {
     }
 
     @Test
-    void aForceIsMadeOnceAndAlsoOfNothing() {
+    void requiredFsyncRunsOnceEvenWithoutWrites() {
         demand.requireForce();
         demand.requireFlush();
         Commit forced = queue.beginFlush();
-        assertThat(forced.forceAsked()).isTrue();
+        assertThat(forced.fsyncRequested()).isTrue();
         write();
         queue.endFlush(forced);
-        assertThat(queue.beginFlush().forceAsked()).isFalse();
+        assertThat(queue.beginFlush().fsyncRequested()).isFalse();
     }
 
     @Test
-    void aCommitInFlightIsFilledAgainOnlyWhenItsFlushHasEnded() {
+    void commitIsReusedOnlyAfterItsFlushEnds() {
         write();
         Commit inFlight = queue.beginFlush();
         assertThat(queue.active()).isNotSameAs(inFlight);

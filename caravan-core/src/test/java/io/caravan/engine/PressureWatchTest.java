@@ -2,29 +2,30 @@ package io.caravan.engine;
 
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.told;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.caravan.StoreConfig;
 import io.caravan.StoreStats.HeapUse;
 import io.caravan.testing.Eventually;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
-@Patient
+@LongTimeout
 class PressureWatchTest {
     private static final long MAX = 100L * FaultyStore.HEAP_SEGMENT_BYTES;
 
-    private final List<Boolean> told = new ArrayList<>();
+    private final List<Boolean> changes = new ArrayList<>();
 
     private PressureWatch watch(double usedThreshold, double fragmentationThreshold) {
         return new PressureWatch(FaultyStore.small()
                 .maxHeapBytes(MAX)
-                .heapPressure(usedThreshold, fragmentationThreshold, (high, used, fragmentation) -> this.told.add(high))
+                .heapPressure(
+                        usedThreshold, fragmentationThreshold, (high, used, fragmentation) -> this.changes.add(high))
                 .build());
     }
 
@@ -37,49 +38,49 @@ class PressureWatchTest {
     }
 
     @Test
-    void aMarkIsToldWhenItIsReachedAndNotAgain() {
+    void reportsPressureOnceWhenThresholdIsReached() {
         PressureWatch watch = watch(0.8, 1);
         for (double fraction : new double[] {0, 0.5, 0.79, 0.8, 0.9, 0.81, 1}) {
             watch.check(used(fraction));
         }
-        assertThat(told).containsExactly(true);
+        assertThat(changes).containsExactly(true);
     }
 
     @Test
-    void pressureIsOverOnlyWellBelowTheMark() {
+    void pressureEndsOnlyWellBelowThreshold() {
         PressureWatch watch = watch(0.8, 1);
         for (double fraction : new double[] {0.85, 0.79, 0.81, 0.73, 0.79, 0.71, 0.79, 0.80, 0.75}) {
             watch.check(used(fraction));
         }
-        assertThat(told).containsExactly(true, false, true);
+        assertThat(changes).containsExactly(true, false, true);
     }
 
     @Test
-    void fragmentationCountsByItselfAndBothMustFall() {
+    void fragmentationCausesPressureUntilBothMeasuresFall() {
         PressureWatch watch = watch(0.8, 0.5);
         watch.check(fragmented(0.4));
         watch.check(fragmented(0.6));
         watch.check(used(0.79));
-        assertThat(told).containsExactly(true);
+        assertThat(changes).containsExactly(true);
         watch.check(fragmented(0.1));
-        assertThat(told).containsExactly(true, false);
+        assertThat(changes).containsExactly(true, false);
     }
 
     @Test
-    void aMarkOfOneIsNeverReachedAndKeepsNoPressureFromEnding() {
+    void thresholdOfOneIsIgnored() {
         PressureWatch usedOnly = watch(0.8, 1);
         usedOnly.check(new HeapUse(MAX, (long) (0.85 * MAX), 1000, 0, 1000));
         usedOnly.check(new HeapUse(MAX, (long) (0.1 * MAX), 1000, 0, 1000));
-        assertThat(told).containsExactly(true, false);
-        told.clear();
+        assertThat(changes).containsExactly(true, false);
+        changes.clear();
         PressureWatch fragmentationOnly = watch(1, 0.5);
         fragmentationOnly.check(new HeapUse(MAX, MAX, 1000, 100, 1000));
         fragmentationOnly.check(new HeapUse(MAX, MAX, 1000, 1000, 1000));
-        assertThat(told).containsExactly(true, false);
+        assertThat(changes).containsExactly(true, false);
     }
 
     @Test
-    void aListenerThatThrowsIsToldOfTheNextCrossingAllTheSame() {
+    void throwingListenerIsNotifiedOfNextCrossing() {
         List<Boolean> seen = new ArrayList<>();
         PressureWatch watch = new PressureWatch(FaultyStore.small()
                 .maxHeapBytes(MAX)
@@ -94,43 +95,43 @@ class PressureWatchTest {
     }
 
     @Test
-    void withoutAListenerNothingIsWatched() {
+    void watchesNothingWithoutListener() {
         assertThat(new PressureWatch(FaultyStore.small().build()).watches()).isFalse();
         assertThat(watch(0.8, 1).watches()).isTrue();
     }
 
     /** One call of the listener. */
-    private record Telling(boolean high, double used, String thread) {}
+    private record ListenerCall(boolean high, double used, String thread) {}
 
     /**
      * The heap reports relief when the trimmed values are freed, long after the flush of the trim and without another
      * write.
      */
     @Test
-    void anOpenStoreTellsOfPressureAndOfRelief() {
-        List<Telling> tellings = new CopyOnWriteArrayList<>();
+    void openStoreReportsPressureAndRelief() {
+        List<ListenerCall> completions = new CopyOnWriteArrayList<>();
         StoreConfig config = FaultyStore.small()
                 .heapSegmentBytes(1 << 20)
                 .maxHeapBytes(1 << 20)
                 .heapPressure(
                         0.5,
                         1,
-                        (high, used, fragmentation) -> tellings.add(
-                                new Telling(high, used, Thread.currentThread().getName())))
+                        (high, used, fragmentation) -> completions.add(new ListenerCall(
+                                high, used, Thread.currentThread().getName())))
                 .build();
         try (FaultyStore store = FaultyStore.open(config)) {
             int count = 0;
-            while (tellings.isEmpty()) {
+            while (completions.isEmpty()) {
                 await(store.engine.append(1, bytes(100, count++)));
             }
             assertThat(count).as("appends until the mark").isBetween(4_000, 5_000);
-            assertThat(tellings.get(0).high()).isTrue();
-            assertThat(tellings.get(0).used()).isCloseTo(0.5, within(0.01));
-            assertThat(tellings.get(0).thread()).startsWith("caravan-");
-            told(told -> store.engine.trim(1, Long.MAX_VALUE, told));
-            Eventually.await("relief is told", () -> tellings.size() == 2);
-            assertThat(tellings.get(1).high()).isFalse();
-            assertThat(tellings.get(1).used()).isLessThan(0.45);
+            assertThat(completions.get(0).high()).isTrue();
+            assertThat(completions.get(0).used()).isCloseTo(0.5, within(0.01));
+            assertThat(completions.get(0).thread()).startsWith("caravan-");
+            sequenceOf(changes -> store.engine.trim(1, Long.MAX_VALUE, changes));
+            Eventually.await("relief is reported", () -> completions.size() == 2);
+            assertThat(completions.get(1).high()).isFalse();
+            assertThat(completions.get(1).used()).isLessThan(0.45);
         }
     }
 }

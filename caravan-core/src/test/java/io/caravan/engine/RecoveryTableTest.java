@@ -3,8 +3,8 @@ package io.caravan.engine;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -72,7 +72,7 @@ class RecoveryTableTest {
 
     @ParameterizedTest
     @EnumSource(RecoveryCase.class)
-    void everyRowHasATest(RecoveryCase row) {
+    void everyRowHasTest(RecoveryCase row) {
         Pattern letters = Pattern.compile("_(.)");
         String start = letters.matcher(row.name().toLowerCase(Locale.ROOT))
                 .replaceAll(letter -> letter.group(1).toUpperCase(Locale.ROOT));
@@ -83,22 +83,22 @@ class RecoveryTableTest {
     }
 
     @Test
-    void nothingThereMakesAStoreAndItsDirectory() throws Exception {
+    void nothingThereCreatesStoreAndDirectory() throws Exception {
         Path deep = directory.resolve("a/b");
         try (DurableListStore opened = DurableListStore.open(config(deep))) {
             assertThat(StoreContents.of(opened).lists()).isEmpty();
         }
-        assertGoesOn(deep, NO_CONTENTS);
+        assertContinuesToWork(deep, NO_CONTENTS);
     }
 
     @Test
-    void nothingThereButWhatFileSystemsPutThere() throws Exception {
+    void nothingThereExceptLostAndFoundCreatesStore() throws Exception {
         Files.createDirectories(directory.resolve("lost+found"));
-        assertGoesOn(directory, NO_CONTENTS);
+        assertContinuesToWork(directory, NO_CONTENTS);
     }
 
     @Test
-    void creationCutOffIsDoneAnew() throws Exception {
+    void creationCutOffIsRepeated() throws Exception {
         DurableListStore.open(config(directory.resolve("new"))).close();
         DirectoryImage made = DirectoryImage.of(directory.resolve("new"));
         String log = FileNames.LOG.of(0);
@@ -113,7 +113,7 @@ class RecoveryTableTest {
                         .with(FileNames.CHECKPOINT.temporary(0), new byte[99]));
         for (int i = 0; i < stages.size(); i++) {
             Path stage = stages.get(i).writeTo(directory.resolve("stage" + i));
-            assertGoesOn(stage, NO_CONTENTS);
+            assertContinuesToWork(stage, NO_CONTENTS);
         }
     }
 
@@ -131,7 +131,7 @@ class RecoveryTableTest {
     }
 
     @Test
-    void tornTailInAFrame() throws Exception {
+    void tornTailInFrameIsCutOff() throws Exception {
         Frame last = anatomy.lastFrame();
         for (int kept = 48; kept < last.bytes() - 8; kept += 8) {
             assertThat(casesOf(torn(store.open(), last, kept)))
@@ -141,24 +141,24 @@ class RecoveryTableTest {
     }
 
     @Test
-    void tornTailInAHeader() throws Exception {
+    void tornTailInHeaderIsCutOff() throws Exception {
         assertOpensWith(torn(store.open(), anatomy.lastFrame(), 20), store.beforeLastFrame());
     }
 
     @Test
-    void tornTailOfWhichNothingWasWritten() throws Exception {
+    void tornTailWithoutWrittenBytesIsCutOff() throws Exception {
         assertOpensWith(torn(store.open(), anatomy.lastFrame(), 0), store.beforeLastFrame());
     }
 
     @Test
-    void tornTailAtASegmentsEnd() throws Exception {
+    void tornTailAtSegmentEndIsCutOff() throws Exception {
         Full full = fullButForOneBlock(bytes("in the segment's last block"));
         assertThat(full.last().offset()).isEqualTo(32 * 1024 - Blocks.BLOCK_BYTES);
         assertOpensWith(torn(full.image(), full.last(), full.last().bytes() / 2), full.before());
     }
 
     @Test
-    void tornTailOfAFrameThatSkippedToTheNextSegment() throws Exception {
+    void tornTailOfFrameInNextSegmentIsCutOff() throws Exception {
         Full full = fullButForOneBlock(bytes(SmallStore.MAX_VALUE_BYTES, 2));
         assertThat(full.last().file()).isEqualTo(FileNames.LOG.of(1));
         assertOpensWith(torn(full.image(), full.last(), Blocks.BLOCK_BYTES), full.before());
@@ -199,17 +199,17 @@ class RecoveryTableTest {
     }
 
     @Test
-    void badFrameWithValidOnesAfterIsRefused() throws Exception {
+    void badFrameWithValidOnesAfterIsRejected() throws Exception {
         List<Frame> replayed = anatomy.replayed();
         for (Frame frame : replayed.subList(0, replayed.size() - 1)) {
-            CorruptStoreException refusal = assertRefused(
+            CorruptStoreException rejection = assertRejected(
                     CorruptStoreException.class,
                     store.open().withFlip(frame.file(), frame.end() - 1),
                     frame.file(),
                     "restore the directory from a backup",
                     "repair");
-            assertThat(refusal.file()).endsWith(frame.file());
-            assertThat(refusal.offset()).isEqualTo(frame.offset());
+            assertThat(rejection.file()).endsWith(frame.file());
+            assertThat(rejection.offset()).isEqualTo(frame.offset());
         }
     }
 
@@ -218,7 +218,7 @@ class RecoveryTableTest {
      * of the same length must not make the next one valid again.
      */
     @Test
-    void gapBehindWhatWasForcedEndsTheLogThereForGood() throws Exception {
+    void gapBehindWhatWasForcedEndsLogPermanently() throws Exception {
         DirectoryImage full = killedAfter(filling -> {
             append(filling, 1, "forced");
             List.of("aa", "bb", "cc").forEach(text -> appendWeakly(filling, text));
@@ -245,7 +245,7 @@ class RecoveryTableTest {
 
     /** The frame after the damaged one is marked as fsynced. */
     @Test
-    void badFrameWithValidOnesAfterIsRefusedAmongWeakerWritesToo() throws Exception {
+    void badFrameWithValidOnesAfterIsRejectedAmongWeakerWrites() throws Exception {
         DirectoryImage full = killedAfter(filling -> {
             appendWeakly(filling, "weaker");
             append(filling, 1, "forced");
@@ -253,13 +253,13 @@ class RecoveryTableTest {
         });
         List<Frame> frames = StoreAnatomy.of(full).replayed();
         for (Frame frame : frames.subList(frames.size() - 3, frames.size() - 1)) {
-            assertRefused(
+            assertRejected(
                     CorruptStoreException.class, full.withFlip(frame.file(), frame.end() - 1), frame.file(), "repair");
         }
     }
 
     @Test
-    void gapInAReplicaBehindWhatWasForcedEndsTheLogThere() throws Exception {
+    void gapInAReplicaAfterFsyncedLsnEndsLog() throws Exception {
         List<Frame> replayed = anatomy.replayed();
         for (Frame frame : replayed.subList(0, replayed.size() - 1)) {
             DirectoryImage gap = store.open().withFlip(frame.file(), frame.end() - 1);
@@ -280,25 +280,25 @@ class RecoveryTableTest {
     }
 
     @Test
-    void missingLogSegmentWhereReplayStartsIsRefused() throws Exception {
-        assertMissingLogSegmentIsRefused(anatomy.replayed().get(0).file());
+    void missingLogSegmentAtReplayStartIsRejected() throws Exception {
+        assertMissingLogSegmentIsRejected(anatomy.replayed().get(0).file());
     }
 
     @Test
-    void missingLogSegmentInTheMiddleIsRefused() throws Exception {
+    void missingLogSegmentInMiddleIsRejected() throws Exception {
         List<String> files =
                 anatomy.replayed().stream().map(Frame::file).distinct().toList();
         assertThat(files).hasSizeGreaterThanOrEqualTo(3);
-        assertMissingLogSegmentIsRefused(files.get(1));
+        assertMissingLogSegmentIsRejected(files.get(1));
     }
 
     @Test
-    void missingLogSegmentAtTheEndIsRefused() throws Exception {
-        assertMissingLogSegmentIsRefused(anatomy.lastFrame().file());
+    void missingLogSegmentAtEndIsRejected() throws Exception {
+        assertMissingLogSegmentIsRejected(anatomy.lastFrame().file());
     }
 
-    private void assertMissingLogSegmentIsRefused(String name) throws IOException {
-        assertRefused(
+    private void assertMissingLogSegmentIsRejected(String name) throws IOException {
+        assertRejected(
                 StoreDirectoryException.class,
                 store.open().without(name),
                 name + " is missing",
@@ -306,9 +306,9 @@ class RecoveryTableTest {
     }
 
     @Test
-    void missingHeapSegmentIsRefused() throws Exception {
+    void missingHeapSegmentIsRejected() throws Exception {
         for (String name : store.open().names("heap-")) {
-            assertRefused(
+            assertRejected(
                     StoreDirectoryException.class,
                     store.open().without(name),
                     name + " is missing",
@@ -317,7 +317,7 @@ class RecoveryTableTest {
     }
 
     @Test
-    void newestCheckpointBadOpensFromTheOlder() throws Exception {
+    void newestCheckpointBadOpensFromOlderOne() throws Exception {
         String newest = store.open().last("checkpoint-");
         DirectoryImage damaged = store.open().withFlip(newest, store.open().length(newest) - 1);
         assertThat(casesOf(damaged)).contains(RecoveryCase.NEWEST_CHECKPOINT_BAD);
@@ -326,22 +326,22 @@ class RecoveryTableTest {
     }
 
     @Test
-    void allCheckpointsBadIsRefused() throws Exception {
+    void allCheckpointsBadIsRejected() throws Exception {
         DirectoryImage damaged = store.open();
         for (String name : damaged.names("checkpoint-")) {
             damaged = damaged.withFlip(name, damaged.length(name) - 1);
         }
-        assertRefused(
+        assertRejected(
                 CorruptStoreException.class,
                 damaged,
                 damaged.last("checkpoint-"),
-                "no checkpoint is whole",
+                "no checkpoint is intact",
                 "restore the directory from a backup");
     }
 
     @Test
-    void allCheckpointsBadBecauseTheyAreGoneIsRefused() throws Exception {
-        assertRefused(
+    void allCheckpointsBadBecauseMissingIsRejected() throws Exception {
+        assertRejected(
                 StoreDirectoryException.class,
                 store.open().withoutAll("checkpoint-"),
                 "there is no checkpoint",
@@ -350,7 +350,7 @@ class RecoveryTableTest {
 
     /** A salvaged store, or a backup of an idle store, has nothing in its log and all values in its heap. */
     @Test
-    void aHeapWithValuesIsNoCreationThatWasCutOff() throws Exception {
+    void heapWithValuesIsNotTreatedAsCreationCutOff() throws Exception {
         DirectoryImage closed = store.closed();
         String heap = FileNames.HEAP.of(0);
         DirectoryImage damaged = closed.withoutAll("checkpoint-")
@@ -358,18 +358,18 @@ class RecoveryTableTest {
                 .withoutAll("heap-")
                 .with(heap, closed.bytes(heap))
                 .with(FileNames.LOG.of(0), new byte[32 * 1024]);
-        assertRefused(
+        assertRejected(
                 StoreDirectoryException.class, damaged, "there is no checkpoint", "put the checkpoint files back");
     }
 
     @Test
-    void checkpointNewerThanLogIsRefused() throws Exception {
+    void checkpointNewerThanLogIsRejected() throws Exception {
         long farther = anatomy.logEnd() + Blocks.BLOCK_BYTES;
         DirectoryImage damaged = store.open().edited(store.open().last("checkpoint-"), file -> {
             file.putLong(CheckpointLayout.END_LSN, farther);
             Reseal.checkpoint(file);
         });
-        assertRefused(
+        assertRejected(
                 CorruptStoreException.class,
                 damaged,
                 FileNames.LOG.of(anatomy.logEnd() / (32 * 1024)),
@@ -377,7 +377,7 @@ class RecoveryTableTest {
     }
 
     @Test
-    void halfMadeSegmentBehindTheLogsEndIsMadeAnew() throws Exception {
+    void halfMadeSegmentAfterEndOfLogIsRebuilt() throws Exception {
         DirectoryImage halfMade =
                 store.open().edited(store.open().last("log-"), file -> file.put(0, new byte[Blocks.BLOCK_BYTES]));
         assertThat(casesOf(halfMade)).contains(RecoveryCase.HALF_MADE_SEGMENT);
@@ -385,7 +385,7 @@ class RecoveryTableTest {
     }
 
     @Test
-    void halfMadeSegmentThatWasBeingRecycledIsMadeAnew() throws Exception {
+    void halfMadeSegmentInRecyclingIsRebuilt() throws Exception {
         String first = store.closed().names("log-").get(0);
         String next = FileNames.LOG.of(
                 FileNames.LOG.number(store.closed().last("log-")).getAsLong() + 1);
@@ -397,7 +397,7 @@ class RecoveryTableTest {
 
     /** The log then ends in the next segment, although no frame is there. */
     @Test
-    void halfMadeSegmentBehindAFullOneIsMadeAnew() throws Exception {
+    void halfMadeSegmentAfterFullOneIsRebuilt() throws Exception {
         AtomicReference<StoreContents> contents = new AtomicReference<>();
         DirectoryImage full = killedAfter(filling -> {
             for (int i = 0; i < 7; i++) {
@@ -408,8 +408,8 @@ class RecoveryTableTest {
         assertThat(StoreAnatomy.of(full).lastFrame().offset()).isEqualTo(32 * 1024 - Blocks.BLOCK_BYTES);
         String next = FileNames.LOG.of(1);
         DirectoryImage recycling = full;
-        for (String behind : full.names("log-")) {
-            recycling = behind.compareTo(next) > 0 ? recycling.without(behind) : recycling;
+        for (String later : full.names("log-")) {
+            recycling = later.compareTo(next) > 0 ? recycling.without(later) : recycling;
         }
         recycling = recycling.with(next, full.bytes(FileNames.LOG.of(0)));
         // The renamed file still has the header and the frames of its former segment.
@@ -418,10 +418,10 @@ class RecoveryTableTest {
     }
 
     @Test
-    void halfMadeSegmentThatIsNotTheLastIsRefused() throws Exception {
+    void halfMadeSegmentBeforeLastOneIsRejected() throws Exception {
         String next = FileNames.LOG.of(anatomy.logEnd() / (32 * 1024) + 1);
         assertThat(next).isLessThan(store.open().last("log-"));
-        assertRefused(
+        assertRejected(
                 CorruptStoreException.class,
                 store.open().withFlip(next, 0),
                 next,
@@ -429,7 +429,7 @@ class RecoveryTableTest {
     }
 
     @Test
-    void versionTooNewIsRefused() throws Exception {
+    void versionTooNewIsRejected() throws Exception {
         for (String name : List.of(
                 anatomy.replayed().get(0).file(),
                 store.open().names("heap-").get(0),
@@ -437,23 +437,23 @@ class RecoveryTableTest {
                 store.open().last("checkpoint-"))) {
             DirectoryImage newer =
                     store.open().edited(name, file -> file.putInt(FileHeader.VERSION, FileHeader.NEWEST_VERSION + 1));
-            StoreVersionException refusal = assertRefused(
+            StoreVersionException rejection = assertRejected(
                     StoreVersionException.class,
                     newer.edited(name, Reseal::fileHeader),
                     name,
                     "format version " + (FileHeader.NEWEST_VERSION + 1),
                     "open it with a newer release");
-            assertThat(refusal.found()).isEqualTo(FileHeader.NEWEST_VERSION + 1);
+            assertThat(rejection.found()).isEqualTo(FileHeader.NEWEST_VERSION + 1);
         }
     }
 
     @Test
-    void otherStoresSegmentIsRefused() throws Exception {
+    void otherStoresSegmentIsRejected() throws Exception {
         SmallStore other = SmallStore.build(directory.resolve("other"));
         String log = anatomy.lastFrame().file();
         String heap = store.open().names("heap-").get(0);
         for (String name : List.of(log, heap)) {
-            assertRefused(
+            assertRejected(
                     StoreDirectoryException.class,
                     store.open().with(name, other.open().bytes(name)),
                     name,
@@ -462,10 +462,10 @@ class RecoveryTableTest {
     }
 
     @Test
-    void otherStoresSegmentIsRefusedWhenItIsACheckpoint() throws Exception {
+    void otherStoresSegmentIsRejectedForCheckpoints() throws Exception {
         SmallStore other = SmallStore.build(directory.resolve("other"));
         for (String name : store.open().names("checkpoint-")) {
-            assertRefused(
+            assertRejected(
                     StoreDirectoryException.class,
                     store.open().with(name, other.open().bytes(name)),
                     "belongs to store");
@@ -485,7 +485,7 @@ class RecoveryTableTest {
     }
 
     @Test
-    void lockedIsRefused() throws Exception {
+    void lockedStoreIsRejected() throws Exception {
         WatchedScheduler threads = new WatchedScheduler();
         try (ListStore open = threads.open(config(directory))) {
             append(open, 1, "a");
@@ -499,7 +499,7 @@ class RecoveryTableTest {
     }
 
     @Test
-    void notADirectoryIsRefused() throws Exception {
+    void notADirectoryIsRejected() throws Exception {
         Path file = Files.write(directory.resolve("file"), bytes("mine"));
         for (Path path : List.of(file, file.resolve("below"))) {
             assertThat(catchThrowableOfType(StoreDirectoryException.class, () -> DurableListStore.open(config(path))))
@@ -509,21 +509,21 @@ class RecoveryTableTest {
     }
 
     @Test
-    void unknownFilesAreRefused() throws Exception {
+    void unknownFilesAreRejected() throws Exception {
         for (String name : List.of("letter.txt", "log-0.wal", "log-000000000000000G.wal", "checkpoint-x.ckp.tmp")) {
-            assertRefused(
+            assertRejected(
                     StoreDirectoryException.class,
                     store.open().with(name, bytes("mine")),
                     name + " is not a file of a store",
                     "elsewhere");
         }
-        assertRefused(
+        assertRejected(
                 StoreDirectoryException.class, NO_FILES.with("a", new byte[1]).with("b", new byte[1]), "1 others");
     }
 
     /** The store rejects the config after it has read everything. It must not have rewritten the heap. */
     @Test
-    void aRefusalForTheConfigsSakeChangesNothing() throws Exception {
+    void rejectedConfigChangesNothing() throws Exception {
         Path copy = store.open().writeTo(directory.resolve("copy"));
         DirectoryImage before = DirectoryImage.of(copy);
         StoreConfig tooLarge = StoreConfig.builder(copy).maxValueBytes(1 << 20).build();
@@ -534,7 +534,7 @@ class RecoveryTableTest {
 
     /** The header of a segment and the fields of an entry leave less space than the size of the segment. */
     @Test
-    void aValueThatFillsAHeapSegmentButForItsHeaderIsTooLargeForAStore() throws Exception {
+    void rejectsMaxValueLargerThanExistingHeapSegments() throws Exception {
         Path created = directory.resolve("created");
         StoreConfig.Builder config = StoreConfig.builder(created).logBufferBytes(64 << 10);
         DurableListStore.open(config.maxValueBytes(1).heapSegmentBytes(32 << 10).build())
@@ -562,33 +562,33 @@ class RecoveryTableTest {
         if (Files.exists(opened)) {
             opened = directory.resolve("opened" + System.nanoTime());
         }
-        assertGoesOn(image.writeTo(opened), expected);
+        assertContinuesToWork(image.writeTo(opened), expected);
     }
 
     /** Opens, reads, appends, opens again, reads, and verifies. */
-    private static void assertGoesOn(Path path, StoreContents expected) {
+    private static void assertContinuesToWork(Path path, StoreContents expected) {
         try (DurableListStore opened = DurableListStore.open(config(path))) {
             assertThat(StoreContents.of(opened)).isEqualTo(expected);
             assertThat(append(opened, 4_711, "more")).isZero();
         }
         try (DurableListStore reopened = DurableListStore.open(config(path))) {
             assertThat(texts(reopened, 4_711)).containsExactly("0:more");
-            told(told -> reopened.delete(4_711, told));
+            sequenceOf(reported -> reopened.delete(4_711, reported));
             assertThat(StoreContents.of(reopened)).isEqualTo(expected);
         }
         assertThat(Faults.of(path)).isEmpty();
     }
 
     /** Checks that opening fails with these words and changes no byte. */
-    private <T extends CaravanException> T assertRefused(Class<T> type, DirectoryImage image, String... words)
+    private <T extends CaravanException> T assertRejected(Class<T> type, DirectoryImage image, String... words)
             throws IOException {
         Path path = image.writeTo(directory.resolve("refused" + System.nanoTime()));
         DirectoryImage before = DirectoryImage.of(path);
-        T refusal = catchThrowableOfType(
+        T rejection = catchThrowableOfType(
                 type, () -> DurableListStore.open(config(path)).close());
-        assertThat(refusal).as("the refusal of " + Arrays.toString(words)).isNotNull();
-        assertThat(refusal.getMessage()).contains(words);
+        assertThat(rejection).as("the rejection of " + Arrays.toString(words)).isNotNull();
+        assertThat(rejection.getMessage()).contains(words);
         assertThat(DirectoryImage.of(path).differences(before)).isEmpty();
-        return refusal;
+        return rejection;
     }
 }

@@ -33,13 +33,13 @@ class RotInTheLogTest {
     private static final int LENGTH = 500_001;
 
     @Test
-    void allElseMovesAndTheValueStaysUnreadable() throws Exception {
+    void checkpointMovesOtherValuesAndReportsDamageOnce() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "before");
             append(store.engine, 1, "it rots");
             append(store.engine, 1, "behind");
-            FaultyStore.Place place = store.find(LOG, bytes("it rots"));
-            store.disk.bytes(place.file()).put(place.offset(), (byte) '!');
+            FaultyStore.Place location = store.find(LOG, bytes("it rots"));
+            store.disk.bytes(location.file()).put(location.offset(), (byte) '!');
 
             store.engine.checkpoint();
             assertThat(store.engine.stats().failures()).isOne();
@@ -49,7 +49,7 @@ class RotInTheLogTest {
                     .matches(found -> found.file().matches("memory/" + HEAP) && found.sequence() == 1);
 
             store.engine.checkpoint();
-            assertThat(store.engine.stats().failures()).as("told once").isOne();
+            assertThat(store.engine.stats().failures()).as("reported once").isOne();
         }
     }
 
@@ -84,7 +84,7 @@ class RotInTheLogTest {
 
     @ParameterizedTest
     @CsvSource({"0", "3", "4", "7", "8", "300000", "500008"})
-    void itIsNamedWhereItRotted(int changed) throws Exception {
+    void moveReportsLogPositionOfDamagedEntry(int changed) throws Exception {
         assertThat(moved(changed)).isInstanceOfSatisfying(CorruptStoreException.class, found -> {
             assertThat(found.file()).contains("log-0000000000000001.wal");
             assertThat(found.offset()).isEqualTo(LOG_GEOMETRY.offsetOf(LSN));
@@ -94,7 +94,7 @@ class RotInTheLogTest {
 
     /** The padding after a value has no meaning. */
     @Test
-    void whatIsWholeIsNotNamed() throws Exception {
+    void moveIgnoresDamageInPadding() throws Exception {
         assertThat(moved(EntryLayout.entryBytes(LENGTH) - 1)).isNull();
     }
 }

@@ -2,8 +2,8 @@ package io.caravan.engine;
 
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Everything that opening shows at the end of the log stays, even if the fsyncs that were to make it durable failed.
  */
 class SettledLogTest {
-    private static final Predicate<Call> FORCE_OF_THE_LOG = Directors.calls(Kind.FORCE, FaultyStore.LOG);
+    private static final Predicate<Call> LOG_FSYNC = Directors.calls(Kind.FORCE, FaultyStore.LOG);
     private static final Predicate<Call> FRAME =
             Directors.calls(Kind.WRITE, FaultyStore.LOG).and(call -> call.position() > 0);
 
@@ -44,20 +44,20 @@ class SettledLogTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     @Tag("rounds")
-    void whatIsShownAfterAFailedForceStays(boolean theFirstOpeningFailsToo) {
+    void recoveredValuesSurvivePowerCutAfterFailedFsync(boolean theFirstOpeningFailsToo) {
         Seeds.forEach(Rounds.of(20, 200), seed -> {
             SplittableRandom random = new SplittableRandom(seed);
             CrashStorage disk = new CrashStorage(seed);
-            Engine failing = openWithUnforced(disk);
-            disk.director(Directors.on(FORCE_OF_THE_LOG, Outcome.FAIL_HALFWAY));
+            Engine failing = openWithUnsynced(disk);
+            disk.director(Directors.on(LOG_FSYNC, Outcome.FAIL_HALFWAY));
             assertThatThrownBy(() -> append(failing, 1, "d")).hasRootCauseInstanceOf(IOException.class);
             assertThatThrownBy(failing::flush).isInstanceOf(StoreFailedException.class);
             CrashStorage left = disk.processKill();
             failing.close();
             if (theFirstOpeningFailsToo) {
-                left.director(Directors.on(FORCE_OF_THE_LOG, Outcome.FAIL_HALFWAY));
-                CrashStorage refusing = left;
-                assertThatThrownBy(() -> open(refusing)).isInstanceOf(IOException.class);
+                left.director(Directors.on(LOG_FSYNC, Outcome.FAIL_HALFWAY));
+                CrashStorage rejecting = left;
+                assertThatThrownBy(() -> open(rejecting)).isInstanceOf(IOException.class);
                 left = left.processKill();
             }
             try (Engine engine = open(left)) {
@@ -73,13 +73,13 @@ class SettledLogTest {
     /** A checkpoint fsyncs the log files before the flusher does, including everything written below {@code SYNC}. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void whatIsShownAfterACheckpointCouldNotForceItStays(boolean theStoreHadFailed) throws IOException {
+    void recoveredValuesSurvivePowerCutAfterFailedCheckpoint(boolean theStoreHadFailed) throws IOException {
         CrashStorage disk = new CrashStorage(1);
-        Engine failing = openWithUnforced(disk);
+        Engine failing = openWithUnsynced(disk);
         disk.director(call -> {
-            if (FORCE_OF_THE_LOG.test(call)) {
+            if (LOG_FSYNC.test(call)) {
                 if (theStoreHadFailed) {
-                    assertThatThrownBy(() -> told(told -> failing.append(1, bytes("d"), told)))
+                    assertThatThrownBy(() -> sequenceOf(reported -> failing.append(1, bytes("d"), reported)))
                             .isInstanceOf(StoreFailedException.class);
                 }
                 return Outcome.FAIL_HALFWAY;
@@ -99,7 +99,7 @@ class SettledLogTest {
     /** A power cut has removed the first of several frames. New frames take their places and may also be lost. */
     @Test
     @Tag("rounds")
-    void noFrameThatWasCutOffComesBackBehindANewOne() {
+    void cutOffFrameDoesNotReappearAfterNewFrame() {
         Seeds.forEach(Rounds.of(50, 500), seed -> {
             SplittableRandom random = new SplittableRandom(seed);
             CrashStorage disk = new CrashStorage(seed);
@@ -130,7 +130,7 @@ class SettledLogTest {
     /** A drive may leave garbage in a block that is being written, even if the write changes no byte. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void openingWritesNoFrameThatWasForced(boolean powerIsLost) throws IOException {
+    void openingDoesNotRewriteFsyncedFrames(boolean powerIsLost) throws IOException {
         CrashStorage disk = new CrashStorage(1);
         try (Engine engine = open(disk)) {
             append(engine, 1, "a");
@@ -145,7 +145,7 @@ class SettledLogTest {
      * created.
      */
     @Test
-    void openingWritesOnlyTheFramesOfSegmentsInUse() throws IOException {
+    void openingRewritesFramesButNotHeadersOfSegmentsInUse() throws IOException {
         CrashStorage disk = new CrashStorage(1);
         try (Engine engine = open(disk)) {
             String large = "x".repeat(FaultyStore.MAX_VALUE_BYTES);
@@ -168,9 +168,9 @@ class SettledLogTest {
 
     /** Clean pages may leave the page cache at any time. Reads then return the bytes on the disk. */
     @Test
-    void openingIsRefusedWhenTheFramesOfAFailedForceGoMeanwhile() throws IOException {
+    void openingFailsIfUnsyncedFrameChangesDuringRecovery() throws IOException {
         CrashStorage disk = new CrashStorage(1);
-        try (Engine engine = openWithUnforced(disk)) {
+        try (Engine engine = openWithUnsynced(disk)) {
             CrashStorage left = disk.processKill();
             left.director(call -> {
                 boolean settles = call.kind() == Kind.OPEN && call.file().equals(FileNames.FORCED_LSN);
@@ -201,7 +201,7 @@ class SettledLogTest {
 
     /** A half-made segment is discarded, regardless of its former content. */
     @Test
-    void aHalfMadeSegmentMayHaveAnything() throws IOException {
+    void discardsIncompleteSegmentWithAnyContent() throws IOException {
         CrashStorage disk = new CrashStorage(1);
         try (Engine engine = open(disk)) {
             append(engine, 1, "a");
@@ -220,9 +220,9 @@ class SettledLogTest {
 
     /** One power cut has left a gap. Others came while the store was opened and completed its last segment. */
     @Test
-    void aHalfMadeSegmentMayHaveFramesThatAPowerCutHasCutOff() throws IOException {
+    void discardsIncompleteSegmentWithCutOffFrames() throws IOException {
         CrashStorage disk = new CrashStorage(1);
-        try (Engine engine = openWithUnforced(disk)) {
+        try (Engine engine = openWithUnsynced(disk)) {
             appendWeakly(engine, "d");
             CrashStorage left = disk.processKill();
             left.rot(FileNames.LOG.of(0), 2 * 4096, 1);
@@ -240,7 +240,7 @@ class SettledLogTest {
     }
 
     /** Opens a new store with "a", which was fsynced, and "b" and "c", which were not. */
-    private static Engine openWithUnforced(CrashStorage disk) throws IOException {
+    private static Engine openWithUnsynced(CrashStorage disk) throws IOException {
         Engine engine = open(disk);
         append(engine, 1, "a");
         appendWeakly(engine, "b", "c");

@@ -1,9 +1,9 @@
 package io.caravan.engine;
 
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.told;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,18 +12,18 @@ import io.caravan.WriteBatch;
 import io.caravan.format.Blocks;
 import io.caravan.format.EntryLayout;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
-import io.caravan.testing.Patient;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
 /** The statistics after operations with known effects. */
-@Patient
+@LongTimeout
 class StatsTest {
 
     @Test
-    void aNewStoreHasDoneNothing() {
+    void newStoreHasZeroStats() {
         try (FaultyStore store = FaultyStore.open()) {
             StoreStats stats = store.engine.stats();
             assertThat(stats.appends() + stats.trims() + stats.deletes() + stats.rejections() + stats.failures())
@@ -36,13 +36,13 @@ class StatsTest {
     }
 
     @Test
-    void writesToListsForBookkeepingAreCountedApart() {
+    void countsWritesToInternalListsSeparately() {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 0, "catalog", "entries");
             append(store.engine, -3, "mark");
             append(store.engine, 1, "a", "b");
-            told(told -> store.engine.trimTo(0, 1, told));
-            told(told -> store.engine.delete(-3, told));
+            sequenceOf(reported -> store.engine.trimTo(0, 1, reported));
+            sequenceOf(reported -> store.engine.delete(-3, reported));
 
             StoreStats stats = store.engine.stats();
             assertThat(stats.appends()).isEqualTo(2);
@@ -61,19 +61,19 @@ class StatsTest {
     }
 
     @Test
-    void everyNumberAfterAKnownSequence() {
+    void statsMatchKnownSequenceOfOperations() {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "aaaa");
             append(store.engine, 2, "bb");
-            told(told -> store.engine.write(
+            sequenceOf(reported -> store.engine.write(
                     WriteBatch.create()
                             .append(1, bytes("c"))
                             .append(3, bytes(""))
                             .trimTo(1, 1),
-                    told));
-            told(told -> store.engine.delete(2, told));
-            assertThatThrownBy(() -> store.engine.append(1, bytes(5000, 0), NOBODY));
-            assertThatThrownBy(() -> store.engine.write(WriteBatch.create().expect(1, 7), NOBODY));
+                    reported));
+            sequenceOf(reported -> store.engine.delete(2, reported));
+            assertThatThrownBy(() -> store.engine.append(1, bytes(5000, 0), NO_CALLBACK));
+            assertThatThrownBy(() -> store.engine.write(WriteBatch.create().expect(1, 7), NO_CALLBACK));
             store.engine.flush();
             Eventually.await("all is counted", () -> store.engine.stats().fsyncs() == 5);
             Eventually.await(
@@ -117,7 +117,7 @@ class StatsTest {
     }
 
     @Test
-    void durationsAreThoseOfTheInjectedClock() {
+    void measuresDurationsWithInjectedClock() {
         AtomicLong ticks = new AtomicLong();
         try (FaultyStore store =
                 FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), () -> ticks.addAndGet(1_000))) {
@@ -139,7 +139,7 @@ class StatsTest {
 
     /** Each read of the clock takes a microsecond: a measured hold of the lock takes one, any other takes none. */
     @Test
-    void theLocksHoldsAreMeasuredAlwaysForSlicesElseOnceInAWhile() {
+    void lockTimesEverySliceAndSamplesOtherHolds() {
         AtomicLong ticks = new AtomicLong();
         StoreLock lock = new StoreLock(new ReentrantLock(), () -> ticks.addAndGet(1_000));
         for (int i = 0; i < 10 * StoreLock.SAMPLED; i++) {
@@ -158,7 +158,7 @@ class StatsTest {
     }
 
     @Test
-    void timeSpentWaitingIsNoTimeThatTheLockIsHeld() {
+    void lockHoldTimeExcludesWaits() {
         AtomicLong ticks = new AtomicLong();
         StoreLock lock = new StoreLock(new ReentrantLock(), () -> ticks.addAndGet(1_000));
         lock.lockForSlice();
@@ -169,11 +169,11 @@ class StatsTest {
     }
 
     @Test
-    void aCheckpointsHoldsOfTheLockAreInTheStats() {
+    void statsIncludeLockHoldsOfCheckpoint() {
         try (FaultyStore store = FaultyStore.open()) {
             int lists = 5_000;
             for (int id = 0; id < lists; id++) {
-                store.engine.append(id, bytes("a"), NOBODY);
+                store.engine.append(id, bytes("a"), NO_CALLBACK);
             }
             long before = store.engine.stats().lockNanos().count();
             store.engine.checkpoint();

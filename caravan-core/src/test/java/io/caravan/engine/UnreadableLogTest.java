@@ -5,8 +5,8 @@ import static io.caravan.engine.FaultyStore.UNFINISHED_CHECKPOINT;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -15,8 +15,8 @@ import io.caravan.FlushPolicy;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreIoException;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
-import io.caravan.testing.Patient;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -25,14 +25,14 @@ import org.junit.jupiter.api.Test;
  * A part of the log that the disk cannot read: the store keeps that log, moves all else to the heap, and accepts
  * writes.
  */
-@Patient
+@LongTimeout
 class UnreadableLogTest {
 
     /** Makes the entry with this value unreadable. Returns its file. */
     private static String makeUnreadable(FaultyStore store, String value) {
-        FaultyStore.Place place = store.find(LOG, bytes(value));
-        store.faults.unreadable(place.file(), place.offset());
-        return place.file();
+        FaultyStore.Place location = store.find(LOG, bytes(value));
+        store.faults.unreadable(location.file(), location.offset());
+        return location.file();
     }
 
     private static FaultyStore withUnreadableEntry() {
@@ -50,7 +50,7 @@ class UnreadableLogTest {
     }
 
     @Test
-    void allElseMovesAndAppendsGoOn() {
+    void movesOtherListsAndAcceptsAppendsDespiteUnreadableEntry() {
         try (FaultyStore store = withUnreadableEntry()) {
             assertThat(store.heapBytes()).contains("before", "of another list").doesNotContain("behind");
             for (int i = 0; i < 100; i++) {
@@ -69,7 +69,7 @@ class UnreadableLogTest {
     }
 
     @Test
-    void anEntryThatCanBeReadAgainMoves() {
+    void checkpointMovesEntryOnceItIsReadableAgain() {
         try (FaultyStore store = withUnreadableEntry()) {
             store.faults.heal();
             store.engine.checkpoint();
@@ -80,9 +80,9 @@ class UnreadableLogTest {
     }
 
     @Test
-    void anEntryThatIsTrimmedHoldsNothingUp() {
+    void trimmedUnreadableEntryDoesNotBlockCheckpoint() {
         try (FaultyStore store = withUnreadableEntry()) {
-            told(told -> store.engine.trimTo(1, 2, told));
+            sequenceOf(reported -> store.engine.trimTo(1, 2, reported));
             store.engine.checkpoint();
             assertThat(store.heapBytes()).contains("behind");
             store.closeAndVerify();
@@ -90,13 +90,13 @@ class UnreadableLogTest {
     }
 
     @Test
-    void anAppendThatFindsNoDiskSpaceSaysWhatKeepsTheLog() {
+    void outOfSpaceErrorNamesUnreadableEntry() {
         try (FaultyStore store = withUnreadableEntry()) {
             store.faults.full(true);
             assertThatExceptionOfType(OutOfSpaceException.class)
                     .isThrownBy(() -> {
                         for (int i = 0; i < 1_000; i++) {
-                            told(told -> store.engine.append(3, bytes(4_000, 1), told));
+                            sequenceOf(reported -> store.engine.append(3, bytes(4_000, 1), reported));
                         }
                     })
                     .withMessageContainingAll("document 1", "sequence 1", "trim or delete");
@@ -104,7 +104,7 @@ class UnreadableLogTest {
     }
 
     @Test
-    void attemptsComeLessAndLessOftenAndWriteNoCheckpointInVain() {
+    void retriesBackOffWithoutWritingFurtherCheckpoints() {
         AtomicLong nanos = new AtomicLong();
         try (FaultyStore store = FaultyStore.open(
                 FaultyStore.small().flushPolicy(FlushPolicy.immediate()).build(), new MemoryStorage(), nanos::get)) {
@@ -112,9 +112,9 @@ class UnreadableLogTest {
             store.engine.checkpoint();
             append(store.engine, 1, "in a bad sector");
             makeUnreadable(store, "in a bad sector");
-            told(told -> store.engine.trim(2, 1, told));
+            sequenceOf(reported -> store.engine.trim(2, 1, reported));
             store.awaitIdleFlusher();
-            store.faults.forgetCalls();
+            store.faults.clearCalls();
             assertThatExceptionOfType(StoreIoException.class).isThrownBy(store.engine::checkpoint);
             assertThat(store.faults.calls(on(Kind.CREATE, UNFINISHED_CHECKPOINT)))
                     .as("one, which makes free what was trimmed")

@@ -2,7 +2,7 @@ package io.caravan.engine;
 
 import static io.caravan.testing.CallbackContract.onSuccess;
 import static io.caravan.testing.FaultStorage.on;
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
@@ -15,12 +15,12 @@ import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
 import io.caravan.UninterruptibleThread;
 import io.caravan.WriteBatch;
+import io.caravan.testing.Completions;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
-import io.caravan.testing.Patient;
-import io.caravan.testing.Tellings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,10 +31,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** Writes that a caller marks as belonging together. Time passes only when a test advances it. */
-@Patient
+@LongTimeout
 class WriteGroupTest {
     private final AtomicLong nanos = new AtomicLong();
-    private final Tellings tellings = new Tellings();
+    private final Completions completions = new Completions();
 
     private FaultyStore open() {
         return open(FaultyStore.small().build());
@@ -45,82 +45,82 @@ class WriteGroupTest {
     }
 
     @Test
-    void aGroupIsForcedWhenItIsClosedAndOnce() {
+    void closingGroupFsyncsItOnce() {
         try (FaultyStore store = open()) {
             append(store.engine, 1, "before");
             store.awaitIdleFlusher();
-            long forces = store.engine.stats().fsyncs();
+            long fsyncsBefore = store.engine.stats().fsyncs();
             WriteGroup group = store.engine.group();
             for (int i = 0; i < 5; i++) {
-                store.engine.append(1, bytes("value"), tellings.callback(i));
+                store.engine.append(1, bytes("value"), completions.callback(i));
                 store.awaitIdleFlusher();
             }
-            assertThat(tellings.all()).isEmpty();
+            assertThat(completions.all()).isEmpty();
             group.close();
-            tellings.await(5);
+            completions.await(5);
             store.awaitIdleFlusher();
-            assertThat(store.engine.stats().fsyncs()).isEqualTo(forces + 1);
+            assertThat(store.engine.stats().fsyncs()).isEqualTo(fsyncsBefore + 1);
         }
     }
 
     @Test
-    void aGroupThatIsNeverClosedHoldsWritesUpForAMillisecondAndOnlyOnce() {
+    void unclosedGroupDelaysWritesOnceForOneMillisecond() {
         try (FaultyStore store = open()) {
-            WriteGroup forgotten = store.engine.group();
-            store.engine.append(1, bytes("waits"), tellings.callback(1));
+            WriteGroup unclosed = store.engine.group();
+            store.engine.append(1, bytes("waits"), completions.callback(1));
             store.awaitIdleFlusher();
-            assertThat(tellings.all()).isEmpty();
+            assertThat(completions.all()).isEmpty();
             nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(1));
-            tellings.await(1);
-            store.engine.append(1, bytes("does not wait"), tellings.callback(2));
-            tellings.await(2);
+            completions.await(1);
+            store.engine.append(1, bytes("does not wait"), completions.callback(2));
+            completions.await(2);
 
             WriteGroup next = store.engine.group();
-            store.engine.append(1, bytes("waits for the next group"), tellings.callback(3));
-            forgotten.close();
+            store.engine.append(1, bytes("waits for the next group"), completions.callback(3));
+            unclosed.close();
             store.awaitIdleFlusher();
-            assertThat(tellings.all()).hasSize(2);
+            assertThat(completions.all()).hasSize(2);
             next.close();
-            tellings.await(3);
+            completions.await(3);
         }
     }
 
     @Test
-    void closingAGroupTwiceClosesNoOther() {
+    void closingGroupTwiceDoesNotCloseAnotherGroup() {
         try (FaultyStore store = open()) {
             WriteGroup first = store.engine.group();
             WriteGroup second = store.engine.group();
-            store.engine.append(1, bytes("value"), tellings.callback(1));
+            store.engine.append(1, bytes("value"), completions.callback(1));
             first.close();
             first.close();
             store.awaitIdleFlusher();
-            assertThat(tellings.all()).isEmpty();
+            assertThat(completions.all()).isEmpty();
             second.close();
-            tellings.await(1);
+            completions.await(1);
         }
     }
 
     @Test
-    void aFlushDoesNotWaitForAGroupToEnd() {
+    void flushDoesNotWaitForOpenGroup() {
         try (FaultyStore store = open();
                 WriteGroup group = store.engine.group()) {
-            store.engine.append(1, bytes("value"), tellings.callback(1));
+            store.engine.append(1, bytes("value"), completions.callback(1));
             store.engine.flush();
-            assertThat(tellings.all()).hasSize(1);
+            assertThat(completions.all()).hasSize(1);
         }
     }
 
     @Test
-    void aReadDoesNotWaitForAGroupToEnd() {
+    void readDoesNotWaitForOpenGroup() {
         try (FaultyStore store = open();
                 WriteGroup group = store.engine.group()) {
-            store.engine.append(1, bytes("value"), NOBODY);
+            store.engine.append(1, bytes("value"), NO_CALLBACK);
             assertThat(texts(store.engine, 1)).containsExactly("0:value");
         }
     }
 
     @Test
-    void aGroupThatHasGatheredMuchIsNotWaitedFor() {
+    void largeGroupIsFlushedBeforeItCloses() {
         StoreConfig config = FaultyStore.small()
                 .logBufferBytes(256 * 1024)
                 .logSegmentBytes(512 * 1024)
@@ -129,40 +129,40 @@ class WriteGroupTest {
         try (FaultyStore store = open(config);
                 WriteGroup group = store.engine.group()) {
             for (int i = 0; i < 17; i++) {
-                store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, i), tellings.callback(i));
+                store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, i), completions.callback(i));
             }
-            tellings.await(16);
+            completions.await(16);
         }
     }
 
     @Test
-    void aGroupThatIsOpenedLaterKeepsNobodyWaiting() {
+    void groupOpenedAfterFirstWriteDoesNotDelayFlush() {
         try (FaultyStore store = open();
                 WriteGroup first = store.engine.group()) {
-            store.engine.append(1, bytes("of the first"), tellings.callback(1));
+            store.engine.append(1, bytes("of the first"), completions.callback(1));
             try (WriteGroup second = store.engine.group()) {
-                store.engine.append(1, bytes("of the second"), tellings.callback(2));
+                store.engine.append(1, bytes("of the second"), completions.callback(2));
             }
-            tellings.await(2);
+            completions.await(2);
         }
     }
 
     @Test
-    void whoIsAloneMakesTheFlushItself() throws Exception {
+    void soleWriterFlushesOnItsOwnThread() throws Exception {
         try (FaultyStore store = open()) {
             append(store.engine, 1, "is flushed by the flusher, which learns how quick that is");
             store.awaitIdleFlusher();
-            List<Thread> tellers = new ArrayList<>();
-            Thread writer = onLoop(() -> appendAndFlush(store, tellers));
-            assertThat(tellers).as("told before it returned").containsExactly(writer);
+            List<Thread> callbackThreads = new ArrayList<>();
+            Thread writer = onLoop(() -> appendAndFlush(store, callbackThreads));
+            assertThat(callbackThreads).as("notified before it returned").containsExactly(writer);
             assertThat(texts(store.afterPowerCut().engine, 1)).hasSize(2);
         }
     }
 
-    /** Appends to list 1 in a group and flushes it. {@code tellers} may be read after the return. */
-    private static void appendAndFlush(FaultyStore store, List<Thread> tellers) {
+    /** Appends to list 1 in a group and flushes it. {@code callbackThreads} may be read after the return. */
+    private static void appendAndFlush(FaultyStore store, List<Thread> callbackThreads) {
         WriteGroup group = store.engine.group();
-        store.engine.append(1, bytes("value"), onSuccess(() -> tellers.add(Thread.currentThread())));
+        store.engine.append(1, bytes("value"), onSuccess(() -> callbackThreads.add(Thread.currentThread())));
         group.closeAndFlush();
     }
 
@@ -176,33 +176,33 @@ class WriteGroupTest {
     }
 
     @Test
-    void theFlusherMakesItForAThreadThatCanBeInterrupted() {
+    void flusherFlushesForInterruptibleThread() {
         try (FaultyStore store = open()) {
             append(store.engine, 1, "first");
             store.awaitIdleFlusher();
             WriteGroup group = store.engine.group();
-            store.engine.append(1, bytes("value"), tellings.callback(1));
+            store.engine.append(1, bytes("value"), completions.callback(1));
             Thread.currentThread().interrupt();
             group.closeAndFlush();
             assertThat(Thread.interrupted()).isTrue();
-            tellings.await(1);
+            completions.await(1);
             assertThat(append(store.engine, 1, "goes on")).isEqualTo(2);
         }
     }
 
     @Test
-    void theFlusherMakesItWhereWritesAreToGather() throws Exception {
+    void flusherFlushesWhenPolicyDelaysFlushes() throws Exception {
         try (FaultyStore store = open(FaultyStore.small()
                 .flushPolicy(FlushPolicy.fixedDelay(Duration.ofMillis(2)))
                 .build())) {
-            store.engine.append(1, bytes("first"), tellings.callback(1));
+            store.engine.append(1, bytes("first"), completions.callback(1));
             store.engine.flush();
             assertNotFlushedHere(store);
         }
     }
 
     @Test
-    void theFlusherMakesItWhereTheWriteIsPatient() throws Exception {
+    void flusherFlushesWhenWriteAllowsDelay() throws Exception {
         try (FaultyStore store = open()) {
             append(store.engine, 1, "first");
             store.awaitIdleFlusher();
@@ -210,17 +210,17 @@ class WriteGroupTest {
                 WriteGroup group = store.engine.group();
                 store.engine.write(
                         WriteBatch.create().append(1, bytes("patient")).flushDelay(Duration.ofMillis(2)),
-                        tellings.callback(1));
+                        completions.callback(1));
                 group.closeAndFlush();
-                assertThat(tellings.all()).isEmpty();
+                assertThat(completions.all()).isEmpty();
             });
             nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(2));
-            tellings.await(1);
+            completions.await(1);
         }
     }
 
     @Test
-    void theFlusherMakesItWhileAnotherWrites() throws Exception {
+    void flusherFlushesWhileAnotherGroupIsOpen() throws Exception {
         try (FaultyStore store = open()) {
             append(store.engine, 1, "first");
             store.awaitIdleFlusher();
@@ -233,35 +233,35 @@ class WriteGroupTest {
     private void assertNotFlushedHere(FaultyStore store) throws Exception {
         onLoop(() -> {
             WriteGroup group = store.engine.group();
-            store.engine.append(1, bytes("value"), tellings.callback(2));
-            int told = tellings.all().size();
+            store.engine.append(1, bytes("value"), completions.callback(2));
+            int reported = completions.all().size();
             group.closeAndFlush();
-            assertThat(tellings.all()).hasSize(told);
+            assertThat(completions.all()).hasSize(reported);
         });
         nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(2));
         store.engine.flush();
-        assertThat(tellings.all()).extracting(Tellings.Telling::tag).contains(2L);
+        assertThat(completions.all()).extracting(Completions.Completion::tag).contains(2L);
     }
 
     @Test
-    void aThreadThatFlushesIsAStoreThread() throws Exception {
+    void writerCountsAsStoreThreadDuringItsFlush() throws Exception {
         try (FaultyStore store = open()) {
             append(store.engine, 1, "first");
             store.awaitIdleFlusher();
-            List<Throwable> refusals = new ArrayList<>();
+            List<Throwable> rejections = new ArrayList<>();
             onLoop(() -> {
                 WriteGroup group = store.engine.group();
                 store.engine.append(
-                        1, bytes("value"), onSuccess(() -> refusals.add(catchThrowable(store.engine::flush))));
+                        1, bytes("value"), onSuccess(() -> rejections.add(catchThrowable(store.engine::flush))));
                 group.closeAndFlush();
                 store.engine.flush();
             });
-            assertThat(refusals).singleElement().isInstanceOf(IllegalStateException.class);
+            assertThat(rejections).singleElement().isInstanceOf(IllegalStateException.class);
         }
     }
 
     @Test
-    void checkpointsComeThoughTheFlusherHasNothingToDo() throws Exception {
+    void checkpointsRunWhenWritersFlushThemselves() throws Exception {
         StoreConfig config = FaultyStore.small().checkpointFloorBytes(16 * 1024).build();
         try (FaultyStore store = open(config)) {
             append(store.engine, 1, "first");
@@ -271,7 +271,7 @@ class WriteGroupTest {
                 for (int i = 0; i < 20; i++) {
                     store.awaitProvisioned();
                     WriteGroup group = store.engine.group();
-                    store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, i), tellings.callback(i));
+                    store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, i), completions.callback(i));
                     group.closeAndFlush();
                 }
             });
@@ -280,29 +280,29 @@ class WriteGroupTest {
     }
 
     @Test
-    void aWriterThatComesMeanwhileAndTheEndOfTheStoreWaitForIt() throws Exception {
+    void concurrentWriteAndCloseWaitForWriterFlush() throws Exception {
         try (FaultyStore store = open()) {
             append(store.engine, 1, "first");
             store.awaitIdleFlusher();
-            Hold force = store.faults.hold(on(Kind.FORCE, FaultyStore.LOG));
+            Hold fsync = store.faults.hold(on(Kind.FORCE, FaultyStore.LOG));
             Thread loop = new UninterruptibleThread(() -> appendAndFlush(store, new ArrayList<>()), "loop");
             loop.start();
-            force.awaitReached();
-            store.engine.append(1, bytes("meanwhile"), tellings.callback(1));
+            fsync.awaitReached();
+            store.engine.append(1, bytes("meanwhile"), completions.callback(1));
             Thread closer = new Thread(store.engine::close);
             closer.start();
-            assertThat(tellings.all()).isEmpty();
-            force.release();
+            assertThat(completions.all()).isEmpty();
+            fsync.release();
             loop.join();
             closer.join();
-            assertThat(tellings.all()).containsExactly(Tellings.Telling.success(1, 2));
+            assertThat(completions.all()).containsExactly(Completions.Completion.success(1, 2));
             assertThat(store.textsAfterPowerCut(1)).containsExactly("0:first", "1:value", "2:meanwhile");
         }
     }
 
     /** A flush in progress continues when the store fails. Until it ends, no other begins, and the files stay open. */
     @Test
-    void theEndOfAStoreThatFailsMeanwhileWaitsForIt() throws Exception {
+    void closeOfFailedStoreWaitsForFlushInProgress() throws Exception {
         FaultyStore store = open();
         append(store.engine, 1, "first");
         store.awaitIdleFlusher();
@@ -311,17 +311,17 @@ class WriteGroupTest {
         FutureTask<Throwable> checkpoint = new FutureTask<>(() -> catchThrowable(store.engine::checkpoint));
         new Thread(checkpoint, "checkpoint").start();
         heap.awaitReached();
-        Hold force = store.faults.hold(on(Kind.FORCE, FaultyStore.LOG));
+        Hold fsync = store.faults.hold(on(Kind.FORCE, FaultyStore.LOG));
         Thread loop = new UninterruptibleThread(
                 () -> {
                     WriteGroup group = store.engine.group();
-                    store.engine.append(1, bytes("in flight"), tellings.callback(1));
+                    store.engine.append(1, bytes("in flight"), completions.callback(1));
                     group.closeAndFlush();
                 },
                 "loop");
         loop.start();
-        force.awaitReached();
-        store.engine.append(1, bytes("next"), tellings.callback(2));
+        fsync.awaitReached();
+        store.engine.append(1, bytes("next"), completions.callback(2));
         heap.release();
         assertThat(checkpoint.get()).isInstanceOf(StoreFailedException.class);
         store.awaitIdleFlusher();
@@ -332,22 +332,22 @@ class WriteGroupTest {
         });
         Eventually.runUntilWaiting(closing);
         store.awaitIdleFlusher();
-        assertThat(tellings.all()).isEmpty();
+        assertThat(completions.all()).isEmpty();
         released.set(true);
-        force.release();
+        fsync.release();
         assertThat(closing.get()).as("closed after the flush").isTrue();
         loop.join();
-        assertThat(tellings.all()).hasSize(2).first().isEqualTo(Tellings.Telling.success(1, 1));
-        assertThat(tellings.all().get(1).problem()).isInstanceOf(StoreFailedException.class);
+        assertThat(completions.all()).hasSize(2).first().isEqualTo(Completions.Completion.success(1, 1));
+        assertThat(completions.all().get(1).problem()).isInstanceOf(StoreFailedException.class);
     }
 
     @Test
-    void closingTheStoreDoesNotWaitForAGroupToEnd() {
+    void closeDoesNotWaitForOpenGroup() {
         try (FaultyStore store = open();
                 WriteGroup group = store.engine.group()) {
-            store.engine.append(1, bytes("value"), tellings.callback(1));
+            store.engine.append(1, bytes("value"), completions.callback(1));
             store.engine.close();
-            assertThat(tellings.all()).hasSize(1);
+            assertThat(completions.all()).hasSize(1);
         }
     }
 }

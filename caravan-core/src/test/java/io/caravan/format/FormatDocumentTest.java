@@ -41,24 +41,24 @@ class FormatDocumentTest {
 
     @ParameterizedTest
     @FieldSource("LAYOUTS")
-    void everyFieldIsAtItsOffset(FormatTables.Layout layout) {
+    void documentedFieldOffsetsMatchCode(FormatTables.Layout layout) {
         assertThat(TABLES.documentedOffsets(layout)).containsExactlyInAnyOrderEntriesOf(TABLES.offsets(layout));
     }
 
     /** Only the fields of records overlap, because a record has one of three types. */
     @ParameterizedTest
     @FieldSource("LAYOUTS")
-    void theFieldsFollowEachOther(FormatTables.Layout layout) {
+    void documentedFieldsAreContiguous(FormatTables.Layout layout) {
         TABLES.checkOrder(layout);
     }
 
     @Test
-    void everyOtherConstantHasItsValue() {
+    void otherDocumentedConstantsMatchCode() {
         assertThat(TABLES.documentedConstants()).containsExactlyInAnyOrderEntriesOf(TABLES.constants());
     }
 
     @Test
-    void everyKindOfFileHasItsMagic() {
+    void documentedMagicsMatchCode() {
         Map<String, String> magics = new TreeMap<>();
         TABLES.tableBehind("magics").forEach(row -> magics.put(row.get(0), row.get(1)));
         Map<String, String> inCode = new TreeMap<>();
@@ -68,13 +68,13 @@ class FormatDocumentTest {
 
     @ParameterizedTest
     @EnumSource(FileNames.class)
-    void everyKindOfFileIsNamed(FileNames kind) {
+    void documentsNameOfEveryFileKind(FileNames kind) {
         assertThat(TABLES.document()).contains("`" + kind.of(0).replace("0000000000000000", "<number>") + "`");
     }
 
     /** Checks the factors of an entry's checksum, and a worked example. */
     @Test
-    void theChecksumsFormulaIsTheCodes() {
+    void documentedChecksumFormulaMatchesCode() {
         Matcher example = Pattern.compile("<!-- example -->`0x([0-9a-f]{8})`").matcher(TABLES.document());
         assertThat(example.find()).isTrue();
         byte[] value = "caravan".getBytes(UTF_8);
@@ -83,10 +83,11 @@ class FormatDocumentTest {
                 .isEqualTo(EntryLayout.checksum(Checksums.crc32c(value), value.length, 42, 4144, 7));
     }
 
-    private static int byTheDocument(byte[] value, long id, long birth, long sequence) {
+    private static int byTheDocument(byte[] value, long id, long creationLsn, long sequence) {
         Matcher step = Pattern.compile("h = (?:\\(rotl\\(h, (\\d+)\\) \\^ (\\w+)\\)|id) *\\* 0x([0-9A-F]{16})")
                 .matcher(TABLES.document());
-        Map<String, Long> inputs = Map.of("birth", birth, "sequence", sequence, "length", (long) value.length);
+        Map<String, Long> inputs =
+                Map.of("creation_lsn", creationLsn, "sequence", sequence, "length", (long) value.length);
         long hash = 0;
         int steps = 0;
         while (step.find()) {

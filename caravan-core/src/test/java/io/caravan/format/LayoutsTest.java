@@ -44,7 +44,7 @@ class LayoutsTest {
 
     @ParameterizedTest
     @EnumSource(FileHeader.Kind.class)
-    void aFileHeaderComesBack(FileHeader.Kind kind) {
+    void fileHeaderRoundTrips(FileHeader.Kind kind) {
         ByteBuffer buffer = newBuffer(FileHeader.BYTES);
         FileHeader.put(buffer, kind, FIELDS);
         assertThat(FileHeader.get(buffer, kind, "the.file")).isEqualTo(FIELDS);
@@ -56,7 +56,7 @@ class LayoutsTest {
     }
 
     @Test
-    void fileHeaderCondition1TheMagicIsThatOfTheKind() {
+    void fileHeaderCondition1MagicMatchesKind() {
         ByteBuffer header = newBuffer(FileHeader.BYTES);
         FileHeader.put(header, FileHeader.Kind.HEAP_SEGMENT, FIELDS);
         assertThatThrownBy(() -> checkHeader(header))
@@ -67,7 +67,7 @@ class LayoutsTest {
     }
 
     @Test
-    void fileHeaderCondition2TheCrcIsRight() {
+    void fileHeaderCondition2CrcIsCorrect() {
         for (int at = FileHeader.VERSION; at < FileHeader.BYTES; at++) {
             ByteBuffer header = fileHeader();
             header.put(at, (byte) (header.get(at) + 1));
@@ -80,7 +80,7 @@ class LayoutsTest {
     @ParameterizedTest
     @ValueSource(
             ints = {FileHeader.OLDEST_VERSION - 1, FileHeader.NEWEST_VERSION + 1, Integer.MIN_VALUE, Integer.MAX_VALUE})
-    void fileHeaderCondition3TheVersionIsReadable(int version) {
+    void fileHeaderCondition3VersionIsReadable(int version) {
         ByteBuffer header = fileHeader().putInt(FileHeader.VERSION, version);
         Reseal.fileHeader(header);
         assertThatThrownBy(() -> checkHeader(header))
@@ -92,7 +92,7 @@ class LayoutsTest {
     }
 
     @Test
-    void fileHeaderCondition4TheStoreIsThisOne() {
+    void fileHeaderCondition4StoreIdMatches() {
         ByteBuffer header = fileHeader().putLong(FileHeader.STORE_ID, 1);
         Reseal.fileHeader(header);
         assertThatThrownBy(() -> checkHeader(header))
@@ -102,7 +102,7 @@ class LayoutsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {FileHeader.NUMBER, FileHeader.SEGMENT_BYTES})
-    void fileHeaderCondition5NumberAndSizeAreTheExpected(int field) {
+    void fileHeaderCondition5NumberAndSizeMatch(int field) {
         ByteBuffer header = fileHeader().putLong(field, 4096);
         Reseal.fileHeader(header);
         assertThatThrownBy(() -> checkHeader(header))
@@ -130,7 +130,7 @@ class LayoutsTest {
 
     /** A sector may be torn within or after the magic, and the older frame there may have had another magic. */
     @Test
-    void aFrameIsNotValidWithAnotherMagic() {
+    void frameWithDifferentMagicIsInvalid() {
         int[] magics = {
             FrameLayout.MAGIC_VALUE,
             FrameLayout.MAGIC_BEHIND_UNFORCED,
@@ -155,7 +155,7 @@ class LayoutsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 8, 4048, 2 * 4096 - FrameLayout.HEADER_BYTES})
-    void aFrameIsValidWhereItWasSealed(int payloadBytes) {
+    void sealedFrameIsValidAtItsPosition(int payloadBytes) {
         ByteBuffer segment = segmentWithFrame(payloadBytes);
         assertThat(FrameLayout.valid(segment, AT, STORE, LSN)).isTrue();
         assertThat(FrameLayout.follows(segment, AT, PREVIOUS)).isTrue();
@@ -165,20 +165,20 @@ class LayoutsTest {
     }
 
     @Test
-    void frameCondition1TheMagicIsRight() {
+    void frameCondition1MagicIsCorrect() {
         ByteBuffer segment = segmentWithFrame(64).putInt(AT + FrameLayout.MAGIC, FrameLayout.MAGIC_VALUE + 1);
         assertThat(FrameLayout.valid(segment, AT, STORE, LSN)).isFalse();
     }
 
     @Test
-    void frameCondition2TheLsnIsThePosition() {
+    void frameCondition2LsnMatchesPosition() {
         ByteBuffer segment = segmentWithFrame(64).putLong(AT + FrameLayout.LSN, LSN + 4096);
         sealFrame(segment);
         assertThat(FrameLayout.valid(segment, AT, STORE, LSN)).isFalse();
     }
 
     @Test
-    void frameCondition3ThePayloadFitsTheSegment() {
+    void frameCondition3PayloadFitsSegment() {
         for (int bytes :
                 new int[] {-1, Integer.MIN_VALUE, Integer.MAX_VALUE, 2 * 4096 - FrameLayout.HEADER_BYTES + 1}) {
             ByteBuffer segment = segmentWithFrame(64).putInt(AT + FrameLayout.PAYLOAD_BYTES, bytes);
@@ -191,14 +191,14 @@ class LayoutsTest {
     }
 
     @Test
-    void frameCondition4TheStoreIsRight() {
+    void frameCondition4StoreIdMatches() {
         ByteBuffer segment = segmentWithFrame(64).putLong(AT + FrameLayout.STORE_ID, 99);
         sealFrame(segment);
         assertThat(FrameLayout.valid(segment, AT, STORE, LSN)).isFalse();
     }
 
     @Test
-    void frameCondition5TheCrcCoversEverything() {
+    void frameCondition5CrcCoversAllBytes() {
         for (int at = 0; at < FrameLayout.HEADER_BYTES + 64; at++) {
             ByteBuffer segment = segmentWithFrame(64);
             segment.put(AT + at, (byte) (segment.get(AT + at) ^ 0x10));
@@ -209,7 +209,7 @@ class LayoutsTest {
     }
 
     @Test
-    void aFrameFollowsOnlyTheOneThatItNames() {
+    void frameFollowsOnlyLinkedFrame() {
         ByteBuffer segment = segmentWithFrame(16);
         assertThat(FrameLayout.follows(segment, AT, new FrameLayout.Link(28_672, 0xCAFE, 3)))
                 .isFalse();
@@ -221,7 +221,7 @@ class LayoutsTest {
 
     /** A checkpoint of an earlier version does not contain the checksum of that frame. */
     @Test
-    void aFrameFollowsOneOfAnEarlierVersionByItsLsn() {
+    void frameFollowsOldVersionFrameByLsn() {
         ByteBuffer segment = segmentWithFrame(16);
         assertThat(FrameLayout.follows(segment, AT, new FrameLayout.Link(32_768, 0xBEEF, 0)))
                 .isTrue();
@@ -232,7 +232,7 @@ class LayoutsTest {
     /** Versions 2 and 3 of the format wrote the segment number in the place of the term and the checksum. */
     @ParameterizedTest
     @ValueSource(ints = {FrameLayout.OLD_MAGIC_VALUE, FrameLayout.OLD_MAGIC_BEHIND_UNFORCED})
-    void aFrameOfAnEarlierVersionIsValidAndHasTheTermZero(int magic) {
+    void oldVersionFrameIsValidWithTermZero(int magic) {
         ByteBuffer segment = segmentWithFrame(16).putInt(AT, magic).putLong(AT + FrameLayout.TERM, 9);
         sealFrame(segment);
         assertThat(FrameLayout.valid(segment, AT, STORE, LSN)).isTrue();
@@ -246,7 +246,7 @@ class LayoutsTest {
     // Records
 
     @Test
-    void recordsComeBackInOrder() {
+    void recordsRoundTripInOrder() {
         ByteBuffer frame = newBuffer(4096);
         int at = FrameLayout.HEADER_BYTES;
         for (int i = at; i < 4096; i++) {
@@ -296,7 +296,7 @@ class LayoutsTest {
     }
 
     @Test
-    void everyRecordIsAMultipleOfEightBytesAndAnAppendsPaddingIsZero() {
+    void recordsAreMultiplesOfEightBytesWithZeroPadding() {
         for (int length = 0; length < 64; length++) {
             assertThat(RecordLayout.appendBytes(length) % 8).isZero();
             ByteBuffer buffer = newBuffer(256);
@@ -315,47 +315,47 @@ class LayoutsTest {
 
     // Entry
 
-    private static ByteBuffer entry(byte[] value, long id, long birth, long sequence) {
+    private static ByteBuffer entry(byte[] value, long id, long creationLsn, long sequence) {
         ByteBuffer buffer = newBuffer(EntryLayout.entryBytes(value.length));
         int crc = Checksums.crc32c(value);
-        buffer.putInt(EntryLayout.CHECKSUM, EntryLayout.checksum(crc, value.length, id, birth, sequence));
+        buffer.putInt(EntryLayout.CHECKSUM, EntryLayout.checksum(crc, value.length, id, creationLsn, sequence));
         buffer.putInt(EntryLayout.LENGTH, value.length);
         return buffer.put(EntryLayout.VALUE, value);
     }
 
     @Test
-    void anEntryIsValidForItsOwnPlaceOnly() {
+    void entryIsValidOnlyForItsListSequenceAndBytes() {
         Seeds.forEach(200, seed -> {
             Random random = new Random(seed);
             byte[] value = new byte[random.nextInt(50)];
             random.nextBytes(value);
             long id = random.nextLong();
-            long birth = random.nextInt(1 << 30);
+            long creationLsn = random.nextInt(1 << 30);
             long sequence = random.nextInt(1000);
-            ByteBuffer entry = entry(value, id, birth, sequence);
-            assertThat(EntryLayout.valid(entry, 0, value.length, id, birth, sequence))
+            ByteBuffer entry = entry(value, id, creationLsn, sequence);
+            assertThat(EntryLayout.valid(entry, 0, value.length, id, creationLsn, sequence))
                     .isTrue();
-            assertThat(EntryLayout.valid(entry, 0, value.length, id + 1, birth, sequence))
+            assertThat(EntryLayout.valid(entry, 0, value.length, id + 1, creationLsn, sequence))
                     .isFalse();
-            assertThat(EntryLayout.valid(entry, 0, value.length, id, birth + 8, sequence))
+            assertThat(EntryLayout.valid(entry, 0, value.length, id, creationLsn + 8, sequence))
                     .isFalse();
-            assertThat(EntryLayout.valid(entry, 0, value.length, id, birth, sequence + 1))
+            assertThat(EntryLayout.valid(entry, 0, value.length, id, creationLsn, sequence + 1))
                     .isFalse();
             if (value.length > 0) {
-                assertThat(EntryLayout.valid(entry, 0, value.length - 1, id, birth, sequence))
+                assertThat(EntryLayout.valid(entry, 0, value.length - 1, id, creationLsn, sequence))
                         .isFalse();
             }
             for (int at = 0; at < EntryLayout.VALUE + value.length; at++) {
-                ByteBuffer damaged = entry(value, id, birth, sequence);
+                ByteBuffer damaged = entry(value, id, creationLsn, sequence);
                 damaged.put(at, (byte) (damaged.get(at) ^ 1 << random.nextInt(8)));
-                assertThat(EntryLayout.valid(damaged, 0, value.length, id, birth, sequence))
+                assertThat(EntryLayout.valid(damaged, 0, value.length, id, creationLsn, sequence))
                         .isFalse();
             }
         });
     }
 
     @Test
-    void zerosAreNoEntry() {
+    void zeroedEntryIsInvalid() {
         for (long id = 0; id < 100; id++) {
             assertThat(EntryLayout.valid(newBuffer(64), 0, 0, id, 4144, 0))
                     .as("document " + id)
@@ -367,7 +367,7 @@ class LayoutsTest {
 
     /** The log may have any length, and the reference position may lie before or after the entry. */
     @Test
-    void aRegionInTheLogComesBack() {
+    void logRegionRoundTrips() {
         long window = 1L << 40;
         for (long lsn : new long[] {4144, window - 8, window, 5 * window + 16, (1L << 61) + 8}) {
             for (int length : new int[] {0, 1, Region.MAX_LENGTH}) {
@@ -383,7 +383,7 @@ class LayoutsTest {
     }
 
     @Test
-    void aRegionComesBack() {
+    void heapRegionRoundTrips() {
         long[] addresses = {0, 8, 4096, (1L << 31) - 8, 1L << 31, 1L << 32, (1L << 41) - 8};
         int[] lengths = {0, 1, 7, 8, 16 << 20, (1 << 25) - 1};
         for (long address : addresses) {
@@ -398,7 +398,7 @@ class LayoutsTest {
     }
 
     @Test
-    void regionsSortByAddressAsUnsignedNumbersAndBelowTwoTebibytesHaveNoSign() {
+    void regionsSortByUnsignedAddressAndArePositiveBelowOneTebibyte() {
         assertThat(Region.pack((1L << 40) - 8, 5)).isPositive();
         assertThat(Region.pack(8, (1 << 26) - 1)).isLessThan(Region.pack(16, 0));
         assertThat(Long.compareUnsigned(Region.pack(8, 0), Region.pack((1L << 41) - 8, 0)))
@@ -409,7 +409,7 @@ class LayoutsTest {
 
     @ParameterizedTest
     @EnumSource(FileNames.class)
-    void namesComeBackAndNothingElseIsOne(FileNames kind) {
+    void fileNamesRoundTripAndMalformedNamesDoNotParse(FileNames kind) {
         for (long number : new long[] {0, 1, 0xABC, Long.MAX_VALUE}) {
             assertThat(kind.number(kind.of(number))).hasValue(number);
             assertThat(FileNames.isTemporary(kind.temporary(number))).isTrue();
@@ -433,7 +433,7 @@ class LayoutsTest {
     }
 
     @Test
-    void blocksRoundUp() {
+    void roundsUpToBlocks() {
         assertThat(Blocks.roundUp(0)).isZero();
         assertThat(Blocks.roundUp(1)).isEqualTo(4096);
         assertThat(Blocks.roundUp(4096)).isEqualTo(4096);
@@ -442,7 +442,7 @@ class LayoutsTest {
 
     /** The check value of RFC 3720 appendix B.4. */
     @Test
-    void theChecksumIsCastagnolis() {
+    void checksumIsCrc32c() {
         byte[] ascending = new byte[32];
         for (int i = 0; i < 32; i++) {
             ascending[i] = (byte) i;

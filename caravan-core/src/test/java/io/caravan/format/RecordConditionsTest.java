@@ -14,7 +14,7 @@ class RecordConditionsTest {
     private static final int FIRST_RECORD = FrameLayout.HEADER_BYTES;
     private static final int SECOND_RECORD = FIRST_RECORD + RecordLayout.DELETE_BYTES;
 
-    private static final RecordLayout.Visitor NOBODY = (lsn, id, sequence, entryLsn, buffer, entryAt, length) -> {};
+    private static final RecordLayout.Visitor NO_ACTION = (lsn, id, sequence, entryLsn, buffer, entryAt, length) -> {};
 
     /** Walks an edited frame: one deletion, then an append with a value of 5 bytes. */
     private static void walkEdited(Consumer<ByteBuffer> edit) {
@@ -25,7 +25,7 @@ class RecordConditionsTest {
         int payload = RecordLayout.DELETE_BYTES + RecordLayout.appendBytes(5);
         FrameLayout.seal(frame, FrameLayout.MAGIC_VALUE, -5, LSN, 1, FrameLayout.Link.NONE, payload, 2);
         edit.accept(frame);
-        RecordLayout.forEachInFrame(frame, 0, LSN, NOBODY);
+        RecordLayout.forEachInFrame(frame, 0, LSN, NO_ACTION);
     }
 
     private static void assertInvalid(int recordAt, String problem, Consumer<ByteBuffer> edit) {
@@ -36,7 +36,7 @@ class RecordConditionsTest {
     }
 
     @Test
-    void condition1ItsHeadLiesWithinTheFrame() {
+    void condition1HeadFitsFrame() {
         for (int bytes = 1; bytes < RecordLayout.DELETE_BYTES; bytes++) {
             int payload = RecordLayout.DELETE_BYTES + bytes;
             assertInvalid(SECOND_RECORD, "cut off", frame -> frame.putInt(FrameLayout.PAYLOAD_BYTES, payload));
@@ -44,7 +44,7 @@ class RecordConditionsTest {
     }
 
     @Test
-    void condition2ItsTypeIsKnown() {
+    void condition2TypeIsKnown() {
         for (int type : new int[] {0, 5, -1, Integer.MAX_VALUE}) {
             assertInvalid(
                     FIRST_RECORD,
@@ -55,7 +55,7 @@ class RecordConditionsTest {
 
     /** Zero would repeat the record forever, a negative number would go backward, a large one out of the buffer. */
     @Test
-    void condition3ItsLengthIsThatOfItsType() {
+    void condition3LengthMatchesType() {
         for (int bytes : new int[] {0, -8, 8, 24, 4096, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
             for (int record : new int[] {FIRST_RECORD, SECOND_RECORD}) {
                 assertInvalid(
@@ -67,7 +67,7 @@ class RecordConditionsTest {
     }
 
     @Test
-    void condition3AValuesLengthFitsTheFrame() {
+    void condition3ValueLengthFitsFrame() {
         int lengthAt = SECOND_RECORD + RecordLayout.ENTRY + EntryLayout.LENGTH;
         for (int length : new int[] {-1, 9, Region.MAX_LENGTH, Region.MAX_LENGTH + 1, Integer.MAX_VALUE}) {
             assertInvalid(SECOND_RECORD, "does not fit its frame", frame -> frame.putInt(lengthAt, length));
@@ -78,7 +78,7 @@ class RecordConditionsTest {
     }
 
     @Test
-    void aFrameHasAsManyRecordsAsItSays() {
+    void rejectsFrameWithWrongRecordCount() {
         for (int records : new int[] {0, 1, 3, -1}) {
             assertInvalid(0, "has 2 records", frame -> frame.putInt(FrameLayout.RECORD_COUNT, records));
         }

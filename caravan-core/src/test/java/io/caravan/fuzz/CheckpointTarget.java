@@ -69,7 +69,7 @@ public final class CheckpointTarget implements FuzzTarget {
     private static void read(DirectoryImage image) throws IOException {
         try (CheckpointReader reader = new CheckpointReader(new MemoryStorage(image), NUMBER)) {
             reader.read(new Bounds());
-        } catch (CaravanException refusal) {
+        } catch (CaravanException rejection) {
             // As documented.
         }
     }
@@ -86,7 +86,7 @@ public final class CheckpointTarget implements FuzzTarget {
         }
 
         @Override
-        public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
+        public void piece(long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count) {
             if (first < 0 || next < first || count < 0) {
                 throw new AssertionError(count + " entries from " + first + " to " + next);
             }

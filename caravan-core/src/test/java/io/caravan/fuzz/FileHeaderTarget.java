@@ -43,7 +43,7 @@ public final class FileHeaderTarget implements FuzzTarget {
     private static void check(ByteBuffer file, FileHeader.Kind kind) {
         try {
             FileHeader.check(file, kind, EXPECTED, "a file");
-        } catch (CaravanException refusal) {
+        } catch (CaravanException rejection) {
             return;
         }
         if (!FileHeader.get(file, kind, "a file").equals(EXPECTED)) {

@@ -52,8 +52,8 @@ public final class ForgedStore {
     private long address = HEAP.firstAddress(0);
     private long checkpoints;
 
-    /** The birth and the next sequence of a list. */
-    private record Place(long birth, long next) {}
+    /** The creation LSN and the next sequence of a list. */
+    private record Place(long creationLsn, long next) {}
 
     public ForgedStore() throws IOException {
         for (int i = 0; i < LOG_SEGMENTS; i++) {
@@ -103,10 +103,10 @@ public final class ForgedStore {
         int at = frame.add(RecordLayout.appendBytes(length));
         long lsn = frame.lsn(at);
         Place place = lists.getOrDefault(id, new Place(lsn, 0));
-        int sum = EntryLayout.checksum(Checksums.crc32c(value), length, id, place.birth(), place.next());
+        int sum = EntryLayout.checksum(Checksums.crc32c(value), length, id, place.creationLsn(), place.next());
         RecordLayout.putAppend(frame.memory(), at, id, place.next(), sum, length);
         frame.memory().put(at + RecordLayout.ENTRY + EntryLayout.VALUE, value);
-        lists.put(id, new Place(place.birth(), place.next() + 1));
+        lists.put(id, new Place(place.creationLsn(), place.next() + 1));
         return this;
     }
 
@@ -205,7 +205,7 @@ public final class ForgedStore {
     }
 
     private void write(ListIndex index, int list, CheckpointWriter checkpoint) throws IOException {
-        checkpoint.list(index.id(list), index.birth(list), index.first(list), index.next(list));
+        checkpoint.list(index.id(list), index.creationLsn(list), index.first(list), index.next(list));
         long[] regions = StoreAnatomy.regionsOf(index, list);
         if (regions.length > 0) {
             for (int i = 0; i < regions.length; i++) {

@@ -27,7 +27,7 @@ class ForgedStoreTest {
     }
 
     @Test
-    void itIsSoundAndTheSameEveryTime() throws Exception {
+    void imageIsIntactAndDeterministic() throws Exception {
         DirectoryImage image = ForgedStore.image();
         assertSound(image, 2, 8);
         assertThat(image.names("checkpoint-")).hasSize(2);
@@ -35,13 +35,13 @@ class ForgedStoreTest {
     }
 
     @Test
-    void resealingChangesNothingThatIsSound() throws Exception {
+    void resealingLeavesIntactStoreUnchanged() throws Exception {
         StoreTarget target = new StoreTarget();
         assertThat(target.made(new byte[] {0}).differences(ForgedStore.image())).isEmpty();
     }
 
     @Test
-    void theFramesOfTheSampleAreReplayed() throws Exception {
+    void sampleFramesAreReplayed() throws Exception {
         FrameTarget target = new FrameTarget();
         List<byte[]> samples = target.samples();
         assertSound(target.made(samples.get(samples.size() - 1)), 6, 8);
@@ -49,7 +49,7 @@ class ForgedStoreTest {
     }
 
     @Test
-    void theCheckpointOfTheSampleIsWhole() throws Exception {
+    void sampleCheckpointIsIntact() throws Exception {
         CheckpointTarget target = new CheckpointTarget();
         assertSound(target.made(target.samples().get(0)), 2, 8);
     }

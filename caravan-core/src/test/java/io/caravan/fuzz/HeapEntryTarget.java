@@ -20,10 +20,10 @@ import java.util.function.Consumer;
  * Reads any region from a heap of any bytes.
  *
  * <pre>
- *   0         1                   9            17            25            33
- *   +---------+-------------------+------------+-------------+-------------+-------------------+
- *   | how     | region            | id         | birth       | sequence    | bytes of the heap |
- *   +---------+-------------------+------------+-------------+-------------+-------------------+
+ *   0         1                   9            17             25            33
+ *   +---------+-------------------+------------+--------------+-------------+-------------------+
+ *   | how     | region            | id         | creation LSN | sequence    | bytes of the heap |
+ *   +---------+-------------------+------------+--------------+-------------+-------------------+
  * </pre>
  *
  * <p>{@code how}: bit 0 leaves the checksum of the entry unchanged. Otherwise, it is corrected where it fits.
@@ -68,20 +68,20 @@ public final class HeapEntryTarget implements FuzzTarget {
         int how = in.get();
         long region = in.getLong();
         long id = in.getLong();
-        long birth = in.getLong();
+        long creationLsn = in.getLong();
         long sequence = in.getLong();
         HeapFile heap = heapOf(in.slice().order(ByteOrder.LITTLE_ENDIAN), entry -> {
             if ((how & HOW_RAW) == 0) {
-                seal(entry, region, id, birth, sequence);
+                seal(entry, region, id, creationLsn, sequence);
             }
         });
         MemoryUse.within(LIMIT_BYTES, () -> {
             try {
-                ByteBuffer value = heap.read(region, id, birth, sequence);
+                ByteBuffer value = heap.read(region, id, creationLsn, sequence);
                 if (value.remaining() != Region.length(region) || !value.isReadOnly()) {
                     throw new AssertionError("a value of " + value + " for a region of " + Region.length(region));
                 }
-            } catch (CaravanException refusal) {
+            } catch (CaravanException rejection) {
                 // As documented.
             }
         });
@@ -105,12 +105,12 @@ public final class HeapEntryTarget implements FuzzTarget {
         return heap;
     }
 
-    private static void seal(ByteBuffer segment, long region, long id, long birth, long sequence) {
+    private static void seal(ByteBuffer segment, long region, long id, long creationLsn, long sequence) {
         int at = ForgedStore.HEAP.offsetOf(Region.address(region));
         int length = Region.length(region);
         if (at + EntryLayout.VALUE + length <= segment.limit() && at >= Blocks.BLOCK_BYTES) {
             int crc = Checksums.crc32c(segment, at + EntryLayout.VALUE, length);
-            segment.putInt(at + EntryLayout.CHECKSUM, EntryLayout.checksum(crc, length, id, birth, sequence));
+            segment.putInt(at + EntryLayout.CHECKSUM, EntryLayout.checksum(crc, length, id, creationLsn, sequence));
             segment.putInt(at + EntryLayout.LENGTH, length);
         }
     }

@@ -47,12 +47,12 @@ class LiarsStoreTest {
         return new Recovery(new MemoryStorage(image)).recover();
     }
 
-    private static void assertRefused(DirectoryImage image, String file, int offset, String problem)
+    private static void assertRejected(DirectoryImage image, String file, int offset, String problem)
             throws IOException {
         assertThatThrownBy(() -> recover(image).close())
-                .isInstanceOfSatisfying(CorruptStoreException.class, refusal -> {
-                    assertThat(refusal.file()).endsWith(file);
-                    assertThat(refusal.offset()).isEqualTo(offset);
+                .isInstanceOfSatisfying(CorruptStoreException.class, rejection -> {
+                    assertThat(rejection.file()).endsWith(file);
+                    assertThat(rejection.offset()).isEqualTo(offset);
                 })
                 .hasMessageContaining(problem);
         assertThat(Faults.of(image)).anySatisfy(fault -> assertThat(fault).hasMessageContainingAll(file, problem));
@@ -62,39 +62,39 @@ class LiarsStoreTest {
 
     @ParameterizedTest
     @CsvSource({"0", "2", "-1", "9223372036854775807"})
-    void anAppendThatDoesNotFollowTheOneBeforeIsRefused(long sequence) throws IOException {
-        assertRecordRefused(RecordLayout.SEQUENCE, sequence, "follows sequence 0");
+    void rejectsAppendOutOfSequence(long sequence) throws IOException {
+        assertRecordRejected(RecordLayout.SEQUENCE, sequence, "follows sequence 0");
     }
 
-    private static void assertRecordRefused(int field, long number, String problem) throws IOException {
+    private static void assertRecordRejected(int field, long number, String problem) throws IOException {
         Frame frame = anatomy.lastFrame();
         int record = frame.offset() + FrameLayout.HEADER_BYTES;
         DirectoryImage lie = sound.edited(frame.file(), file -> {
             file.putLong(record + field, number);
             Reseal.frame(file, frame.offset());
         });
-        assertRefused(lie, frame.file(), record, problem);
+        assertRejected(lie, frame.file(), record, problem);
     }
 
     @Test
-    void aTrimOfAListThatDoesNotExistIsRefused() throws IOException {
+    void rejectsTrimOfMissingList() throws IOException {
         Frame frame = anatomy.lastFrame();
         int record = frame.offset() + FrameLayout.HEADER_BYTES + RecordLayout.appendBytes(2);
         DirectoryImage lie = sound.edited(frame.file(), file -> {
             file.putLong(record + RecordLayout.ID, 99);
             Reseal.frame(file, frame.offset());
         });
-        assertRefused(lie, frame.file(), record, "changes a list that does not exist");
+        assertRejected(lie, frame.file(), record, "changes a list that does not exist");
     }
 
     @Test
-    void aFrameThatSaysItHasOtherRecordsIsRefused() throws IOException {
+    void rejectsFrameWithWrongRecordCount() throws IOException {
         Frame frame = anatomy.lastFrame();
         DirectoryImage lie = sound.edited(frame.file(), file -> {
             file.putInt(frame.offset() + FrameLayout.RECORD_COUNT, 3);
             Reseal.frame(file, frame.offset());
         });
-        assertRefused(lie, frame.file(), frame.offset(), "has 2 records and says 3");
+        assertRejected(lie, frame.file(), frame.offset(), "has 2 records and says 3");
     }
 
     // Checkpoints
@@ -125,10 +125,10 @@ class LiarsStoreTest {
         });
     }
 
-    private static void assertNoCheckpointIsWhole(DirectoryImage lie, String problem) throws IOException {
+    private static void assertNoCheckpointIsIntact(DirectoryImage lie, String problem) throws IOException {
         assertThatThrownBy(() -> recover(lie).close())
                 .isInstanceOf(CorruptStoreException.class)
-                .hasMessageContaining("no checkpoint is whole")
+                .hasMessageContaining("no checkpoint is intact")
                 .hasStackTraceContaining(problem);
         List<String> names = sound.names("checkpoint-");
         assertThat(Faults.of(lie))
@@ -142,16 +142,16 @@ class LiarsStoreTest {
     }
 
     @Test
-    void aDocumentInAPartitionThatIsNotItsOwnIsRefused() throws IOException {
-        assertNoCheckpointIsWhole(
+    void rejectsListInWrongPartition() throws IOException {
+        assertNoCheckpointIsIntact(
                 inBothCheckpoints(
                         "id", (file, at) -> file.putLong(at, file.getLong(at + CheckpointLayout.PIECE_ID) + 1)),
                 "does not belong to partition");
     }
 
     @Test
-    void aSequenceThatNoListReachesIsRefused() throws IOException {
-        assertNoCheckpointIsWhole(
+    void rejectsOutOfRangeSequences() throws IOException {
+        assertNoCheckpointIsIntact(
                 inBothCheckpoints("sequences", (file, at) -> {
                     long count = file.getLong(at + CheckpointLayout.PIECE_NEXT)
                             - file.getLong(at + CheckpointLayout.PIECE_FIRST);
@@ -162,7 +162,7 @@ class LiarsStoreTest {
     }
 
     @Test
-    void otherPartitionsThanTheIndexHasAreRefused() throws IOException {
+    void rejectsWrongPartitionCount() throws IOException {
         DirectoryImage lie = sound;
         for (String name : sound.names("checkpoint-")) {
             byte[] half = new byte[CheckpointLayout.HEADER_BYTES + CheckpointLayout.SECTION_HEADER_BYTES];
@@ -177,11 +177,11 @@ class LiarsStoreTest {
                 Reseal.checkpoint(file);
             });
         }
-        assertNoCheckpointIsWhole(lie, "has 1 partitions, should have 1024");
+        assertNoCheckpointIsIntact(lie, "has 1 partitions, should have 1024");
     }
 
     @Test
-    void aDocumentThatIsInItTwiceIsRefused() throws IOException {
+    void rejectsCheckpointWithDuplicateList() throws IOException {
         CheckpointHeader newest = anatomy.newest();
         MemoryStorage storage = new MemoryStorage(sound);
         try (CheckpointWriter writer = new CheckpointWriter(storage, newest.number() + 1)) {
@@ -220,19 +220,19 @@ class LiarsStoreTest {
     }
 
     @Test
-    void twoEntriesInOnePlaceAreRefused() throws IOException {
-        long inOnePlace = Region.pack(ForgedStore.HEAP.firstAddress(1), 5);
+    void rejectsEntriesAtSamePosition() throws IOException {
+        long samePosition = Region.pack(ForgedStore.HEAP.firstAddress(1), 5);
         DirectoryImage lie = inBothCheckpoints("regions", (file, at) -> {
             for (int i = 0; i < file.getLong(at + CheckpointLayout.PIECE_ENTRIES); i++) {
-                file.putLong(at + CheckpointLayout.PIECE_HEADER_BYTES + i * Long.BYTES, inOnePlace);
+                file.putLong(at + CheckpointLayout.PIECE_HEADER_BYTES + i * Long.BYTES, samePosition);
             }
         });
-        assertRefused(lie, "heap-0000000000000001.dat", 4096, "overlaps its neighbor");
+        assertRejected(lie, "heap-0000000000000001.dat", 4096, "overlaps its neighbor");
     }
 
     /** The store allocates no memory for a size in a header that the files do not have. */
     @Test
-    void aSegmentSizeThatTheFilesHaveNotIsRefused() throws IOException {
+    void rejectsSegmentSizeBeyondFileSize() throws IOException {
         DirectoryImage lie = sound;
         for (String name : sound.names("checkpoint-")) {
             lie = lie.edited(name, file -> {
@@ -240,7 +240,7 @@ class LiarsStoreTest {
                 Reseal.checkpoint(file);
             });
         }
-        assertRefused(
+        assertRejected(
                 lie, sound.names("log-").get(0), ForgedStore.LOG.segmentBytes(), "should be 1073741824 bytes long");
     }
 }

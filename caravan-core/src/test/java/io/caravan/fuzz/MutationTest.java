@@ -30,7 +30,7 @@ class MutationTest {
 
     @ParameterizedTest
     @MethodSource("targets")
-    void everyInputIsReadOrRefused(Callable<FuzzTarget> maker, int inputs) throws Exception {
+    void everyMutatedInputIsReadOrRejected(Callable<FuzzTarget> maker, int inputs) throws Exception {
         MutationPass.run(maker.call(), SEEDS, inputs);
     }
 }

@@ -34,9 +34,9 @@ final class StoreProbe {
                 image.files().values().stream().mapToLong(bytes -> bytes.length).sum();
         long limit = FIXED_BYTES + TIMES_THE_FILES * fileBytes;
         MemoryUse.within(
-                limit, () -> refusable(() -> Verifier.verify(new MemoryStorage(image), VerifyReport.Progress.NONE)));
+                limit, () -> rejectable(() -> Verifier.verify(new MemoryStorage(image), VerifyReport.Progress.NONE)));
         boolean[] recovered = {false};
-        MemoryUse.within(limit, () -> recovered[0] = refusable(() -> recover(image)));
+        MemoryUse.within(limit, () -> recovered[0] = rejectable(() -> recover(image)));
         return recovered[0];
     }
 
@@ -46,14 +46,14 @@ final class StoreProbe {
             return;
         }
         try (Recovered recovered = recovery.recover()) {
-            refusable(() -> StoreAnatomy.contentsOf(recovered));
+            rejectable(() -> StoreAnatomy.contentsOf(recovered));
         }
     }
 
     /** Opens the store and writes. If it opens once, it must open again. */
     static void open(DirectoryImage image) throws Exception {
         MemoryStorage storage = new MemoryStorage(image);
-        if (refusable(() -> use(storage))) {
+        if (rejectable(() -> use(storage))) {
             use(storage);
         }
     }
@@ -66,18 +66,18 @@ final class StoreProbe {
                 .heapSegmentBytes(ForgedStore.HEAP.segmentBytes())
                 .build();
         try (Engine engine = Engine.open(config, storage, System::nanoTime)) {
-            refusable(() -> StoreContents.of(engine));
-            refusable(() -> engine.append(4711, new byte[9]).join());
-            refusable(() -> engine.verify(VerifyReport.Progress.NONE));
+            rejectable(() -> StoreContents.of(engine));
+            rejectable(() -> engine.append(4711, new byte[9]).join());
+            rejectable(() -> engine.verify(VerifyReport.Progress.NONE));
         }
     }
 
     /** Returns false if the action throws one of the documented exceptions. */
-    private static boolean refusable(MemoryUse.Action action) throws IOException {
+    private static boolean rejectable(MemoryUse.Action action) throws IOException {
         try {
             action.run();
             return true;
-        } catch (CaravanException refusal) {
+        } catch (CaravanException rejection) {
             return false;
         } catch (CompletionException failed) {
             if (failed.getCause() instanceof CaravanException) {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The mapped heap file, on a real file system. */
 class HeapFileTest {
     private static final long STORE = 5;
-    private static final long BIRTH = 4144;
+    private static final long CREATION_LSN = 4144;
     private static final long GIB = 1L << 30;
     private static final HeapGeometry GEOMETRY = new HeapGeometry(32 * 1024);
 
@@ -38,7 +38,7 @@ class HeapFileTest {
     private static ByteBuffer entry(byte[] value, long id, long sequence) {
         ByteBuffer buffer =
                 ByteBuffer.allocate(EntryLayout.entryBytes(value.length)).order(ByteOrder.LITTLE_ENDIAN);
-        int checksum = EntryLayout.checksum(Checksums.crc32c(value), value.length, id, BIRTH, sequence);
+        int checksum = EntryLayout.checksum(Checksums.crc32c(value), value.length, id, CREATION_LSN, sequence);
         buffer.putInt(EntryLayout.CHECKSUM, checksum).putInt(EntryLayout.LENGTH, value.length);
         return buffer.put(EntryLayout.VALUE, value);
     }
@@ -48,7 +48,7 @@ class HeapFileTest {
     }
 
     private static byte[] read(HeapFile heap, long address, int length, long id) {
-        return copyOf(heap.read(Region.pack(address, length), id, BIRTH, 0));
+        return copyOf(heap.read(Region.pack(address, length), id, CREATION_LSN, 0));
     }
 
     /** Creates a heap of this many segments. */
@@ -61,7 +61,7 @@ class HeapFileTest {
     }
 
     @Test
-    void valuesComeBackAfterReopening() throws Exception {
+    void valuesAreReadableAfterReopening() throws Exception {
         try (Storage storage = FileStorage.open(directory)) {
             HeapFile heap = create(storage, 2);
             write(heap, GEOMETRY.firstAddress(0), bytes("first"), 1);
@@ -86,7 +86,7 @@ class HeapFileTest {
 
     /** The segment has no entry yet. */
     @Test
-    void aNewSegmentIsThereAfterAPowerCut() throws Exception {
+    void newSegmentSurvivesPowerCut() throws Exception {
         MemoryStorage disk = new MemoryStorage();
         new HeapFile(disk, GEOMETRY, STORE).createNext();
         HeapFile left = new HeapFile(disk.powerCut(), GEOMETRY, STORE);
@@ -95,13 +95,13 @@ class HeapFileTest {
     }
 
     @Test
-    void whatWasWrittenIsForcedOnce() throws Exception {
+    void fsyncsEachWrittenSegmentOnce() throws Exception {
         MemoryStorage disk = new MemoryStorage();
         FaultStorage storage = new FaultStorage(disk);
         HeapFile heap = create(storage, 3);
         write(heap, GEOMETRY.firstAddress(0), bytes("first"), 1);
         write(heap, GEOMETRY.firstAddress(2), bytes("third"), 3);
-        storage.forgetCalls();
+        storage.clearCalls();
         heap.force();
         heap.force();
         assertThat(storage.calls(FaultStorage.on(FaultStorage.Kind.FORCE, ".*")))
@@ -118,13 +118,13 @@ class HeapFileTest {
     /** Whether the process maps a file of the heap, deleted or not. Does not depend on the garbage collector. */
     private boolean mapped(int segment) throws Exception {
         Path maps = Path.of("/proc/self/maps");
-        assumeTrue(Files.exists(maps), "only Linux tells what is mapped");
+        assumeTrue(Files.exists(maps), "only Linux shows the mappings");
         String file = directory.toRealPath().resolve(FileNames.HEAP.of(segment)).toString();
         return Files.readString(maps).contains(file);
     }
 
     @Test
-    void aDroppedSegmentIsUnmappedAtOnce() throws Exception {
+    void deletedSegmentIsUnmappedImmediately() throws Exception {
         try (Storage storage = FileStorage.open(directory)) {
             HeapFile heap = create(storage, 2);
             assertThat(mapped(1)).isTrue();
@@ -135,7 +135,7 @@ class HeapFileTest {
     }
 
     @Test
-    void aFileThatCannotBeDeletedDoesNotKeepTheOthers() throws Exception {
+    void deletesOtherSegmentsIfOneDeletionFails() throws Exception {
         try (FaultStorage storage = new FaultStorage(FileStorage.open(directory))) {
             HeapFile heap = create(storage, 4);
             storage.fail(FaultStorage.nth(1, FaultStorage.on(FaultStorage.Kind.DELETE, ".*")));
@@ -152,12 +152,12 @@ class HeapFileTest {
     }
 
     @Test
-    void aClosedHeapIsUnmappedWhenTheLastReaderIsDone() throws Exception {
+    void closedHeapIsUnmappedAfterLastRelease() throws Exception {
         try (Storage storage = FileStorage.open(directory)) {
             HeapFile heap = create(storage, 1);
             write(heap, 4096, bytes("read"), 1);
             heap.retain();
-            ByteBuffer value = heap.read(Region.pack(4096, 4), 1, BIRTH, 0);
+            ByteBuffer value = heap.read(Region.pack(4096, 4), 1, CREATION_LSN, 0);
             heap.close();
             assertThat(mapped(0)).isTrue();
             assertThat(copyOf(value)).isEqualTo(bytes("read"));
@@ -172,7 +172,7 @@ class HeapFileTest {
      */
     @Test
     @Tag("thorough")
-    void aHeapOfMoreThanFourGibibytesKeepsEveryAddress() throws Exception {
+    void readsAllAddressesOfHeapBeyondFourGibibytes() throws Exception {
         int segmentBytes = (int) (GIB / 2 + 4096);
         int segments = 8;
         long needed = (long) segmentBytes * segments;

@@ -98,7 +98,7 @@ class IndexedHeapTest {
     }
 
     @Test
-    void anyAsksAndFreesKeepItLikeTheModel() {
+    void matchesModelUnderRandomAllocationsAndFrees() {
         Seeds.forEach(20, seed -> {
             Random random = new Random(seed);
             IndexedHeap heap = new IndexedHeap();
@@ -143,9 +143,9 @@ class IndexedHeapTest {
 
     private static void removeSpace(IndexedHeap heap, Model model, List<Long> spaces) {
         long last = spaces.get(spaces.size() - 1);
-        boolean whole = Long.valueOf(SPACE_BYTES).equals(model.holes.get(last));
-        assertThat(heap.removeSpace(last, SPACE_BYTES)).isEqualTo(whole);
-        if (whole) {
+        boolean fullyFree = Long.valueOf(SPACE_BYTES).equals(model.holes.get(last));
+        assertThat(heap.removeSpace(last, SPACE_BYTES)).isEqualTo(fullyFree);
+        if (fullyFree) {
             model.holes.remove(last);
             spaces.remove(spaces.size() - 1);
         }
@@ -172,7 +172,7 @@ class IndexedHeapTest {
         int bestBin = SizeBins.binOf(best / 8);
         boolean skippedItsOwnBin = bestBin == SizeBins.binOf(bytes / 8) && best >= 4096;
         assertThat(bin == bestBin || skippedItsOwnBin)
-                .as("asked for " + bytes + ", took from " + taken + ", could from " + best)
+                .as("requested " + bytes + ", took from " + taken + ", could from " + best)
                 .isTrue();
         if (best < 4096) {
             assertThat(taken).isEqualTo(best);
@@ -187,7 +187,7 @@ class IndexedHeapTest {
     }
 
     @Test
-    void aFreedRegionJoinsBothItsNeighbours() {
+    void freedRegionMergesWithBothNeighbors() {
         IndexedHeap heap = new IndexedHeap();
         heap.addSpace(0, 96);
         long a = heap.allocate(32);
@@ -205,7 +205,7 @@ class IndexedHeapTest {
     }
 
     @Test
-    void aSmallRequestTakesTheSmallHole() {
+    void smallRequestUsesSmallHole() {
         IndexedHeap heap = new IndexedHeap();
         heap.addSpace(0, 4096);
         long small = heap.allocate(64);
@@ -215,7 +215,7 @@ class IndexedHeapTest {
     }
 
     @Test
-    void binsHoldSizesInOrder() {
+    void binNumbersIncreaseWithSize() {
         int last = -1;
         for (long units = 1; units < 1 << 20; units++) {
             int bin = SizeBins.binOf(units);
@@ -232,7 +232,7 @@ class IndexedHeapTest {
     private static final HeapGeometry GEOMETRY = new HeapGeometry(32 * 1024);
 
     @Test
-    void theFreeSpaceIsRebuiltFromWhatIsLive() {
+    void rebuildsFreeSpaceFromLiveRegions() {
         Seeds.forEach(20, seed -> {
             Random random = new Random(seed);
             int segments = 1 + random.nextInt(4);
@@ -271,7 +271,7 @@ class IndexedHeapTest {
 
     /** One pass counts the regions. Each further pass handles as many regions as may be in memory at once. */
     @Test
-    void theFreeSpaceIsRebuiltWithoutHoldingAllRegionsAtOnce() {
+    void rebuildsFreeSpaceInBoundedPasses() {
         int segments = 12;
         long[] regions = new long[segments * 100];
         for (int i = 0; i < regions.length; i++) {
@@ -294,7 +294,7 @@ class IndexedHeapTest {
 
     /** Holes that the heap has no record for stay used until an adjacent region is freed or the heap is rebuilt. */
     @Test
-    void aHeapThatIsFullOfHolesGoesOnAndIsRebuilt() {
+    void heapAtHoleLimitStaysUsableAndIsRebuilt() {
         int most = 3;
         IndexedHeap heap = new IndexedHeap(most);
         heap.addSpace(GEOMETRY.firstAddress(0), GEOMETRY.usableBytes());
@@ -309,7 +309,7 @@ class IndexedHeapTest {
         assertThat(heap.full()).isTrue();
         assertThat(heap.freeBytes()).isEqualTo(16 * most);
         heap.free(addresses[1], 16);
-        assertThat(heap.freeBytes()).as("joins the holes beside it").isEqualTo(16 * most + 16);
+        assertThat(heap.freeBytes()).as("joins the adjacent holes").isEqualTo(16 * most + 16);
         assertThat(heap.full()).isFalse();
         for (int i = 0; i < most + 1; i++) {
             assertThat(heap.allocate(16))
@@ -331,7 +331,7 @@ class IndexedHeapTest {
     }
 
     @Test
-    void aHoleOfAMebibyteIsKeptHoweverManyHolesThereAre() {
+    void keepsLargeHolesBeyondHoleLimit() {
         HeapGeometry large = new HeapGeometry(1 << 22);
         long[] regions = {Region.pack(large.firstAddress(0) + 8, 0), Region.pack(large.firstAddress(0) + 24, 0)};
         IndexedHeap heap = rebuilt(new IndexedHeap(1), large, 2, 10, regions);
@@ -339,7 +339,7 @@ class IndexedHeapTest {
     }
 
     @Test
-    void regionsThatOverlapOrLieOutsideAreFound() {
+    void rebuildReportsOverlappingOrOutOfBoundsRegions() {
         long first = GEOMETRY.firstAddress(0);
         int segmentBytes = GEOMETRY.segmentBytes();
         assertMisplaced(first + 8, Region.pack(first, 1), Region.pack(first + 8, 1));
@@ -362,7 +362,7 @@ class IndexedHeapTest {
     }
 
     @Test
-    void regionsMayTouchAndFillASegment() throws Exception {
+    void rebuildAcceptsAdjacentRegionsThatFillSegment() throws Exception {
         long first = GEOMETRY.firstAddress(1);
         int half = GEOMETRY.usableBytes() / 2;
         IndexedHeap heap = rebuilt(2, 2, Region.pack(first + half, half - 8), Region.pack(first, half - 8));
@@ -373,7 +373,7 @@ class IndexedHeapTest {
 
     @Test
     @Tag("thorough")
-    void addressesInTheUpperHalfOfTheAddressSpaceAreFoundInTheirSegments() throws Exception {
+    void rebuildAssignsHighAddressesToTheirSegments() throws Exception {
         HeapGeometry large = new HeapGeometry(1 << 30);
         int segments = 1 << 11;
         long high = large.firstAddress(segments - 1);

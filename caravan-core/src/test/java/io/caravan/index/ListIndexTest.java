@@ -30,22 +30,22 @@ class ListIndexTest {
     private static final int OPERATIONS = 30_000;
     private static final int IDS = 12;
 
-    /** A list of the model: its regions, starting at {@code held}, and its positions. */
+    /** A list of the model: its regions, starting at {@code firstStored}, and its positions. */
     private static final class Lane {
         final int list;
         final long id;
-        final long birth;
+        final long creationLsn;
         final Deque<Long> regions = new ArrayDeque<>();
-        long held;
+        long firstStored;
         long first;
         long next;
         long lastLsn;
 
-        Lane(int list, long id, long birth) {
+        Lane(int list, long id, long creationLsn) {
             this.list = list;
             this.id = id;
-            this.birth = birth;
-            this.lastLsn = birth;
+            this.creationLsn = creationLsn;
+            this.lastLsn = creationLsn;
         }
     }
 
@@ -154,14 +154,14 @@ class ListIndexTest {
             assertThat(freed.size()).isLessThanOrEqualTo(limit);
             for (long region : freed) {
                 assertThat(region).isEqualTo(lane.regions.poll());
-                lane.held++;
+                lane.firstStored++;
             }
             pinned.stream()
                     .filter(pin -> pin.lane() == lane)
                     .forEach(pin -> pin.freedSince().addAll(freed));
-            assertThat(lane.held).isLessThanOrEqualTo(Math.min(lane.first, firstPinned(lane)));
+            assertThat(lane.firstStored).isLessThanOrEqualTo(Math.min(lane.first, firstPinned(lane)));
             if (!more) {
-                assertThat(lane.held)
+                assertThat(lane.firstStored)
                         .isGreaterThanOrEqualTo(Math.min(Math.min(reclaim.to(), lane.first), firstPinned(lane)));
                 queue.remove();
                 index.unqueued(lane.list);
@@ -188,14 +188,14 @@ class ListIndexTest {
         void assertSame(Lane lane) {
             int list = lane.list;
             assertThat(index.id(list)).isEqualTo(lane.id);
-            assertThat(index.birth(list)).isEqualTo(lane.birth);
-            assertThat(index.held(list)).isEqualTo(lane.held);
+            assertThat(index.creationLsn(list)).isEqualTo(lane.creationLsn);
+            assertThat(index.firstStored(list)).isEqualTo(lane.firstStored);
             assertThat(index.first(list)).isEqualTo(lane.first);
             assertThat(index.next(list)).isEqualTo(lane.next);
             assertThat(index.lastLsn(list)).isEqualTo(lane.lastLsn);
-            assertThat(index.heldBytes(list))
+            assertThat(index.storedBytes(list))
                     .isEqualTo(lane.regions.stream().mapToLong(Region::length).sum());
-            if (lane.next > lane.held) {
+            if (lane.next > lane.firstStored) {
                 assertSameRegions(lane);
             }
         }
@@ -205,10 +205,10 @@ class ListIndexTest {
             List<Long> expected = new ArrayList<>(lane.regions);
             int from = random.nextInt(expected.size());
             ListCursor cursor = new ListCursor();
-            index.seek(lane.list, lane.held + from, cursor);
+            index.seek(lane.list, lane.firstStored + from, cursor);
             long[] copied = new long[expected.size() - from];
             for (int at = 0; at < copied.length; ) {
-                assertThat(cursor.sequence()).isEqualTo(lane.held + from + at);
+                assertThat(cursor.sequence()).isEqualTo(lane.firstStored + from + at);
                 int count = Math.min(copied.length - at, 1 + random.nextInt(copied.length));
                 index.copyRegions(cursor, copied, at, count);
                 at += count;
@@ -222,7 +222,7 @@ class ListIndexTest {
 
     @Test
     @Tag("rounds")
-    void whateverIsDoneItIsLikeTheModel() {
+    void matchesModelUnderRandomOperations() {
         Seeds.forEach(Rounds.of(2, 20), seed -> {
             Both both = new Both(seed);
             Random random = both.random;
@@ -278,7 +278,7 @@ class ListIndexTest {
     }
 
     @Test
-    void aRemovedListsRecordIsUsedAgainOnlyWhenNothingNeedsIt() {
+    void reusesRecordOfRemovedListAfterUnpinAndReclaim() {
         ListIndex index = new ListIndex();
         int list = index.create(1, 4096, 0);
         index.append(list, Region.pack(4096, 5), 4096);
@@ -303,7 +303,7 @@ class ListIndexTest {
 
     /** Each reader begins before the last one ends. Entries that no reader can see are freed. */
     @Test
-    void overlappingPinsLetGoOfWhatLiesBeforeTheFirst() {
+    void overlappingPinsFreeEntriesBeforeFirstPin() {
         ListIndex index = new ListIndex();
         int list = index.create(1, 4096, 0);
         List<Long> freed = new ArrayList<>();
@@ -322,10 +322,10 @@ class ListIndexTest {
     }
 
     /** The expected contents of a list in a frozen index. */
-    private record Was(long birth, long first, long next, List<Long> regions) {
+    private record Was(long creationLsn, long first, long next, List<Long> regions) {
         static Was of(ListIndex index, int list) {
             return new Was(
-                    index.birth(list),
+                    index.creationLsn(list),
                     index.first(list),
                     index.next(list),
                     regionsOf(index, list, index.first(list), index.next(list)));
@@ -357,7 +357,7 @@ class ListIndexTest {
     /** Lists are appended to, trimmed, deleted, and recreated. Pages and buckets are freed and allocated again. */
     @Test
     @Tag("rounds")
-    void aFrozenIndexStaysAsItWasWhateverChanges() {
+    void frozenIndexIsUnaffectedByLaterChanges() {
         Seeds.forEach(Rounds.of(1, 30), seed -> {
             Random random = new Random(seed);
             ListIndex index = new ListIndex();
@@ -411,7 +411,7 @@ class ListIndexTest {
 
     /** A walk must take every list that has kept entries in the log once, regardless of changes to the lists. */
     @Test
-    void everyListWithEntriesInTheLogIsTaken() {
+    void walkTakesEveryListWithEntriesInLog() {
         Seeds.forEach(Rounds.of(20, 2_000), seed -> {
             Random random = new Random(seed);
             ListIndex index = new ListIndex();
@@ -461,17 +461,17 @@ class ListIndexTest {
         int count = random.nextInt((int) (index.next(list) - from) + 1);
         ListCursor cursor = new ListCursor();
         index.seek(list, from, cursor);
-        long[] places = new long[count];
-        index.copyRegions(cursor, places, 0, count);
+        long[] locations = new long[count];
+        index.copyRegions(cursor, locations, 0, count);
         for (int i = 0; i < count; i++) {
-            places[i] = Region.pack(8L * i, Region.length(places[i]));
+            locations[i] = Region.pack(8L * i, Region.length(locations[i]));
         }
         index.seek(list, from, cursor);
-        index.tenure(list, cursor, places, 0, count);
+        index.tenure(list, cursor, locations, 0, count);
     }
 
     @Test
-    void aLongListIsPassedInStepsEvenWhenItIsTrimmedUnderTheCursor() {
+    void seeksThroughLongListInStepsWhileItIsTrimmed() {
         ListIndex index = new ListIndex();
         int entries = 300_000;
         int list = index.create(1, 1, 0);
@@ -494,7 +494,7 @@ class ListIndexTest {
     }
 
     @Test
-    void whatWasTrimmedGoesTogetherAndPagesAreGivenBack() {
+    void releasesMemoryOfTrimmedAndRemovedLists() {
         ListIndex index = new ListIndex();
         long empty = index.memoryBytes();
         int lists = 20_000;
@@ -510,7 +510,7 @@ class ListIndexTest {
             index.trimTo(list, 20, 2);
             index.reclaim(list, 20, Integer.MAX_VALUE, region -> {});
         }
-        assertThat(index.memoryBytes()).as("chunks").isLessThanOrEqualTo(withLists + PAGES_BEGUN_BYTES);
+        assertThat(index.memoryBytes()).as("chunks").isLessThanOrEqualTo(withLists + PARTLY_USED_PAGES_BYTES);
         for (int list : created) {
             index.remove(list, 3);
             index.queued(list);
@@ -518,14 +518,14 @@ class ListIndexTest {
         }
         assertThat(index.memoryBytes())
                 .as("records and tables")
-                .isLessThanOrEqualTo(empty + 100_000 + PAGES_BEGUN_BYTES);
+                .isLessThanOrEqualTo(empty + 100_000 + PARTLY_USED_PAGES_BYTES);
     }
 
     /**
      * One list in ten stays. Where freed chunks of the others meet, they serve the far larger chunks of a long list.
      */
     @Test
-    void smallChunksThatAreFreedServeALongList() {
+    void longListReusesSpaceOfFreedSmallChunks() {
         ListIndex index = new ListIndex();
         int lists = 20_000;
         int[] created = new int[lists];
@@ -552,7 +552,7 @@ class ListIndexTest {
     /** The bounds of the design: 12 bytes an entry and 100 bytes a list. */
     @ParameterizedTest
     @CsvSource({"10000, 200", "100000, 20", "1, 1000000", "500000, 1", "20000, 0", "300000, 3"})
-    void memoryStaysWithinItsBounds(int lists, int entriesEach) {
+    void memoryStaysWithinBounds(int lists, int entriesEach) {
         ListIndex index = new ListIndex();
         long empty = index.memoryBytes();
         long region = Region.pack(4096, 8);
@@ -573,13 +573,13 @@ class ListIndexTest {
                 bytes,
                 bound,
                 entriesEach == 0 ? 0 : (bytes - 100.0 * lists) / ((double) lists * entriesEach));
-        assertThat(bytes).isLessThanOrEqualTo(bound + PAGES_BEGUN_BYTES);
+        assertThat(bytes).isLessThanOrEqualTo(bound + PARTLY_USED_PAGES_BYTES);
     }
 
     /** A list of an unfavorable length has a new chunk that is nearly empty. This takes at most 20 more bytes. */
     @Test
     @Tag("rounds")
-    void noLengthOfListTakesMuchMoreThanTheBounds() {
+    void listOfAnyLengthStaysNearMemoryBound() {
         int lists = Rounds.of(1_000, 5_000);
         for (int entriesEach = 1; entriesEach <= 150; entriesEach++) {
             ListIndex index = new ListIndex();
@@ -590,11 +590,11 @@ class ListIndexTest {
                     index.append(list, Region.pack(4096, 8), 4096);
                 }
             }
-            long bytes = index.memoryBytes() - empty - PAGES_BEGUN_BYTES;
+            long bytes = index.memoryBytes() - empty - PARTLY_USED_PAGES_BYTES;
             assertThat(bytes / lists).as("lists of " + entriesEach).isLessThanOrEqualTo(120 + 12L * entriesEach);
         }
     }
 
     /** One page of records and one of chunks may be partly used. */
-    private static final long PAGES_BEGUN_BYTES = 2 * 65_536 + 4096;
+    private static final long PARTLY_USED_PAGES_BYTES = 2 * 65_536 + 4096;
 }

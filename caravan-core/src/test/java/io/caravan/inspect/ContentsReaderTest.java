@@ -45,7 +45,7 @@ class ContentsReaderTest {
         final List<Long> checkpoints = new ArrayList<>();
         final SortedMap<Long, List<Value>> values = new TreeMap<>();
         final SortedMap<Long, List<Long>> sequences = new TreeMap<>();
-        final List<Place> places = new ArrayList<>();
+        final List<ValueLocation> locations = new ArrayList<>();
         final List<CorruptStoreException> damage = new ArrayList<>();
         private final Runnable atTheTenth;
         int moves;
@@ -71,15 +71,15 @@ class ContentsReaderTest {
         }
 
         @Override
-        public void entry(long id, long sequence, Place place) {
+        public void entry(long id, long sequence, ValueLocation location) {
             sequences.get(id).add(sequence);
-            places.add(place);
+            locations.add(location);
         }
 
         @Override
-        public void value(long id, long sequence, Place place, ByteBuffer value) {
+        public void value(long id, long sequence, ValueLocation location, ByteBuffer value) {
             values.get(id).add(Value.of(sequence, copyOf(value)));
-            places.add(place);
+            locations.add(location);
             if (sequence == 10) {
                 atTheTenth.run();
             }
@@ -127,7 +127,7 @@ class ContentsReaderTest {
     }
 
     @Test
-    void aListIsWhatWasAppendedAndNotTrimmed() {
+    void returnsAppendedValuesThatWereNotTrimmed() {
         Seeds.forEach(1, seed -> {
             Random random = new Random(seed);
             try (ListStore store = open()) {
@@ -141,7 +141,7 @@ class ContentsReaderTest {
     }
 
     @Test
-    void aCheckpointHasEveryListAndSaysWhereItsValuesLie() throws Exception {
+    void checkpointReportsAllListsAndValueLocations() throws Exception {
         DirectoryImage image = SmallStore.build(directory).closed();
         StoreAnatomy anatomy = StoreAnatomy.of(image);
         FoundContents found = new FoundContents();
@@ -158,10 +158,10 @@ class ContentsReaderTest {
                 .forEach((id, list) -> assertThat(found.sequences.get(id))
                         .as("list %d", id)
                         .isEqualTo(list.values().stream().map(Value::sequence).toList()));
-        List<Place> inHeap =
-                found.places.stream().filter(place -> !place.inLog()).toList();
+        List<ValueLocation> inHeap =
+                found.locations.stream().filter(location -> !location.inLog()).toList();
         for (HeapEntry entry : anatomy.entries()) {
-            assertThat(inHeap).contains(new Place(false, entry.file(), entry.offset(), entry.length()));
+            assertThat(inHeap).contains(new ValueLocation(false, entry.file(), entry.offset(), entry.length()));
         }
     }
 
@@ -173,7 +173,7 @@ class ContentsReaderTest {
 
     /** Between two values, values move from the log to the heap, and the log is reused. */
     @Test
-    void whatIsMovedWhileItIsReadIsFoundAgain() throws Exception {
+    void findsValuesThatMoveDuringRead() throws Exception {
         try (ListStore store = open()) {
             appendForty(store);
             StoreContents before = StoreContents.of(store);
@@ -192,7 +192,7 @@ class ContentsReaderTest {
     }
 
     @Test
-    void whatIsTrimmedWhileItIsReadIsLeftOut() throws Exception {
+    void trimDuringReadCausesNoDamageReport() throws Exception {
         try (ListStore store = open()) {
             appendForty(store);
             FoundContents found = new FoundContents(() -> {
@@ -213,7 +213,7 @@ class ContentsReaderTest {
     }
 
     @Test
-    void aDamagedValueIsNamedAndTheOthersCome() throws Exception {
+    void reportsDamagedValueAndReturnsOthers() throws Exception {
         SmallStore store = SmallStore.build(directory);
         for (HeapEntry entry : StoreAnatomy.of(store.closed()).entries()) {
             DirectoryImage damaged = store.closed().withFlip(entry.file(), entry.offset());
@@ -233,7 +233,7 @@ class ContentsReaderTest {
     }
 
     @Test
-    void aDamagedSectionIsNamedAndTheOlderCheckpointAndTheLogHaveTheList() throws Exception {
+    void reportsDamagedCheckpointSectionAndStillReadsLists() throws Exception {
         SmallStore store = SmallStore.build(directory);
         String newest = store.closed().last("checkpoint-");
         int length = store.closed().length(newest);

@@ -18,14 +18,14 @@ class IndexComparisonTest {
     }
 
     @Test
-    void equalOnesDoNotDiffer() {
+    void reportsNoDifferenceForEqualIndexes() {
         assertThat(Verifier.IndexComparison.firstDifference(index(1, Long.MIN_VALUE), index(Long.MIN_VALUE, 1)))
                 .isNull();
     }
 
     @ParameterizedTest
     @ValueSource(longs = {Long.MIN_VALUE, -1, 0, 7, Long.MAX_VALUE})
-    void aListThatDiffersIsNamedWhateverItsId(long id) {
+    void reportsDifferingListWithAnyId(long id) {
         ListIndex longer = index(id, 3);
         longer.append(longer.find(id), Region.pack(8192, 5), 4200);
         assertThat(Verifier.IndexComparison.firstDifference(index(3, id), longer))
@@ -34,7 +34,7 @@ class IndexComparisonTest {
 
     @ParameterizedTest
     @ValueSource(longs = {Long.MIN_VALUE, -1, 0, 7, Long.MAX_VALUE})
-    void aListThatOnlyOneHasIsNamedWhicheverThatIs(long id) {
+    void reportsListMissingFromEitherIndex(long id) {
         assertThat(Verifier.IndexComparison.firstDifference(index(3, id), index(3)))
                 .isEqualTo(id);
         assertThat(Verifier.IndexComparison.firstDifference(index(3), index(3, id)))

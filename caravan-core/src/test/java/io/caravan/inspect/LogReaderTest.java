@@ -130,7 +130,7 @@ class LogReaderTest {
     }
 
     @Test
-    void everyRecordComesOnceWhileTheyAreWrittenOverManySegments() {
+    void readsEachRecordOnceAcrossManySegments() {
         Seeds.forEach(1, seed -> {
             Random random = new Random(seed);
             try (ListStore store = open();
@@ -148,7 +148,7 @@ class LogReaderTest {
     }
 
     @Test
-    void everyRecordComesOnceFromAWriterWhoDoesNotWait() throws Exception {
+    void readsEachRecordOnceFromConcurrentWriter() throws Exception {
         try (ListStore store = open();
                 LogReader reader = LogReader.open(directory, 0)) {
             Thread writer = new Thread(() -> write(store, 300, new Random(7)));
@@ -164,7 +164,7 @@ class LogReaderTest {
     }
 
     @Test
-    void whatWasRecycledUnderItIsSaidToBeMissing() throws Exception {
+    void reportsGapAfterSegmentsAreRecycled() throws Exception {
         try (ListStore store = open();
                 LogReader reader = LogReader.open(directory, 0)) {
             Random random = new Random(11);
@@ -184,15 +184,17 @@ class LogReaderTest {
             assertThat(found.missed).hasSize(1);
             assertThat(found.missed.get(0).get(0)).isEqualTo(from);
             long to = found.missed.get(0).get(1);
-            List<Object> behind = found.operations.subList(before, found.operations.size());
+            List<Object> afterGap = found.operations.subList(before, found.operations.size());
             assertThat(found.lsns.subList(before, found.lsns.size())).allMatch(lsn -> lsn > to);
-            assertThat(behind).hasSizeGreaterThan(20).isEqualTo(done.subList(done.size() - behind.size(), done.size()));
+            assertThat(afterGap)
+                    .hasSizeGreaterThan(20)
+                    .isEqualTo(done.subList(done.size() - afterGap.size(), done.size()));
             assertThat(found.damage).isEmpty();
         }
     }
 
     @Test
-    void itBeginsWhereItIsAskedTo() throws Exception {
+    void startsAtRequestedLsn() throws Exception {
         try (ListStore store = open()) {
             write(store, 80, new Random(3));
         }
@@ -209,7 +211,7 @@ class LogReaderTest {
     }
 
     @Test
-    void whatIsNotThereAnyMoreIsMissedFromTheBeginning() throws Exception {
+    void reportsGapWhenStartingBeforeOldestSegment() throws Exception {
         try (ListStore store = open()) {
             for (int i = 0; i < 4; i++) {
                 write(store, 60, new Random(i));
@@ -227,7 +229,7 @@ class LogReaderTest {
 
     /** Damages every frame of a store in turn. The reader still reads the frames after it. */
     @Test
-    void aDamagedFrameIsNamedAndTheOthersCome() throws Exception {
+    void reportsDamagedFrameAndReadsAllOthers() throws Exception {
         DirectoryImage image = SmallStore.build(directory).closed();
         try (LogReader reader = LogReader.open(new MemoryStorage(image), 0)) {
             found.readAll(reader);
@@ -259,7 +261,7 @@ class LogReaderTest {
 
     /** After a clean close, only the LSN of the last old frame is known. The new frames refer to it by that. */
     @Test
-    void framesOfTwoVersionsFollowEachOther() throws Exception {
+    void readsFramesOfTwoFormatVersions() throws Exception {
         FormerStore.of("closed").writeTo(directory);
         try (ListStore store =
                 DurableListStore.open(SmallStore.config(directory).build())) {
@@ -276,7 +278,7 @@ class LogReaderTest {
 
     /** Opening the store ends the log there, too, and writes over these frames. */
     @Test
-    void theLogEndsBeforeFramesThatAPowerCutHasCutOff() throws Exception {
+    void stopsBeforeFramesCutOffByPowerCut() throws Exception {
         DirectoryImage full;
         try (ListStore store =
                 DurableListStore.open(SmallStore.config(directory).build())) {

@@ -13,23 +13,23 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class FileStorageTest {
-    private final List<Path> forced = new ArrayList<>();
+    private final List<Path> fsynced = new ArrayList<>();
 
     @TempDir
-    private Path folder;
+    private Path parent;
 
     @Test
-    void anOpeningForcesTheEntryOfEveryDirectoryThatItCreates() throws IOException {
-        Path directory = folder.resolve("a").resolve("b");
-        FileStorage.createDurably(directory, forced::add);
+    void createDurablyFsyncsParentOfEachCreatedDirectory() throws IOException {
+        Path directory = parent.resolve("a").resolve("b");
+        FileStorage.createDurably(directory, fsynced::add);
         assertThat(directory).isDirectory();
-        assertThat(forced).containsExactly(folder.getParent(), folder, folder.resolve("a"));
+        assertThat(fsynced).containsExactly(parent.getParent(), parent, parent.resolve("a"));
     }
 
     /** No file can be written there, not even the lock file. */
     @Test
-    void onAReadOnlyFileSystemADirectoryIsReadWithoutWriting() throws IOException {
-        Path directory = Files.createDirectory(folder.resolve("a"));
+    void readsDirectoryOnReadOnlyFileSystemWithoutWriting() throws IOException {
+        Path directory = Files.createDirectory(parent.resolve("a"));
         Files.writeString(directory.resolve("data"), "data");
         try (Storage storage = FileStorage.openToRead(directory, path -> true)) {
             assertThat(storage.list()).containsExactly("data");
@@ -39,8 +39,8 @@ class FileStorageTest {
     }
 
     @Test
-    void onAReadOnlyFileSystemAStoreThatIsOpenIsStillFound() throws IOException {
-        Path directory = Files.createDirectory(folder.resolve("a"));
+    void detectsOpenStoreOnReadOnlyFileSystem() throws IOException {
+        Path directory = Files.createDirectory(parent.resolve("a"));
         try (Storage open = FileStorage.open(directory)) {
             assertThatThrownBy(() -> FileStorage.openToRead(directory, path -> true))
                     .isInstanceOf(StoreLockedException.class);
@@ -55,9 +55,9 @@ class FileStorageTest {
     }
 
     @Test
-    void anOpeningForcesTheEntryOfADirectoryThatExistedBefore() throws IOException {
-        Path directory = Files.createDirectory(folder.resolve("a"));
-        FileStorage.createDurably(directory, forced::add);
-        assertThat(forced).containsExactly(folder);
+    void createDurablyFsyncsParentOfExistingDirectory() throws IOException {
+        Path directory = Files.createDirectory(parent.resolve("a"));
+        FileStorage.createDurably(directory, fsynced::add);
+        assertThat(fsynced).containsExactly(parent);
     }
 }

@@ -1,11 +1,11 @@
 package io.caravan.testing;
 
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static io.caravan.testing.StoreCalls.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 public interface AppendContract extends ContractFixture {
 
     @Test
-    default void theFirstValueHasSequenceZeroAndEachFurtherOneTheNext() {
+    default void sequencesCountUpFromZero() {
         assertThat(append(store(), 1, "a")).isEqualTo(0);
         assertThat(append(store(), 1, "b")).isEqualTo(1);
         assertThat(append(store(), 1, "c")).isEqualTo(2);
@@ -35,7 +35,7 @@ public interface AppendContract extends ContractFixture {
     }
 
     @Test
-    default void eachListCountsForItself() {
+    default void eachListHasItsOwnSequences() {
         append(store(), 1, "a", "b");
         assertThat(append(store(), 2, "c")).isEqualTo(0);
         assertThat(append(store(), 1, "d")).isEqualTo(2);
@@ -44,20 +44,20 @@ public interface AppendContract extends ContractFixture {
 
     @ParameterizedTest
     @ValueSource(longs = {Long.MIN_VALUE, -1, 0, 1, Integer.MAX_VALUE + 1L, Long.MAX_VALUE})
-    default void anyLongIsADocument(long id) {
+    default void anyLongIsValidListId(long id) {
         assertThat(append(store(), id, "a", "b")).isEqualTo(1);
         assertThat(texts(store(), id)).containsExactly("0:a", "1:b");
         assertThat(store().info(id).id()).isEqualTo(id);
     }
 
     @Test
-    default void anEmptyValueIsAValue() {
+    default void emptyValueIsStored() {
         assertThat(append(store(), 1, "", "a", "")).isEqualTo(2);
         assertThat(texts(store(), 1)).containsExactly("0:", "1:a", "2:");
     }
 
     @Test
-    default void valuesOfAnyLengthUpToTheLimitAreKept() {
+    default void valuesUpToMaximumLengthAreStored() {
         List<Value> expected = new ArrayList<>();
         for (int length : new int[] {0, 1, 7, 8, 9, 63, maxValueBytes() - 1, maxValueBytes()}) {
             byte[] value = bytes(length, length);
@@ -67,7 +67,7 @@ public interface AppendContract extends ContractFixture {
     }
 
     @Test
-    default void aLongListIsKeptWhole() {
+    default void longListIsStoredCompletely() {
         List<Value> expected = new ArrayList<>();
         CompletableFuture<Long> last = CompletableFuture.completedFuture(-1L);
         for (int i = 0; i < 5_000; i++) {
@@ -80,7 +80,7 @@ public interface AppendContract extends ContractFixture {
     }
 
     @Test
-    default void theArrayIsCopiedBeforeAppendReturns() {
+    default void appendCopiesArrayBeforeReturning() {
         byte[] value = bytes("mine");
         CompletableFuture<Long> sequence = store().append(1, value);
         value[0] = 'X';
@@ -89,7 +89,7 @@ public interface AppendContract extends ContractFixture {
     }
 
     @Test
-    default void theBufferIsCopiedBeforeAppendReturns() {
+    default void appendCopiesBufferBeforeReturning() {
         ByteBuffer value = ByteBuffer.wrap(bytes("mine"));
         CompletableFuture<Long> sequence = new CompletableFuture<>();
         store().append(1, value, WriteCallback.completing(sequence));
@@ -98,7 +98,7 @@ public interface AppendContract extends ContractFixture {
         assertThat(texts(store(), 1)).containsExactly("0:mine");
     }
 
-    static Stream<ByteBuffer> buffersThatHoldHello() {
+    static Stream<ByteBuffer> buffersContainingHello() {
         byte[] padded = bytes("<<hello>>");
         ByteBuffer heap = ByteBuffer.wrap(padded, 2, 5);
         ByteBuffer direct = ByteBuffer.allocateDirect(9).put(padded).position(2).limit(7);
@@ -113,63 +113,64 @@ public interface AppendContract extends ContractFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("io.caravan.testing.AppendContract#buffersThatHoldHello")
-    default void anyBuffersRemainingBytesAreAppendedAndItsPositionStays(ByteBuffer value) {
+    @MethodSource("io.caravan.testing.AppendContract#buffersContainingHello")
+    default void appendsRemainingBytesWithoutMovingBufferPosition(ByteBuffer value) {
         int position = value.position();
         int limit = value.limit();
-        assertThat(told(told -> store().append(1, value, told))).isEqualTo(0);
+        assertThat(sequenceOf(reported -> store().append(1, value, reported))).isEqualTo(0);
         assertThat(value.position()).isEqualTo(position);
         assertThat(value.limit()).isEqualTo(limit);
         assertThat(texts(store(), 1)).containsExactly("0:hello");
     }
 
     @Test
-    default void anEmptyBufferIsAnEmptyValue() {
-        told(told -> store().append(1, ByteBuffer.allocate(0), told));
+    default void emptyBufferIsStoredAsEmptyValue() {
+        sequenceOf(reported -> store().append(1, ByteBuffer.allocate(0), reported));
         assertThat(texts(store(), 1)).containsExactly("0:");
     }
 
     @Test
-    default void aValueOverTheLimitIsRefusedAndNothingChanges() {
+    default void tooLargeValueIsRejectedWithoutEffect() {
         append(store(), 1, "a");
         byte[] tooLarge = bytes(maxValueBytes() + 1, 0);
-        Tellings tellings = new Tellings();
+        Completions completions = new Completions();
 
-        assertSaysTooLarge(catchThrowableOfType(
-                ValueTooLargeException.class, () -> store().append(1, tooLarge, tellings.callback(1))));
-        assertSaysTooLarge(catchThrowableOfType(
+        assertReportsTooLarge(catchThrowableOfType(
+                ValueTooLargeException.class, () -> store().append(1, tooLarge, completions.callback(1))));
+        assertReportsTooLarge(catchThrowableOfType(
                 ValueTooLargeException.class,
-                () -> store().append(2, ByteBuffer.wrap(tooLarge), tellings.callback(2))));
+                () -> store().append(2, ByteBuffer.wrap(tooLarge), completions.callback(2))));
 
         assertThat(append(store(), 1, "b")).isEqualTo(1);
         assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
         assertThat(store().info(2)).isNull();
-        assertThat(tellings.all()).isEmpty();
+        assertThat(completions.all()).isEmpty();
     }
 
-    private void assertSaysTooLarge(ValueTooLargeException refusal) {
-        assertThat(refusal.bytes()).isEqualTo(maxValueBytes() + 1L);
-        assertThat(refusal.limitBytes()).isEqualTo(maxValueBytes());
+    private void assertReportsTooLarge(ValueTooLargeException rejection) {
+        assertThat(rejection.bytes()).isEqualTo(maxValueBytes() + 1L);
+        assertThat(rejection.limitBytes()).isEqualTo(maxValueBytes());
     }
 
     @Test
-    default void anAppendIsReadAsSoonAsItIsAccepted() {
+    default void acceptedAppendIsImmediatelyReadable() {
         for (int i = 0; i < 100; i++) {
-            store().append(1, bytes("v" + i), NOBODY);
+            store().append(1, bytes("v" + i), NO_CALLBACK);
             assertThat(texts(store(), 1, i)).containsExactly(i + ":v" + i);
         }
     }
 
     @Test
     @SuppressWarnings("NullAway")
-    default void anAppendOfNothingOrToNobodyIsAMistake() {
-        Tellings tellings = new Tellings();
-        assertThatNullPointerException().isThrownBy(() -> store().append(1, (byte[]) null, tellings.callback(1)));
-        assertThatNullPointerException().isThrownBy(() -> store().append(1, (ByteBuffer) null, tellings.callback(2)));
+    default void appendRejectsNullValueAndNullCallback() {
+        Completions completions = new Completions();
+        assertThatNullPointerException().isThrownBy(() -> store().append(1, (byte[]) null, completions.callback(1)));
+        assertThatNullPointerException()
+                .isThrownBy(() -> store().append(1, (ByteBuffer) null, completions.callback(2)));
         assertThatNullPointerException().isThrownBy(() -> store().append(1, (byte[]) null));
         assertThatNullPointerException().isThrownBy(() -> store().append(1, bytes("a"), null));
         assertThatNullPointerException().isThrownBy(() -> store().append(1, ByteBuffer.wrap(bytes("a")), null));
         assertThat(append(store(), 1, "b")).isEqualTo(0);
-        assertThat(tellings.all()).isEmpty();
+        assertThat(completions.all()).isEmpty();
     }
 }

@@ -3,8 +3,8 @@ package io.caravan.testing;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
@@ -21,20 +21,20 @@ import org.junit.jupiter.api.Test;
 public interface BatchContract extends ContractFixture {
 
     private long write(WriteBatch batch) {
-        return told(told -> store().write(batch, told));
+        return sequenceOf(reported -> store().write(batch, reported));
     }
 
     private SequenceConflictException conflictOf(WriteBatch batch) {
-        Tellings tellings = new Tellings();
-        SequenceConflictException conflict =
-                catchThrowableOfType(SequenceConflictException.class, () -> store().write(batch, tellings.callback(1)));
-        append(store(), 99, "told after whatever the batch could tell");
-        assertThat(tellings.all()).isEmpty();
+        Completions completions = new Completions();
+        SequenceConflictException conflict = catchThrowableOfType(
+                SequenceConflictException.class, () -> store().write(batch, completions.callback(1)));
+        append(store(), 99, "completed after all callbacks of the batch");
+        assertThat(completions.all()).isEmpty();
         return conflict;
     }
 
     @Test
-    default void aBatchPerformsItsOperationsOverSeveralLists() {
+    default void batchAppliesOperationsToSeveralLists() {
         append(store(), 2, "old", "older");
         append(store(), 3, "gone");
         write(WriteBatch.create()
@@ -48,7 +48,7 @@ public interface BatchContract extends ContractFixture {
     }
 
     @Test
-    default void aBatchPerformsItsOperationsInOrder() {
+    default void batchAppliesOperationsInOrder() {
         append(store(), 1, "old");
         write(WriteBatch.create()
                 .append(1, bytes("a"))
@@ -59,7 +59,7 @@ public interface BatchContract extends ContractFixture {
     }
 
     @Test
-    default void anAppendAfterADeletionInTheSameBatchStartsANewList() {
+    default void appendAfterDeletionInSameBatchStartsNewList() {
         append(store(), 1, "a", "b");
         assertThat(write(WriteBatch.create()
                         .append(1, bytes("c"))
@@ -71,21 +71,21 @@ public interface BatchContract extends ContractFixture {
     }
 
     @Test
-    default void aListMadeAndDeletedInOneBatchIsNotThere() {
+    default void listCreatedAndDeletedInSameBatchDoesNotExist() {
         assertThat(write(WriteBatch.create().append(1, bytes("a")).delete(1))).isEqualTo(0);
         assertThat(store().info(1)).isNull();
         assertThat(append(store(), 1, "b")).isEqualTo(0);
     }
 
     @Test
-    default void aListEmptiedInTheBatchThatMadeItKeepsItsNextSequence() {
+    default void listCreatedAndEmptiedInSameBatchKeepsNextSequence() {
         write(WriteBatch.create().append(1, bytes("a")).append(1, bytes("b")).trimTo(1, 9));
         assertThat(texts(store(), 1)).isEmpty();
         assertThat(append(store(), 1, "c")).isEqualTo(2);
     }
 
     @Test
-    default void theCallbackGetsTheSequenceOfTheLastAppend() {
+    default void callbackReceivesSequenceOfLastAppend() {
         append(store(), 2, "a", "b", "c");
         assertThat(write(WriteBatch.create()
                         .append(1, bytes("x"))
@@ -97,7 +97,7 @@ public interface BatchContract extends ContractFixture {
     }
 
     @Test
-    default void theCallbackOfABatchWithoutAppendsGetsMinusOne() {
+    default void callbackReceivesMinusOneForBatchWithoutAppends() {
         append(store(), 1, "a", "b");
         assertThat(write(WriteBatch.create().trimTo(1, 1).delete(2))).isEqualTo(-1);
         assertThat(write(WriteBatch.create())).isEqualTo(-1);
@@ -106,7 +106,7 @@ public interface BatchContract extends ContractFixture {
     }
 
     @Test
-    default void aBatchMayTrimAndDeleteWhatIsNotThere() {
+    default void batchCanTrimAndDeleteMissingLists() {
         assertThat(write(WriteBatch.create().trimTo(1, 5).delete(2).append(3, bytes("a"))))
                 .isEqualTo(0);
         assertThat(store().info(1)).isNull();
@@ -114,7 +114,7 @@ public interface BatchContract extends ContractFixture {
     }
 
     @Test
-    default void aBatchWhoseExpectationsHoldIsPerformed() {
+    default void batchIsAppliedIfExpectationsAreMet() {
         append(store(), 1, "a", "b");
         write(WriteBatch.create()
                 .expect(1, 2)
@@ -126,7 +126,7 @@ public interface BatchContract extends ContractFixture {
     }
 
     @Test
-    default void aBatchWhoseExpectationDoesNotHoldChangesNothing() {
+    default void batchChangesNothingIfExpectationFails() {
         append(store(), 1, "a", "b");
         append(store(), 2, "x");
         SequenceConflictException conflict = conflictOf(WriteBatch.create()
@@ -146,7 +146,7 @@ public interface BatchContract extends ContractFixture {
     }
 
     @Test
-    default void expectationsSeeTheStateBeforeTheBatch() {
+    default void expectationsReferToStateBeforeBatch() {
         append(store(), 1, "a");
         write(WriteBatch.create()
                 .append(1, bytes("b"))
@@ -159,7 +159,7 @@ public interface BatchContract extends ContractFixture {
     }
 
     @Test
-    default void expectationsSeeWritesThatAreNotDurableYet() {
+    default void expectationsIncludeWritesNotYetDurable() {
         CompletableFuture<Long> last = CompletableFuture.completedFuture(-1L);
         for (int i = 0; i < 100; i++) {
             last = new CompletableFuture<>();
@@ -169,11 +169,11 @@ public interface BatchContract extends ContractFixture {
     }
 
     @Test
-    default void aMissingOrDeletedListCountsAsZeroAndAnEmptiedOneAsItsNextSequence() {
+    default void missingListMatchesZeroAndEmptiedListItsNextSequence() {
         append(store(), 1, "a", "b");
-        told(told -> store().delete(1, told));
+        sequenceOf(reported -> store().delete(1, reported));
         append(store(), 2, "a", "b");
-        told(told -> store().trim(2, 2, told));
+        sequenceOf(reported -> store().trim(2, 2, reported));
         write(WriteBatch.create().expect(1, 0).expect(2, 2).expect(3, 0));
         assertThat(conflictOf(WriteBatch.create().expect(1, 2)).actual()).isEqualTo(0);
         assertThat(conflictOf(WriteBatch.create().expect(2, 0)).actual()).isEqualTo(2);
@@ -181,79 +181,79 @@ public interface BatchContract extends ContractFixture {
     }
 
     @Test
-    default void aBatchWithAValueOverTheLimitChangesNothing() {
+    default void batchWithTooLargeValueChangesNothing() {
         append(store(), 1, "a");
-        Tellings tellings = new Tellings();
+        Completions completions = new Completions();
         assertThatExceptionOfType(ValueTooLargeException.class)
                 .isThrownBy(() -> store().write(
                                 WriteBatch.create()
                                         .append(1, bytes("b"))
                                         .delete(1)
                                         .append(2, bytes(maxValueBytes() + 1, 0)),
-                                tellings.callback(1)));
+                                completions.callback(1)));
         assertThat(append(store(), 1, "c")).isEqualTo(1);
         assertThat(texts(store(), 1)).containsExactly("0:a", "1:c");
         assertThat(store().info(2)).isNull();
-        assertThat(tellings.all()).isEmpty();
+        assertThat(completions.all()).isEmpty();
     }
 
     @Test
-    default void aBatchThatIsTooLargeChangesNothing() {
+    default void tooLargeBatchChangesNothing() {
         append(store(), 1, "a");
         WriteBatch batch = WriteBatch.create().delete(1).expect(1, 77);
         for (int i = 0; i < 3; i++) {
             batch.append(2, bytes(maxValueBytes(), i));
         }
-        Tellings tellings = new Tellings();
+        Completions completions = new Completions();
         assertThatExceptionOfType(ValueTooLargeException.class)
-                .isThrownBy(() -> store().write(batch, tellings.callback(1)))
+                .isThrownBy(() -> store().write(batch, completions.callback(1)))
                 .withMessageContaining("a batch");
         assertThat(append(store(), 1, "b")).isEqualTo(1);
         assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
         assertThat(store().info(2)).isNull();
-        assertThat(tellings.all()).isEmpty();
+        assertThat(completions.all()).isEmpty();
     }
 
     @Test
     default void sizesAreCheckedBeforeExpectations() {
-        Tellings tellings = new Tellings();
+        Completions completions = new Completions();
         assertThatExceptionOfType(ValueTooLargeException.class)
                 .isThrownBy(() -> store().write(
                                 WriteBatch.create().expect(1, 77).append(1, bytes(maxValueBytes() + 1, 0)),
-                                tellings.callback(1)));
+                                completions.callback(1)));
     }
 
     @Test
-    default void aBatchThatFindsRoomIsPerformedAtOnce() {
+    default void tryWriteAcceptsBatchWhenWritable() {
         CompletableFuture<Void> writable = new CompletableFuture<>();
         store().onWritable(() -> writable.complete(null));
         await(writable);
-        assertThat(told(told -> assertThat(store().tryWrite(
+        assertThat(sequenceOf(reported -> assertThat(store().tryWrite(
                                         WriteBatch.create()
                                                 .append(1, bytes("a"))
                                                 .append(1, bytes("b")),
-                                        told))
+                                        reported))
                         .isTrue()))
                 .isEqualTo(1);
         assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
     }
 
     @Test
-    default void tryingToWriteThrowsWhatWritingThrows() {
+    default void tryWriteThrowsSameExceptionsAsWrite() {
         append(store(), 1, "a");
-        Tellings tellings = new Tellings();
+        Completions completions = new Completions();
         assertThatExceptionOfType(SequenceConflictException.class)
                 .isThrownBy(
-                        () -> store().tryWrite(WriteBatch.create().expect(1, 0).delete(1), tellings.callback(1)));
+                        () -> store().tryWrite(WriteBatch.create().expect(1, 0).delete(1), completions.callback(1)));
         assertThatExceptionOfType(ValueTooLargeException.class)
                 .isThrownBy(() -> store().tryWrite(
-                                WriteBatch.create().append(1, bytes(maxValueBytes() + 1, 0)), tellings.callback(2)));
+                                WriteBatch.create().append(1, bytes(maxValueBytes() + 1, 0)), completions.callback(2)));
         assertThat(append(store(), 1, "b")).isEqualTo(1);
-        assertThat(tellings.all()).isEmpty();
+        assertThat(completions.all()).isEmpty();
     }
 
     @Test
-    default void theValuesOfABatchAreCopiedByWrite() {
+    default void writeCopiesValuesOfBatch() {
         byte[] value = bytes("mine");
         WriteBatch batch = WriteBatch.create().append(1, value);
         CompletableFuture<Long> sequence = new CompletableFuture<>();
@@ -264,16 +264,16 @@ public interface BatchContract extends ContractFixture {
     }
 
     @Test
-    default void aBatchIsReadAsSoonAsItIsAccepted() {
-        Tellings tellings = new Tellings();
-        store().write(WriteBatch.create().append(1, bytes("a")).append(2, bytes("b")), tellings.callback(1));
+    default void acceptedBatchIsImmediatelyReadable() {
+        Completions completions = new Completions();
+        store().write(WriteBatch.create().append(1, bytes("a")).append(2, bytes("b")), completions.callback(1));
         assertThat(texts(store(), 1)).containsExactly("0:a");
         assertThat(texts(store(), 2)).containsExactly("0:b");
-        tellings.await(1);
+        completions.await(1);
     }
 
     @Test
-    default void aBatchOfManyOperationsIsPerformed() {
+    default void batchWithManyOperationsIsApplied() {
         WriteBatch batch = WriteBatch.create();
         for (int i = 0; i < 50; i++) {
             batch.append(i % 5, bytes("v" + i)).trimTo(i % 7, 1).expect(i, 0);
@@ -284,12 +284,12 @@ public interface BatchContract extends ContractFixture {
 
     @Test
     @SuppressWarnings("NullAway")
-    default void aBatchOfNothingOrForNobodyIsAMistake() {
-        Tellings tellings = new Tellings();
-        assertThatNullPointerException().isThrownBy(() -> store().write(null, tellings.callback(1)));
+    default void writeRejectsNullBatchAndNullCallback() {
+        Completions completions = new Completions();
+        assertThatNullPointerException().isThrownBy(() -> store().write(null, completions.callback(1)));
         assertThatNullPointerException()
                 .isThrownBy(() -> store().write(WriteBatch.create().append(1, bytes("a")), null));
         assertThat(append(store(), 1, "b")).isEqualTo(0);
-        assertThat(tellings.all()).isEmpty();
+        assertThat(completions.all()).isEmpty();
     }
 }

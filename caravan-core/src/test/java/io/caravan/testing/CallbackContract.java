@@ -56,16 +56,16 @@ public interface CallbackContract extends ContractFixture {
     }
 
     @Test
-    default void callbacksAreToldOnceInTheOrderOfAcceptance() {
-        Tellings tellings = new Tellings();
-        List<Tellings.Telling> expected = new ArrayList<>();
+    default void callbacksRunOnceInOrderOfAcceptance() {
+        Completions completions = new Completions();
+        List<Completions.Completion> expected = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
-            startSomeWrite(i, tellings.callback(i));
-            expected.add(Tellings.Telling.success(i, expectedSequence(i)));
+            startSomeWrite(i, completions.callback(i));
+            expected.add(Completions.Completion.success(i, expectedSequence(i)));
         }
-        assertThat(tellings.await(300)).isEqualTo(expected);
-        append(store(), 9, "told after whatever else there is to tell");
-        assertThat(tellings.all()).hasSize(300);
+        assertThat(completions.await(300)).isEqualTo(expected);
+        append(store(), 9, "completed after all other callbacks");
+        assertThat(completions.all()).hasSize(300);
     }
 
     private void startSomeWrite(int turn, WriteCallback callback) {
@@ -88,37 +88,38 @@ public interface CallbackContract extends ContractFixture {
     }
 
     @Test
-    default void callbacksRunOnAStoreThread() {
+    default void callbackDoesNotRunOnCallerThread() {
         CompletableFuture<Thread> thread = new CompletableFuture<>();
         store().append(1, bytes("a"), onSuccess(() -> thread.complete(Thread.currentThread())));
         assertThat(await(thread)).isNotSameAs(Thread.currentThread());
     }
 
     @Test
-    default void aWriteDoesNotWaitForTheCallbacksBeforeIt() {
+    default void writeDoesNotWaitForEarlierCallbacks() {
         CountDownLatch release = new CountDownLatch(1);
         store().append(1, bytes("a"), onSuccess(() -> await(release, "the callback was not released")));
-        Tellings tellings = new Tellings();
+        Completions completions = new Completions();
         for (int i = 0; i < 10; i++) {
-            store().append(1, bytes("b"), tellings.callback(i));
+            store().append(1, bytes("b"), completions.callback(i));
         }
-        assertThat(tellings.all()).isEmpty();
+        assertThat(completions.all()).isEmpty();
         release.countDown();
-        tellings.await(10);
+        completions.await(10);
     }
 
     @Test
-    default void aCallbackThatThrowsChangesNothing() {
-        Tellings tellings = new Tellings();
+    default void exceptionInCallbackDoesNotAffectStore() {
+        Completions completions = new Completions();
         store().append(1, bytes("a"), onSuccess(() -> {
             throw new IllegalStateException("a callback's own mistake, thrown on purpose");
         }));
-        store().append(1, bytes("b"), tellings.callback(1));
+        store().append(1, bytes("b"), completions.callback(1));
         store().append(1, bytes("c"), onSuccess(() -> {
             throw new AssertionError("an error of a callback, thrown on purpose");
         }));
-        store().append(1, bytes("d"), tellings.callback(2));
-        assertThat(tellings.await(2)).containsExactly(Tellings.Telling.success(1, 1), Tellings.Telling.success(2, 3));
+        store().append(1, bytes("d"), completions.callback(2));
+        assertThat(completions.await(2))
+                .containsExactly(Completions.Completion.success(1, 1), Completions.Completion.success(2, 3));
         assertThat(texts(store(), 1)).containsExactly("0:a", "1:b", "2:c", "3:d");
         store().flush();
     }
@@ -144,14 +145,14 @@ public interface CallbackContract extends ContractFixture {
 
     @ParameterizedTest
     @MethodSource("io.caravan.testing.CallbackContract#callsThatWait")
-    default void aCallbackMustNotWaitForTheStore(Consumer<ListStore> call) {
+    default void blockingCallInCallbackIsRejected(Consumer<ListStore> call) {
         append(store(), 1, "a");
         List<Throwable> thrown = new ArrayList<>();
         inCallback(store(), () -> {
             try {
                 call.accept(store());
-            } catch (RuntimeException refusal) {
-                thrown.add(refusal);
+            } catch (RuntimeException rejection) {
+                thrown.add(rejection);
             }
         });
         assertThat(thrown).hasSize(1).first().isInstanceOf(IllegalStateException.class);
@@ -160,42 +161,42 @@ public interface CallbackContract extends ContractFixture {
     }
 
     @Test
-    default void aCallbackMayWriteToAnotherStoreAndNotReadIt() {
+    default void callbackCanWriteToAnotherStoreButNotReadIt() {
         append(store(), 1, "a");
-        Tellings tellings = new Tellings();
+        Completions completions = new Completions();
         try (ListStore other = ListStore.inMemory()) {
             inCallback(other, () -> {
                 assertThatIllegalStateException()
                         .as("it could wait for that one's threads, and they for these")
                         .isThrownBy(() -> texts(store(), 1));
-                store().append(1, bytes("b"), tellings.callback(1));
+                store().append(1, bytes("b"), completions.callback(1));
             });
         }
-        assertThat(tellings.await(1)).containsExactly(Tellings.Telling.success(1, 1));
+        assertThat(completions.await(1)).containsExactly(Completions.Completion.success(1, 1));
     }
 
     @Test
-    default void aCallbackMayWriteWhenThereIsRoom() {
-        Tellings tellings = new Tellings();
+    default void callbackCanWriteWhenStoreIsWritable() {
+        Completions completions = new Completions();
         inCallback(
                 store(),
                 () -> store().onWritable(() -> {
-                    store().append(1, bytes("a"), tellings.callback(1));
-                    store().write(WriteBatch.create().append(1, bytes("b")), tellings.callback(2));
-                    store().trim(1, 1, tellings.callback(3));
-                    store().delete(2, tellings.callback(4));
+                    store().append(1, bytes("a"), completions.callback(1));
+                    store().write(WriteBatch.create().append(1, bytes("b")), completions.callback(2));
+                    store().trim(1, 1, completions.callback(3));
+                    store().delete(2, completions.callback(4));
                 }));
-        assertThat(tellings.await(4))
+        assertThat(completions.await(4))
                 .containsExactly(
-                        Tellings.Telling.success(1, 0),
-                        Tellings.Telling.success(2, 1),
-                        Tellings.Telling.success(3, 1),
-                        Tellings.Telling.success(4, -1));
+                        Completions.Completion.success(1, 0),
+                        Completions.Completion.success(2, 1),
+                        Completions.Completion.success(3, 1),
+                        Completions.Completion.success(4, -1));
         assertThat(texts(store(), 1)).containsExactly("1:b");
     }
 
     @Test
-    default void aChainOfCallbacksWritesOneAfterTheOther() {
+    default void chainedCallbacksWriteSequentially() {
         CountDownLatch written = new CountDownLatch(50);
         store().append(1, bytes("x"), onSuccess(() -> appendInTurn(written)));
         await(written, "not all were written");
@@ -212,7 +213,7 @@ public interface CallbackContract extends ContractFixture {
     }
 
     @Test
-    default void aCallbackMayAskForStatsAndRoom() {
+    default void callbackCanQueryStatsAndWritability() {
         inCallback(store(), () -> {
             assertThat(store().stats().internalWrites()).isPositive();
             assertThat(store().stats().name()).isNotEmpty();
@@ -221,8 +222,8 @@ public interface CallbackContract extends ContractFixture {
     }
 
     @Test
-    default void anActionRunsOnceWhenTheStoreIsWritable() {
-        Tellings runs = new Tellings();
+    default void onWritableActionRunsOnce() {
+        Completions runs = new Completions();
         store().onWritable(() -> runs.callback(1).success(0));
         runs.await(1);
         assertThat(store().writable()).isTrue();
@@ -233,7 +234,7 @@ public interface CallbackContract extends ContractFixture {
 
     /** However full the log is when writes stop, the store becomes writable without another write. */
     @Test
-    default void anIdleStoreIsSoonWritable() {
+    default void idleStoreBecomesWritable() {
         for (int i = 0; i < 40; i++) {
             append(store(), 1, "x");
             CompletableFuture<Void> writable = new CompletableFuture<>();

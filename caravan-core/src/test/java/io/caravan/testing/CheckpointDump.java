@@ -22,7 +22,7 @@ public record CheckpointDump(List<Long> captures, List<Long> regions) {
             }
 
             @Override
-            public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
+            public void piece(long id, long creationLsn, long first, long next, ByteBuffer regions, int at, int count) {
                 for (int i = 0; i < count; i++) {
                     dump.regions.add(regions.getLong(at + i * Long.BYTES));
                 }

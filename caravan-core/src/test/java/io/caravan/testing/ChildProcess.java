@@ -16,13 +16,13 @@ import java.util.concurrent.TimeUnit;
  * A program in its own process, which a test can kill.
  *
  * <p>Its standard output and error go to a file. A child stops cleanly when it reads the end of its standard input,
- * which {@link #askToStop()} closes. When this JVM exits, it kills all children that are still running.
+ * which {@link #requestStop()} closes. When this JVM exits, it kills all children that are still running.
  */
 public class ChildProcess implements AutoCloseable {
     /** The exit status of a process killed by SIGKILL: 128 plus the number of the signal. */
     public static final int KILLED = 128 + 9;
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final long DUMP_MILLIS = 500;
 
     private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
@@ -128,7 +128,7 @@ public class ChildProcess implements AutoCloseable {
         Process sender = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid())
                 .redirectErrorStream(true)
                 .start();
-        int status = awaitExit(sender, PATIENCE);
+        int status = awaitExit(sender, TIMEOUT);
         if (status != 0) {
             throw new IOException("the child process " + process.pid() + " could not be sent SIG" + name + ": "
                     + new String(sender.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
@@ -136,24 +136,24 @@ public class ChildProcess implements AutoCloseable {
     }
 
     /** Closes the standard input of the child. */
-    public void askToStop() throws IOException {
+    public void requestStop() throws IOException {
         process.getOutputStream().close();
     }
 
     /** Waits for the child to exit and returns its exit status. Fails after a minute. */
     public int awaitExit() throws IOException {
-        return awaitExit(PATIENCE);
+        return awaitExit(TIMEOUT);
     }
 
-    /** Waits for the child to exit and returns its exit status. Fails when that takes longer than {@code patience}. */
-    public int awaitExit(Duration patience) throws IOException {
-        return awaitExit(process, patience);
+    /** Waits for the child to exit and returns its exit status. Fails when that takes longer than {@code timeout}. */
+    public int awaitExit(Duration timeout) throws IOException {
+        return awaitExit(process, timeout);
     }
 
-    private int awaitExit(Process child, Duration patience) throws IOException {
+    private int awaitExit(Process child, Duration timeout) throws IOException {
         try {
-            if (!child.waitFor(patience.toSeconds(), TimeUnit.SECONDS)) {
-                throw new IOException("the child process " + child.pid() + " did not end in " + patience.toSeconds()
+            if (!child.waitFor(timeout.toSeconds(), TimeUnit.SECONDS)) {
+                throw new IOException("the child process " + child.pid() + " did not end in " + timeout.toSeconds()
                         + " s; its output is in " + log);
             }
             return child.exitValue();

@@ -1,11 +1,11 @@
 package io.caravan.testing;
 
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.each;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -28,7 +28,7 @@ public interface ConcurrencyContract extends ContractFixture {
     int APPENDS = 300;
 
     @Test
-    default void appendsOfSeveralThreadsToOneListGetDenseSequencesAndKeepEachThreadsOrder() {
+    default void concurrentAppendsGetDenseSequencesInThreadOrder() {
         onEachThread(writer -> appendAll(1, writer));
         List<String> texts = texts(store(), 1);
         assertThat(texts).hasSize(THREADS * APPENDS);
@@ -71,7 +71,7 @@ public interface ConcurrencyContract extends ContractFixture {
     }
 
     @Test
-    default void appendsOfSeveralThreadsToListsOfTheirOwnDoNotMeet() {
+    default void appendsToSeparateListsDoNotInterfere() {
         onEachThread(writer -> appendAll(writer, writer));
         for (int writer = 0; writer < THREADS; writer++) {
             List<String> expected = new ArrayList<>();
@@ -83,22 +83,22 @@ public interface ConcurrencyContract extends ContractFixture {
     }
 
     @Test
-    default void callbacksOfSeveralThreadsAreToldInTheOrderOfTheSequences() {
-        Tellings tellings = new Tellings();
+    default void callbacksRunInSequenceOrderAcrossThreads() {
+        Completions completions = new Completions();
         onEachThread(writer -> () -> {
             for (int turn = 0; turn < 10 * APPENDS; turn++) {
-                store().append(1, bytes("x"), tellings.callback(writer));
+                store().append(1, bytes("x"), completions.callback(writer));
             }
         });
-        assertThat(tellings.await(THREADS * (10 * APPENDS)))
-                .extracting(Tellings.Telling::sequence)
+        assertThat(completions.await(THREADS * (10 * APPENDS)))
+                .extracting(Completions.Completion::sequence)
                 .isEqualTo(IntStream.range(0, THREADS * (10 * APPENDS))
                         .mapToObj(Long::valueOf)
                         .toList());
     }
 
     @Test
-    default void ofSeveralBatchesWithTheSameExpectationOneWins() {
+    default void onlyOneBatchWithSameExpectationSucceeds() {
         onEachThread(writer -> () -> {
             for (int turn = 0; turn < 25; turn++) {
                 appendWhenItIsMyTurn(writer + "," + turn);
@@ -117,7 +117,8 @@ public interface ConcurrencyContract extends ContractFixture {
         while (true) {
             WriteBatch batch = WriteBatch.create().expect(1, expected).append(1, bytes(text));
             try {
-                assertThat(told(told -> store().write(batch, told))).isEqualTo(expected);
+                assertThat(sequenceOf(reported -> store().write(batch, reported)))
+                        .isEqualTo(expected);
                 return;
             } catch (SequenceConflictException conflict) {
                 assertThat(conflict.actual()).isGreaterThan(expected);
@@ -127,12 +128,12 @@ public interface ConcurrencyContract extends ContractFixture {
     }
 
     @Test
-    default void readsSeeWholeListsWhileOthersAppendTrimAndDelete() {
+    default void readsSeeConsistentListsDuringConcurrentWrites() {
         AtomicBoolean done = new AtomicBoolean();
         try (Crew crew = new Crew()) {
-            crew.add(() -> writeLives(done));
-            crew.add(() -> readWhole(done));
-            crew.add(() -> readWhole(done));
+            crew.add(() -> writeIncarnations(done));
+            crew.add(() -> readAll(done));
+            crew.add(() -> readAll(done));
             crew.add(() -> readFromTheMiddle(done));
             crew.run();
         }
@@ -140,11 +141,11 @@ public interface ConcurrencyContract extends ContractFixture {
     }
 
     /** Creates and deletes one list repeatedly. Each value contains its incarnation and its sequence. */
-    private void writeLives(AtomicBoolean done) {
+    private void writeIncarnations(AtomicBoolean done) {
         try {
-            for (int life = 0; life < 12; life++) {
-                writeLife(life);
-                store().delete(1, NOBODY);
+            for (int incarnation = 0; incarnation < 12; incarnation++) {
+                writeIncarnation(incarnation);
+                store().delete(1, NO_CALLBACK);
             }
             store().flush();
         } finally {
@@ -152,26 +153,26 @@ public interface ConcurrencyContract extends ContractFixture {
         }
     }
 
-    private void writeLife(int life) {
+    private void writeIncarnation(int incarnation) {
         for (int sequence = 0; sequence < 60; sequence++) {
-            store().append(1, valueOf(life, sequence), NOBODY);
-            store().append(2, valueOf(life, sequence), NOBODY);
+            store().append(1, valueOf(incarnation, sequence), NO_CALLBACK);
+            store().append(2, valueOf(incarnation, sequence), NO_CALLBACK);
             if (sequence % 10 == 9) {
-                store().trim(1, 7, NOBODY);
-                store().trim(2, 10, NOBODY);
+                store().trim(1, 7, NO_CALLBACK);
+                store().trim(2, 10, NO_CALLBACK);
             }
         }
     }
 
-    private static byte[] valueOf(int life, int sequence) {
-        return bytes(life + "," + sequence + "," + "x".repeat(sequence % 30));
+    private static byte[] valueOf(int incarnation, int sequence) {
+        return bytes(incarnation + "," + sequence + "," + "x".repeat(sequence % 30));
     }
 
-    private void readWhole(AtomicBoolean done) {
+    private void readAll(AtomicBoolean done) {
         while (!done.get()) {
             List<String> texts = new ArrayList<>();
             store().get(1, each((sequence, value) -> texts.add(sequence + ":" + UTF_8.decode(value))));
-            assertWholeAndOfOneLife(texts);
+            assertCompleteAndOfOneIncarnation(texts);
         }
     }
 
@@ -180,50 +181,50 @@ public interface ConcurrencyContract extends ContractFixture {
             try {
                 ListInfo info = store().info(1);
                 long from = info == null ? 0 : info.firstSequence() + info.count() / 2;
-                assertWholeAndOfOneLife(texts(store(), 1, from));
+                assertCompleteAndOfOneIncarnation(texts(store(), 1, from));
             } catch (TrimmedException trimmed) {
                 assertThat(trimmed.firstSequence()).isPositive();
             }
         }
     }
 
-    private static void assertWholeAndOfOneLife(List<String> texts) {
+    private static void assertCompleteAndOfOneIncarnation(List<String> texts) {
         if (texts.isEmpty()) {
             return;
         }
-        long first = sequenceOf(texts.get(0));
-        int life = lifeOf(texts.get(0));
+        long first = sequenceIn(texts.get(0));
+        int incarnation = incarnationOf(texts.get(0));
         for (int i = 0; i < texts.size(); i++) {
             int sequence = (int) first + i;
-            assertThat(texts.get(i)).isEqualTo(sequence + ":" + new String(valueOf(life, sequence), UTF_8));
+            assertThat(texts.get(i)).isEqualTo(sequence + ":" + new String(valueOf(incarnation, sequence), UTF_8));
         }
     }
 
-    private static long sequenceOf(String text) {
+    private static long sequenceIn(String text) {
         return Long.parseLong(text.substring(0, text.indexOf(':')));
     }
 
-    private static int lifeOf(String text) {
+    private static int incarnationOf(String text) {
         return Integer.parseInt(text.substring(text.indexOf(':') + 1, text.indexOf(',')));
     }
 
     @Test
-    default void readersOnManyThreadsSeeEveryAppendThatWasToldBeforeTheyAsked() {
+    default void concurrentReadersSeeAllAcknowledgedAppends() {
         AtomicBoolean done = new AtomicBoolean();
-        Tellings tellings = new Tellings();
+        Completions completions = new Completions();
         try (Crew crew = new Crew()) {
             crew.add(() -> {
                 for (int i = 0; i < APPENDS; i++) {
-                    store().append(1, bytes("x"), tellings.callback(i));
+                    store().append(1, bytes("x"), completions.callback(i));
                 }
-                tellings.await(APPENDS);
+                completions.await(APPENDS);
                 done.set(true);
             });
             for (int reader = 1; reader < THREADS; reader++) {
                 crew.add(() -> {
                     while (!done.get()) {
-                        int told = tellings.all().size();
-                        assertThat(texts(store(), 1)).hasSizeGreaterThanOrEqualTo(told);
+                        int reported = completions.all().size();
+                        assertThat(texts(store(), 1)).hasSizeGreaterThanOrEqualTo(reported);
                     }
                 });
             }
@@ -232,7 +233,7 @@ public interface ConcurrencyContract extends ContractFixture {
     }
 
     @Test
-    default void flushesCheckpointsAndWritesMayMeet() {
+    default void flushesCheckpointsAndWritesRunConcurrently() {
         AtomicBoolean done = new AtomicBoolean();
         try (Crew crew = new Crew()) {
             crew.add(() -> {

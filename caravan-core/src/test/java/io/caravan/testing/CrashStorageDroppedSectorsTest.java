@@ -27,7 +27,7 @@ class CrashStorageDroppedSectorsTest {
                 storage.forceDirectory();
                 file.write(filled(1, SECTOR), 0);
                 file.write(filled(1, SECTOR), 2 * SECTOR);
-                failForce(storage, file);
+                failFsync(storage, file);
                 if (durable(storage).equals("001")) {
                     return new Dropped(storage, file);
                 }
@@ -46,7 +46,7 @@ class CrashStorageDroppedSectorsTest {
         }
     }
 
-    private static void failForce(CrashStorage storage, StoreFile file) {
+    private static void failFsync(CrashStorage storage, StoreFile file) {
         storage.director(call -> Outcome.FAIL_HALFWAY);
         assertThatThrownBy(file::force).isInstanceOf(IOException.class);
         storage.director(call -> Outcome.PASS);
@@ -69,14 +69,14 @@ class CrashStorageDroppedSectorsTest {
     }
 
     @Test
-    void aForceThatFailsHalfwayHasWrittenAnyOfTheSectors() throws IOException {
+    void fsyncFailingHalfwayWritesAnySubsetOfSectors() throws IOException {
         Set<String> outcomes = new HashSet<>();
         for (int seed = 0; seed < SEEDS; seed++) {
             CrashStorage storage = new CrashStorage(seed);
             StoreFile file = storage.create("a", 3 * SECTOR);
             file.write(filled(1, SECTOR), 0);
             file.write(filled(1, SECTOR), 2 * SECTOR);
-            failForce(storage, file);
+            failFsync(storage, file);
             assertThat(visible(storage)).isEqualTo("101");
             outcomes.add(durable(storage));
         }
@@ -84,12 +84,12 @@ class CrashStorageDroppedSectorsTest {
     }
 
     @Test
-    void whatItHasNotWrittenIsVisibleAndLost() throws IOException {
+    void droppedSectorIsVisibleButLost() throws IOException {
         Dropped.make().assertLost();
     }
 
     @Test
-    void aBlockWhoseForceFailedMayStillBeGarbage() throws IOException {
+    void blockCanBeGarbledAfterFailedFsync() throws IOException {
         CrashStorage storage = Dropped.make().storage;
         SplittableRandom choices = new SplittableRandom(1);
         int garbled = 0;
@@ -100,14 +100,14 @@ class CrashStorageDroppedSectorsTest {
     }
 
     @Test
-    void aKillChangesNothingAboutIt() throws IOException {
+    void droppedSectorStaysLostAfterKill() throws IOException {
         CrashStorage killed = Dropped.make().storage.processKill();
         killed.open("a").force();
         assertThat(durable(killed)).isEqualTo("001");
     }
 
     @Test
-    void writesElsewhereChangeNothingAboutIt() throws IOException {
+    void droppedSectorStaysLostAfterWritesElsewhere() throws IOException {
         Dropped dropped = Dropped.make();
         dropped.file.write(ByteBuffer.wrap(new byte[] {1}), SECTOR + 1);
         dropped.file.write(filled(1, SECTOR), 2 * SECTOR);
@@ -115,21 +115,21 @@ class CrashStorageDroppedSectorsTest {
     }
 
     @Test
-    void aMappingChangesNothingAboutIt() throws IOException {
+    void droppedSectorStaysLostAfterMapping() throws IOException {
         Dropped dropped = Dropped.make();
         assertThat(dropped.file.map().buffer().get(0)).isEqualTo((byte) 1);
         dropped.assertLost();
     }
 
     @Test
-    void rotChangesNothingAboutIt() throws IOException {
+    void droppedSectorStaysLostAfterRot() throws IOException {
         Dropped dropped = Dropped.make();
         dropped.storage.rot("a", 100, 1);
         dropped.assertLost();
     }
 
     @Test
-    void aWriteOfTheSameBytesMakesItDurableWithTheNextForce() throws IOException {
+    void rewritingSameBytesMakesDroppedSectorDurable() throws IOException {
         Dropped dropped = Dropped.make();
         dropped.file.write(ByteBuffer.wrap(new byte[] {1}), SECTOR - 1);
         dropped.file.force();
@@ -137,7 +137,7 @@ class CrashStorageDroppedSectorsTest {
     }
 
     @Test
-    void bytesThatWereOnceDroppedAreDurableWhenTheyAreWrittenAgainLater() throws IOException {
+    void onceDroppedBytesAreDurableWhenRewrittenLater() throws IOException {
         Dropped dropped = Dropped.make();
         dropped.file.write(filled(2, SECTOR), 0);
         dropped.file.force();
@@ -147,10 +147,10 @@ class CrashStorageDroppedSectorsTest {
     }
 
     @Test
-    void aSecondFailedForceDropsWhatIsNewAndKeepsWhatWasDropped() throws IOException {
+    void sectorsDroppedByTwoFailedFsyncsStayLost() throws IOException {
         Dropped dropped = Dropped.make();
         dropped.file.write(filled(3, SECTOR), SECTOR);
-        failForce(dropped.storage, dropped.file);
+        failFsync(dropped.storage, dropped.file);
         String durable = durable(dropped.storage);
         assertThat(durable).isIn("001", "031");
         dropped.file.force();
@@ -158,7 +158,7 @@ class CrashStorageDroppedSectorsTest {
     }
 
     @Test
-    void aSizeThatGrewIsDurableAndWhatWasDroppedOfItIsZeros() throws IOException {
+    void grownSizeIsDurableAndDroppedSectorsAreZeros() throws IOException {
         Set<String> outcomes = new HashSet<>();
         for (int seed = 0; seed < SEEDS; seed++) {
             CrashStorage storage = new CrashStorage(seed);
@@ -166,7 +166,7 @@ class CrashStorageDroppedSectorsTest {
             storage.forceDirectory();
             file.write(filled(1, SECTOR), 0);
             file.write(filled(1, SECTOR), SECTOR);
-            failForce(storage, file);
+            failFsync(storage, file);
             file.force();
             outcomes.add(durable(storage));
         }

@@ -63,7 +63,7 @@ class CrashStorageFaultsTest {
     }
 
     @Test
-    void aDirectorIsAskedBeforeEachCall() throws IOException {
+    void directorIsConsultedBeforeEachCall() throws IOException {
         List<Call> calls = new ArrayList<>();
         storage.director(call -> {
             calls.add(call);
@@ -88,19 +88,19 @@ class CrashStorageFaultsTest {
     }
 
     @Test
-    void aDirectorIsAskedOnTheCallersThreadAndMayUseTheStorage() throws IOException {
+    void directorRunsOnCallerThreadAndCanUseStorage() throws IOException {
         Thread caller = Thread.currentThread();
-        AtomicBoolean asking = new AtomicBoolean();
+        AtomicBoolean insideDirector = new AtomicBoolean();
         SplittableRandom choices = new SplittableRandom(1);
         storage.director(call -> {
             assertThat(Thread.currentThread()).isSameAs(caller);
             assertThat(Thread.holdsLock(storage)).isFalse();
-            if (asking.compareAndSet(false, true)) {
+            if (insideDirector.compareAndSet(false, true)) {
                 storage.powerCut(choices);
                 storage.writeBack(choices);
                 storage.processKill();
                 createAndDelete("other");
-                asking.set(false);
+                insideDirector.set(false);
             }
             return Outcome.PASS;
         });
@@ -118,7 +118,7 @@ class CrashStorageFaultsTest {
     }
 
     @Test
-    void aFileIsHalfMadeWhenItsCreationIsAskedAboutAgain() throws IOException {
+    void fileIsHalfCreatedAtSecondDirectorCall() throws IOException {
         Set<Integer> sizes = new HashSet<>();
         storage.director(call -> {
             assertThat(storage.list().contains("a")).isEqualTo(call.halfMade());
@@ -137,7 +137,7 @@ class CrashStorageFaultsTest {
     }
 
     @Test
-    void whatADirectorThrowsEndsTheCall() throws IOException {
+    void exceptionFromDirectorAbortsCall() throws IOException {
         storage.director(call -> {
             throw new IllegalStateException("killed");
         });
@@ -146,7 +146,7 @@ class CrashStorageFaultsTest {
     }
 
     @Test
-    void aCallThatFailsDoesNothing() throws IOException {
+    void failedCallHasNoEffect() throws IOException {
         StoreFile file = storage.create("a", 100);
         file.write(ones(1), 0);
         byte[] visible = storage.visible("a");
@@ -160,7 +160,7 @@ class CrashStorageFaultsTest {
             assertThat(storage.visible("a")).isEqualTo(visible);
             assertThat(storage.durable("a")).isEqualTo(durable);
         }
-        assertNamesAreNotForced();
+        assertNamesAreNotFsynced();
         storage.director(call -> Outcome.PASS);
         file.force();
         assertThat(storage.durable("a")).isEqualTo(visible);
@@ -180,7 +180,7 @@ class CrashStorageFaultsTest {
                 file::close);
     }
 
-    private void assertNamesAreNotForced() {
+    private void assertNamesAreNotFsynced() {
         Set<List<String>> outcomes = new HashSet<>();
         for (int seed = 0; seed < SEEDS; seed++) {
             outcomes.add(storage.powerCut(new SplittableRandom(seed)).list());
@@ -189,7 +189,7 @@ class CrashStorageFaultsTest {
     }
 
     @Test
-    void aWriteThatFailsHalfwayHasWrittenAPrefix() throws IOException {
+    void writeFailingHalfwayWritesPrefix() throws IOException {
         BitSet written = new BitSet();
         for (int seed = 0; seed < SEEDS; seed++) {
             CrashStorage one = new CrashStorage(seed);
@@ -208,7 +208,7 @@ class CrashStorageFaultsTest {
     }
 
     @Test
-    void eachCallThatFailsHalfwayDoesSoByAChoiceOfItsOwnThatTheSeedRepeats() throws IOException {
+    void halfwayFailuresDifferAndAreReproducibleBySeed() throws IOException {
         List<Integer> prefixes = prefixes(new CrashStorage(7));
         assertThat(new HashSet<>(prefixes)).hasSizeGreaterThan(2);
         assertThat(prefixes(new CrashStorage(7))).isEqualTo(prefixes);
@@ -229,7 +229,7 @@ class CrashStorageFaultsTest {
     }
 
     @Test
-    void otherCallsThatFailHalfwayHaveDoneNothing() throws IOException {
+    void otherCallsFailingHalfwayHaveNoEffect() throws IOException {
         StoreFile file = storage.create("a", 10);
         storage.director(call -> Outcome.FAIL_HALFWAY);
         assertFails(() -> storage.create("b", 1));
@@ -241,17 +241,17 @@ class CrashStorageFaultsTest {
     }
 
     @Test
-    void aCreationThatFailsHalfMadeLeavesNoFile() throws IOException {
+    void creationFailingHalfwayLeavesNoFile() throws IOException {
         for (Outcome outcome : new Outcome[] {Outcome.FAIL, Outcome.FAIL_HALFWAY, Outcome.NO_SPACE}) {
             storage.director(Directors.on(Call::halfMade, outcome));
             assertThatThrownBy(() -> storage.create("a", 100)).isInstanceOf(IOException.class);
             assertThat(storage.list()).isEmpty();
         }
-        assertNamesAreNotForced();
+        assertNamesAreNotFsynced();
     }
 
     @Test
-    void theNthOfSomeCallsFails() throws IOException {
+    void nthMatchingCallFails() throws IOException {
         storage.director(Directors.nth(2, Directors.calls(Kind.CREATE, "[ab]"), Outcome.FAIL));
         storage.create("a", 1);
         storage.create("c", 1);
@@ -261,7 +261,7 @@ class CrashStorageFaultsTest {
     }
 
     @Test
-    void aFullDiskTakesNothingNewUntilThereIsSpace() throws IOException {
+    void fullDiskRejectsGrowthUntilSpaceIsFreed() throws IOException {
         AtomicBoolean full = new AtomicBoolean(true);
         storage.director(Directors.fullFromCreate(2, full::get));
         StoreFile file = storage.create("a", 10);
@@ -278,7 +278,7 @@ class CrashStorageFaultsTest {
     }
 
     @Test
-    void aHeapSegmentTakesItsSpaceWhenItIsWritten() throws IOException {
+    void heapSegmentAllocatesSpaceWhenWritten() throws IOException {
         String name = FileNames.HEAP.of(0);
         StoreFile segment = storage.create(name, 100);
         StoreFile other = storage.create("a", 100);

@@ -51,7 +51,7 @@ class CrashStorageNamesTest {
     }
 
     @Test
-    void aCutUndoesASuffixOfTheChangesSinceTheLastForce() throws IOException {
+    void powerCutUndoesSuffixOfChangesSinceLastFsync() throws IOException {
         create("a", 1);
         create("b", 2);
         storage.forceDirectory();
@@ -63,7 +63,7 @@ class CrashStorageNamesTest {
     }
 
     @Test
-    void aForceOfTheDirectoryMakesNamesDurable() throws IOException {
+    void directoryFsyncMakesNamesDurable() throws IOException {
         create("a", 1);
         storage.rename("a", "b");
         create("c", 2);
@@ -73,13 +73,13 @@ class CrashStorageNamesTest {
     }
 
     @Test
-    void aForceOfAFileDoesNotMakeItsNameDurable() throws IOException {
+    void fileFsyncDoesNotMakeNameDurable() throws IOException {
         create("a", 1);
         assertThat(outcomes()).containsExactlyInAnyOrder("", "a1");
     }
 
     @Test
-    void aFileThatWasDeletedComesBackWithWhatTheCutLeavesOfItsBytes() throws IOException {
+    void powerCutCanRestoreDeletedFileWithSurvivingBytes() throws IOException {
         StoreFile file = create("a", 1);
         storage.forceDirectory();
         write(file, 2);
@@ -90,7 +90,7 @@ class CrashStorageNamesTest {
     }
 
     @Test
-    void aFileThatWasRenamedHasWhatTheCutLeavesOfItsBytesUnderEitherName() throws IOException {
+    void renamedFileHasSurvivingBytesUnderEitherName() throws IOException {
         StoreFile file = create("a", 1);
         storage.forceDirectory();
         storage.rename("a", "b");
@@ -99,7 +99,7 @@ class CrashStorageNamesTest {
     }
 
     @Test
-    void aRenamingReplacesItsTargetAtomically() throws IOException {
+    void renameReplacesTargetAtomically() throws IOException {
         create("a", 1);
         create("b", 2);
         storage.forceDirectory();
@@ -108,7 +108,7 @@ class CrashStorageNamesTest {
     }
 
     @Test
-    void aCreationThatReplacesAFileMayBeUndone() throws IOException {
+    void powerCutCanUndoCreationThatReplacesFile() throws IOException {
         create("a", 1);
         storage.forceDirectory();
         create("a", 2);
@@ -116,7 +116,7 @@ class CrashStorageNamesTest {
     }
 
     @Test
-    void aFileThatIsOnlyAboutToBeDurableByNameHasNoMoreThanWasForced() throws IOException {
+    void directoryFsyncDoesNotMakeBytesDurable() throws IOException {
         StoreFile file = storage.create("a", 600);
         write(file, 1);
         storage.forceDirectory();
@@ -124,7 +124,7 @@ class CrashStorageNamesTest {
     }
 
     @Test
-    void changesAfterACutStartFromWhatItLeft() throws IOException {
+    void changesAfterPowerCutStartFromSurvivingState() throws IOException {
         create("a", 1);
         create("b", 2);
         storage.forceDirectory();

@@ -82,7 +82,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void eachSectorThatDiffersIsLostOrKeptAndAtMostOneIsTorn() throws IOException {
+    void eachChangedSectorIsLostOrKeptAndAtMostOneIsTorn() throws IOException {
         StoreFile file = old(HEAP, 6 * SECTOR);
         for (int sector : new int[] {0, 1, 3, 5}) {
             writeSector(file, sector);
@@ -99,7 +99,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void ofManySectorsAPrefixOrASuffixOrSomeAreKept() throws IOException {
+    void keepsPrefixSuffixOrSubsetOfManySectors() throws IOException {
         int count = 40;
         StoreFile file = old(HEAP, count * SECTOR);
         for (int sector = 0; sector < count; sector++) {
@@ -122,7 +122,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void aTearMayBeAnywhereInTheBytesThatChange() throws IOException {
+    void tearCanOccurAtAnyChangedByte() throws IOException {
         old(HEAP, SECTOR).write(filled(NEW, 3), 100);
         Set<String> outcomes = new TreeSet<>();
         forEachCut(cut -> outcomes.add(Arrays.toString(Arrays.copyOfRange(cut.visible(HEAP), 100, 103))));
@@ -131,7 +131,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void neighboursInAPartlyWrittenBlockOfAHeapSegmentSurvive() throws IOException {
+    void neighborsInPartlyWrittenHeapBlockSurvive() throws IOException {
         StoreFile file = old(HEAP, 3 * BLOCK);
         file.write(filled(NEW, 300), 100);
         file.write(filled(NEW, 1), SECTOR + 511);
@@ -148,7 +148,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void whatWasForcedIsKept() throws IOException {
+    void fsyncedBytesSurvive() throws IOException {
         StoreFile file = old(HEAP, 4 * SECTOR);
         writeSector(file, 0);
         file.map();
@@ -159,7 +159,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void whatTheKernelHasWrittenBackTakesThePlaceOfTheOld() throws IOException {
+    void writtenBackBytesReplaceOldBytes() throws IOException {
         StoreFile file = old(HEAP, SECTOR);
         writeSector(file, 0);
         SplittableRandom choices = new SplittableRandom(1);
@@ -177,7 +177,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void filesAreLostIndependently() throws IOException {
+    void filesLoseSectorsIndependently() throws IOException {
         writeSector(old("a", SECTOR), 0);
         writeSector(old("b", SECTOR), 0);
         Set<String> outcomes = new HashSet<>();
@@ -186,7 +186,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void aSizeThatWasNotForcedIsOldOrNewOrBetweenAndZerosWhereItIsLost() throws IOException {
+    void unsyncedGrowthIsPartialWithZerosWhereLost() throws IOException {
         int before = 700;
         int from = 650;
         int after = 5 * SECTOR + 10;
@@ -214,7 +214,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void aBlockThatWasWrittenMayBeGarbageEvenWithTheBytesItHad() throws IOException {
+    void writtenBlockCanBeGarbledEvenIfBytesAreUnchanged() throws IOException {
         StoreFile file = old("a", 4 * BLOCK);
         StoreFile other = old("b", 2 * BLOCK);
         file.write(filled(OLD, 2), BLOCK - 1);
@@ -228,7 +228,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void ofAHeapSegmentOnlyABlockWrittenAsAWholeMayBeGarbage() throws IOException {
+    void onlyFullyWrittenBlocksOfHeapSegmentCanBeGarbled() throws IOException {
         StoreFile file = old(HEAP, 7 * BLOCK);
         file.write(filled(OLD, 3 * BLOCK), BLOCK / 2);
         file.write(filled(OLD, BLOCK), 4 * BLOCK);
@@ -260,7 +260,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void aBlockMayBeGarbageUntilAForceAlthoughTheKernelHasWrittenItOrTheProcessWasKilled() throws IOException {
+    void blockCanBeGarbledUntilFsyncDespiteWriteBackOrKill() throws IOException {
         StoreFile file = old("a", BLOCK);
         file.write(filled(NEW, BLOCK), 0);
         SplittableRandom choices = new SplittableRandom(1);
@@ -283,7 +283,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void whatIsLeftIsCleanAndIndependent() throws IOException {
+    void survivingStorageIsCleanAndIndependent() throws IOException {
         StoreFile file = old(HEAP, 4 * SECTOR);
         old("clean", SECTOR);
         file.map();
@@ -327,7 +327,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void whatTheStorageDoesAfterACutDoesNotReachWhatIsLeft() throws IOException {
+    void laterOperationsDoNotAffectSurvivingStorage() throws IOException {
         StoreFile file = old("a", SECTOR);
         CrashStorage first = storage.powerCut(new SplittableRandom(1));
         file.map();
@@ -341,7 +341,7 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void theSameCallsAndSeedsLeaveTheSameBytes() throws IOException {
+    void sameSeedLeavesSameBytes() throws IOException {
         StoreFile file = old("a", 6 * SECTOR);
         writeSector(file, 0);
         writeSector(file, 4);
@@ -359,20 +359,20 @@ class CrashStoragePowerCutTest {
     }
 
     @Test
-    void itTellsWhatSurvived() throws IOException {
+    void reportsSurvivingSectorsAndUndoneChanges() throws IOException {
         old("a", 700).write(filled(NEW, 400), 690);
         storage.create("b", 1);
         storage.rename("b", "c");
-        String whole = "2, lost 0|1, lost 1|0, lost 2";
+        String untorn = "2, lost 0|1, lost 1|0, lost 2";
         String torn = "(1, lost 0|0, lost 1), sector [12] torn at byte \\d+";
-        Set<String> told = new HashSet<>();
-        forEachCut(cut -> told.add(cut.survived()));
-        assertThat(told)
+        Set<String> reported = new HashSet<>();
+        forEachCut(cut -> reported.add(cut.survived()));
+        assertThat(reported)
                 .contains(
                         "a: sectors kept 2, lost 0",
                         "a: sectors kept 0, lost 2, 700 of 1090 bytes; undone: create b; undone: rename b to c",
                         "a: sectors kept 1, lost 1; undone: rename b to c")
-                .allMatch(words -> words.matches("a: sectors kept (" + whole + "|" + torn + ")(, (block|\\d).*|;.*)?"))
+                .allMatch(words -> words.matches("a: sectors kept (" + untorn + "|" + torn + ")(, (block|\\d).*|;.*)?"))
                 .anyMatch(words -> words.matches("a: sectors kept " + torn))
                 .anyMatch(words -> words.contains(", block 0 garbled"));
         assertThat(storage.survived()).isEqualTo("no power cut");

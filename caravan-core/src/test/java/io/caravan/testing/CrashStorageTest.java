@@ -44,7 +44,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void aWriteIsVisibleAtOnceAndDurableAfterAForce() throws IOException {
+    void writeIsVisibleImmediatelyAndDurableAfterFsync() throws IOException {
         StoreFile file = create("a", 2048);
         ByteBuffer source = ByteBuffer.wrap(bytes("xyz"));
         file.write(source, 600);
@@ -64,7 +64,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void aReadEndsWhereTheFileDoes() throws IOException {
+    void readStopsAtEndOfFile() throws IOException {
         StoreFile file = create("a", 10);
         assertThat(file.size()).isEqualTo(10);
         assertThat(storage.size("a")).isEqualTo(10);
@@ -75,7 +75,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void aMappingShowsWhatIsWrittenToItsFileBeforeAndAfter() throws IOException {
+    void mappingShowsEarlierAndLaterWrites() throws IOException {
         StoreFile file = create("a", 2048);
         file.write(ones(1), 100);
         MappedFile mapping = file.map();
@@ -91,7 +91,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void aMappingIsReadOnlyLittleEndianAndOneBufferForTheWholeFile() throws IOException {
+    void mappingIsOneReadOnlyLittleEndianBuffer() throws IOException {
         MappedFile mapping = create("a", 2048).map();
         assertThat(mapping.buffer().order()).isEqualTo(ByteOrder.LITTLE_ENDIAN);
         assertThat(mapping.buffer().capacity()).isEqualTo(2048);
@@ -100,7 +100,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void aMappingOutlivesTheFilesClosingAndItsName() throws IOException {
+    void mappingOutlivesCloseRenameAndDelete() throws IOException {
         StoreFile file = create("a", 2048);
         MappedFile mapping = file.map();
         file.close();
@@ -114,7 +114,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void theMemoryShowsGarbageAfterTheLastUnmapping() throws IOException {
+    void memoryContainsGarbageAfterLastUnmap() throws IOException {
         StoreFile file = create("a", 10);
         file.write(ones(10), 0);
         MappedFile mapping = file.map();
@@ -130,7 +130,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void aClosedFileTakesNoCalls() throws IOException {
+    void closedFileRejectsCalls() throws IOException {
         StoreFile file = create("a", 2048);
         file.close();
         file.close();
@@ -141,7 +141,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void aWritePastTheEndGrowsTheFileDurablyAfterAForce() throws IOException {
+    void writePastEndGrowsFileDurablyAfterFsync() throws IOException {
         StoreFile file = create("a", 0);
         file.write(ones(300), 0);
         file.write(ones(1000), 700);
@@ -153,7 +153,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void aFileCannotGrowWhileItIsMapped() throws IOException {
+    void mappedFileCannotGrow() throws IOException {
         StoreFile file = create("a", 10);
         MappedFile mapping = file.map();
         assertThatIllegalStateException().isThrownBy(() -> file.write(ones(2), 9));
@@ -163,14 +163,14 @@ class CrashStorageTest {
     }
 
     @Test
-    void aNewFileIsZerosThatAreDurable() throws IOException {
+    void newFileContainsDurableZeros() throws IOException {
         storage.create("a", 5000);
         assertThat(storage.durable("a")).hasSize(5000).containsOnly(0);
         assertThat(storage.visible("a")).hasSize(5000).containsOnly(0);
     }
 
     @Test
-    void namesAreSeenAtOnce() throws IOException {
+    void nameChangesAreVisibleImmediately() throws IOException {
         storage.create("a", 1);
         storage.create("b", 2);
         storage.rename("a", "c");
@@ -185,7 +185,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void aNameThatIsNotThereIsRefused() {
+    void missingNameIsRejected() {
         assertThatThrownBy(() -> storage.open("a")).isInstanceOf(NoSuchFileException.class);
         assertThatThrownBy(() -> storage.rename("a", "b")).isInstanceOf(NoSuchFileException.class);
         assertThatThrownBy(() -> storage.delete("a")).isInstanceOf(NoSuchFileException.class);
@@ -193,7 +193,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void theKernelWritesBackAnyWholeSectorsByItself() throws IOException {
+    void writeBackPersistsAnySubsetOfSectors() throws IOException {
         BitSet outcomes = new BitSet();
         for (int seed = 0; seed < SEEDS; seed++) {
             CrashStorage one = new CrashStorage(0);
@@ -225,7 +225,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void writeBackGoesOnUntilAllIsDurable() throws IOException {
+    void repeatedWriteBackMakesEverythingDurable() throws IOException {
         create("b", 2 * SECTOR).write(ones(10), SECTOR - 5);
         StoreFile grown = create("a", 100);
         grown.write(ones(3 * SECTOR), 50);
@@ -240,7 +240,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void aKillTakesNothingButTheMappings() throws IOException {
+    void processKillPreservesVisibleAndDurableState() throws IOException {
         StoreFile file = create("a", 4 * SECTOR);
         MappedFile mapping = file.map();
         file.write(ones(1), 0);
@@ -258,12 +258,12 @@ class CrashStorageTest {
         grown.write(ByteBuffer.wrap(bytes("other")), 0);
         storage.delete("c");
 
-        byte[] forced = new byte[4 * SECTOR];
-        forced[0] = 1;
-        byte[] written = forced.clone();
+        byte[] fsynced = new byte[4 * SECTOR];
+        fsynced[0] = 1;
+        byte[] written = fsynced.clone();
         written[3 * SECTOR] = 1;
         assertThat(left.visible("a")).isEqualTo(written);
-        assertThat(left.durable("a")).isEqualTo(forced);
+        assertThat(left.durable("a")).isEqualTo(fsynced);
         assertThat(left.durable("grown")).isEmpty();
         assertThat(left.visible("grown")).isEqualTo(ones(10).array());
         assertThat(left.list()).containsExactlyInAnyOrder("a", "grown", "c");
@@ -275,7 +275,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void namesThatWereNotForcedAreStillNotAfterAKill() throws IOException {
+    void unsyncedNamesStayUnsyncedAfterKill() throws IOException {
         create("a", 1);
         storage.rename("a", "b");
         storage.create("c", 1);
@@ -308,7 +308,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void rotOfWhatGrewIsSeenAndNotYetOnTheDisk() throws IOException {
+    void rotOfUnsyncedGrowthIsVisibleButNotDurable() throws IOException {
         StoreFile file = create("a", 0);
         file.write(ones(10), 0);
         storage.rot("a", 9, 0xff);
@@ -317,7 +317,7 @@ class CrashStorageTest {
     }
 
     @Test
-    void rotOfOneStorageIsNotAnothers() throws IOException {
+    void rotDoesNotAffectOtherStorages() throws IOException {
         create("a", SECTOR);
         CrashStorage cut = storage.powerCut(new SplittableRandom(1));
         CrashStorage killed = storage.processKill();

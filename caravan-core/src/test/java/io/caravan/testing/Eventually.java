@@ -25,12 +25,12 @@ public final class Eventually {
      * @param what describes the condition and, once it has taken too long, the current state
      */
     public static void await(Supplier<String> what, BooleanSupplier condition) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.PATIENCE_SECONDS);
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.TIMEOUT_SECONDS);
         long pollNanos = FIRST_POLL_NANOS;
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - deadlineNanos > 0) {
                 printStacks();
-                throw new AssertionError("not within " + StoreCalls.PATIENCE_SECONDS + " seconds: " + what.get());
+                throw new AssertionError("not within " + StoreCalls.TIMEOUT_SECONDS + " seconds: " + what.get());
             }
             LockSupport.parkNanos(pollNanos);
             pollNanos = Math.min(pollNanos + pollNanos / 4, MAX_POLL_NANOS);
@@ -43,11 +43,11 @@ public final class Eventually {
      * @param problem describes the state once that has taken too long
      */
     public static void awaitNotified(Object monitor, BooleanSupplier condition, Supplier<String> problem) {
-        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.PATIENCE_SECONDS);
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(StoreCalls.TIMEOUT_SECONDS);
         while (!condition.getAsBoolean()) {
             long leftMillis = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
             if (leftMillis <= 0) {
-                throw new AssertionError("not within " + StoreCalls.PATIENCE_SECONDS + " seconds: " + problem.get());
+                throw new AssertionError("not within " + StoreCalls.TIMEOUT_SECONDS + " seconds: " + problem.get());
             }
             try {
                 monitor.wait(leftMillis);

@@ -29,7 +29,7 @@ final class FaultConnection {
 
     void start() {
         FaultProxy.startDaemon("fault-proxy-requests", () -> run(new Forwarding(Way.REQUESTS, client, server)));
-        FaultProxy.startDaemon("fault-proxy-answers", () -> run(new Forwarding(Way.ANSWERS, server, client)));
+        FaultProxy.startDaemon("fault-proxy-answers", () -> run(new Forwarding(Way.RESPONSES, server, client)));
     }
 
     private void run(Forwarding forwarding) {
@@ -113,8 +113,8 @@ final class FaultConnection {
                 await(throttled(bytes, throttle));
             } else if (now instanceof FaultRule.Cut cut && cut.way() == way) {
                 return forwardUntilCut(cut, bytes);
-            } else if (now instanceof FaultRule.Answer answer && way == Way.REQUESTS) {
-                return answerOrForward(answer, bytes);
+            } else if (now instanceof FaultRule.Response response && way == Way.REQUESTS) {
+                return respondOrForward(response, bytes);
             } else if (now instanceof FaultRule.Swallow) {
                 return true;
             }
@@ -147,17 +147,17 @@ final class FaultConnection {
             return false;
         }
 
-        private boolean answerOrForward(FaultRule.Answer answer, int bytes) throws IOException {
+        private boolean respondOrForward(FaultRule.Response response, int bytes) throws IOException {
             HttpHead head = HttpHead.at(chunk, bytes);
-            if (head == null || !answer.requests().test(head) || !FaultRule.take(answer.times())) {
+            if (head == null || !response.requests().test(head) || !FaultRule.take(response.times())) {
                 forward(bytes);
                 return true;
             }
             head.readRest(from.getInputStream(), chunk, bytes);
             OutputStream out = from.getOutputStream();
-            out.write(answer.answer().bytes());
+            out.write(response.response().bytes());
             out.flush();
-            proxy.hasAnswered();
+            proxy.hasResponded();
             return false;
         }
 
@@ -173,8 +173,8 @@ final class FaultConnection {
                 if (ended.await(nanos, TimeUnit.NANOSECONDS)) {
                     throw new IOException("ended");
                 }
-            } catch (InterruptedException nobodyInterrupts) {
-                throw new IOException(nobodyInterrupts);
+            } catch (InterruptedException unexpected) {
+                throw new IOException(unexpected);
             }
         }
     }

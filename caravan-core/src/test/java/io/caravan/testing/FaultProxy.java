@@ -25,7 +25,7 @@ public final class FaultProxy implements AutoCloseable {
     private final InetSocketAddress target;
     private final Set<FaultConnection> connections = ConcurrentHashMap.newKeySet();
     private final AtomicInteger accepted = new AtomicInteger();
-    private final AtomicInteger answered = new AtomicInteger();
+    private final AtomicInteger responded = new AtomicInteger();
     private final AtomicInteger cut = new AtomicInteger();
     private final AtomicLong forwardedBytes = new AtomicLong();
     private volatile FaultRule rule = new FaultRule.Pass();
@@ -35,7 +35,7 @@ public final class FaultProxy implements AutoCloseable {
         /** Bytes from clients to the server. */
         REQUESTS,
         /** Bytes from the server to clients. */
-        ANSWERS
+        RESPONSES
     }
 
     /** Starts a proxy for the server that listens, or will listen, at this loopback port. */
@@ -60,8 +60,8 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /** Resets all connections, and new ones as soon as they are accepted. */
-    public void refuse() {
-        rule = new FaultRule.Refuse();
+    public void reject() {
+        rule = new FaultRule.Reject();
         connections.forEach(FaultConnection::reset);
     }
 
@@ -89,18 +89,19 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /** Answers this many requests itself. Then forwards everything. */
-    public void answer(int times, HttpAnswer answer) {
-        answer(times, requestLine -> true, answer);
+    public void response(int times, CannedResponse response) {
+        response(times, requestLine -> true, response);
     }
 
     /** Answers requests whose first line, such as {@code GET /a HTTP/1.1}, matches. Forwards everything else. */
-    public void answer(int times, Predicate<String> requestLines, HttpAnswer answer) {
-        rule = new FaultRule.Answer(new AtomicInteger(times), head -> requestLines.test(head.requestLine()), answer);
+    public void response(int times, Predicate<String> requestLines, CannedResponse response) {
+        rule = new FaultRule.Response(
+                new AtomicInteger(times), head -> requestLines.test(head.requestLine()), response);
     }
 
     /** Answers requests whose head, including the first line, matches. Forwards everything else. */
-    public void answerHeads(int times, Predicate<String> heads, HttpAnswer answer) {
-        rule = new FaultRule.Answer(new AtomicInteger(times), head -> heads.test(head.text()), answer);
+    public void responseHeads(int times, Predicate<String> heads, CannedResponse response) {
+        rule = new FaultRule.Response(new AtomicInteger(times), head -> heads.test(head.text()), response);
     }
 
     /** Returns the number of accepted connections. */
@@ -109,8 +110,8 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /** Returns the number of requests that the proxy answered itself. */
-    public int answered() {
-        return answered.get();
+    public int responded() {
+        return responded.get();
     }
 
     /** Returns the number of connections that {@link #cut(Way, int, long)} has reset. */
@@ -127,8 +128,8 @@ public final class FaultProxy implements AutoCloseable {
         return rule;
     }
 
-    void hasAnswered() {
-        answered.incrementAndGet();
+    void hasResponded() {
+        responded.incrementAndGet();
     }
 
     void hasCut() {
@@ -166,13 +167,13 @@ public final class FaultProxy implements AutoCloseable {
         Socket server = new Socket();
         FaultConnection connection = new FaultConnection(this, client, server);
         connections.add(connection);
-        if (rule instanceof FaultRule.Refuse || listener.isClosed()) {
+        if (rule instanceof FaultRule.Reject || listener.isClosed()) {
             connection.reset();
             return;
         }
         try {
             server.connect(target);
-        } catch (IOException refused) {
+        } catch (IOException rejected) {
             connection.reset();
             return;
         }

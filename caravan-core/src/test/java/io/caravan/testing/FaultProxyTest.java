@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-@Patient
+@LongTimeout
 @Execution(ExecutionMode.CONCURRENT)
 class FaultProxyTest {
     private static final int LARGE_BYTES = 200_000;
@@ -68,7 +68,7 @@ class FaultProxyTest {
     }
 
     @Test
-    void letsThroughWhatIsSaid() throws Exception {
+    void forwardsRequestsAndResponses() throws Exception {
         byte[] body = body();
         assertThat(put("/a", body).body()).isEqualTo(body);
         assertThat(put("/b", new byte[1]).body()).hasSize(1);
@@ -78,29 +78,29 @@ class FaultProxyTest {
     }
 
     @Test
-    void answersTheNextRequestsItself() throws Exception {
-        proxy.answer(2, new HttpAnswer(503, "Retry-After: 1", "later"));
-        HttpResponse<byte[]> refused = put("/a", body());
-        assertThat(refused.statusCode()).isEqualTo(503);
-        assertThat(refused.headers().firstValue("Retry-After")).contains("1");
-        assertThat(new String(refused.body(), StandardCharsets.UTF_8)).isEqualTo("later");
+    void respondsToNextRequestsItself() throws Exception {
+        proxy.response(2, new CannedResponse(503, "Retry-After: 1", "later"));
+        HttpResponse<byte[]> rejected = put("/a", body());
+        assertThat(rejected.statusCode()).isEqualTo(503);
+        assertThat(rejected.headers().firstValue("Retry-After")).contains("1");
+        assertThat(new String(rejected.body(), StandardCharsets.UTF_8)).isEqualTo("later");
         assertThat(put("/a", body()).statusCode()).isEqualTo(503);
         assertThat(put("/a", body()).statusCode()).isEqualTo(200);
-        assertThat(proxy.answered()).isEqualTo(2);
+        assertThat(proxy.responded()).isEqualTo(2);
         assertThat(served).hasValue(1);
     }
 
     @Test
-    void answersOnlySuchRequests() throws Exception {
-        proxy.answer(1, line -> line.startsWith("PUT /refused "), HttpAnswer.of(403));
+    void respondsOnlyToMatchingRequests() throws Exception {
+        proxy.response(1, line -> line.startsWith("PUT /refused "), CannedResponse.of(403));
         assertThat(put("/allowed", new byte[1]).statusCode()).isEqualTo(200);
         assertThat(put("/refused", new byte[1]).statusCode()).isEqualTo(403);
         assertThat(put("/refused", new byte[1]).statusCode()).isEqualTo(200);
     }
 
     @Test
-    void cutsAnswersAfterTheServerHasDoneIt() throws Exception {
-        proxy.cut(Way.ANSWERS, 1, 0);
+    void cutsResponseAfterServerHandledRequest() throws Exception {
+        proxy.cut(Way.RESPONSES, 1, 0);
         assertThatThrownBy(() -> put("/a", new byte[1])).isInstanceOf(IOException.class);
         assertThat(served).hasValue(1);
         assertThat(proxy.cut()).isEqualTo(1);
@@ -108,7 +108,7 @@ class FaultProxyTest {
     }
 
     @Test
-    void cutsRequestsInTheirMiddle() throws Exception {
+    void cutsRequestHalfway() throws Exception {
         proxy.cut(Way.REQUESTS, 1, LARGE_BYTES / 2);
         assertThatThrownBy(() -> put("/a", body())).isInstanceOf(IOException.class);
         assertThat(proxy.forwardedBytes()).isEqualTo(LARGE_BYTES / 2);
@@ -117,16 +117,16 @@ class FaultProxyTest {
     }
 
     @Test
-    void refusesAndThenDoesNot() throws Exception {
+    void rejectsConnectionsUntilPassIsCalled() throws Exception {
         assertThat(put("/a", new byte[1]).statusCode()).isEqualTo(200);
-        proxy.refuse();
+        proxy.reject();
         assertThatThrownBy(() -> put("/a", new byte[1])).isInstanceOf(IOException.class);
         proxy.pass();
         assertThat(put("/a", new byte[1]).statusCode()).isEqualTo(200);
     }
 
     @Test
-    void swallows() throws Exception {
+    void swallowsRequests() throws Exception {
         proxy.swallow();
         assertThatThrownBy(() -> put("/a", new byte[1], Duration.ofMillis(200)))
                 .isInstanceOf(HttpTimeoutException.class);
@@ -134,7 +134,7 @@ class FaultProxyTest {
     }
 
     @Test
-    void delays() throws Exception {
+    void delaysForwarding() throws Exception {
         proxy.delay(Duration.ofMillis(100));
         long start = System.nanoTime();
         assertThat(put("/a", new byte[1]).statusCode()).isEqualTo(200);
@@ -142,7 +142,7 @@ class FaultProxyTest {
     }
 
     @Test
-    void throttles() throws Exception {
+    void throttlesForwarding() throws Exception {
         proxy.throttle(4L * LARGE_BYTES);
         long start = System.nanoTime();
         assertThat(put("/a", body()).statusCode()).isEqualTo(200);
@@ -150,17 +150,17 @@ class FaultProxyTest {
     }
 
     @Test
-    void aChangeOfTheRuleHoldsForWhatIsUnderWay() throws Exception {
+    void ruleChangeAppliesToOpenConnections() throws Exception {
         proxy.throttle(50);
         CompletableFuture<HttpResponse<byte[]>> slow =
                 client.sendAsync(request("/a", body()).build(), BodyHandlers.ofByteArray());
         Eventually.await("something was forwarded", () -> proxy.forwardedBytes() > 0);
-        proxy.refuse();
+        proxy.reject();
         assertThatThrownBy(slow::get).hasCauseInstanceOf(IOException.class);
     }
 
     @Test
-    void aServerThatIsNotThereIsRefusal() throws Exception {
+    void requestFailsWhenServerIsDown() throws Exception {
         server.stop(0);
         assertThatThrownBy(() -> put("/a", new byte[1])).isInstanceOf(IOException.class);
     }
@@ -169,8 +169,8 @@ class FaultProxyTest {
         return put(path, body, Duration.ofSeconds(30));
     }
 
-    private HttpResponse<byte[]> put(String path, byte[] body, Duration patience) throws Exception {
-        return client.send(request(path, body).timeout(patience).build(), BodyHandlers.ofByteArray());
+    private HttpResponse<byte[]> put(String path, byte[] body, Duration limit) throws Exception {
+        return client.send(request(path, body).timeout(limit).build(), BodyHandlers.ofByteArray());
     }
 
     private HttpRequest.Builder request(String path, byte[] body) {

@@ -12,7 +12,7 @@ sealed interface FaultRule {
     record Pass() implements FaultRule {}
 
     /** Resets existing and new connections. */
-    record Refuse() implements FaultRule {}
+    record Reject() implements FaultRule {}
 
     /** Reads from both sides and forwards nothing. */
     record Swallow() implements FaultRule {}
@@ -27,7 +27,7 @@ sealed interface FaultRule {
     record Cut(FaultProxy.Way way, AtomicInteger times, long afterBytes) implements FaultRule {}
 
     /** Answers requests with a matching head. */
-    record Answer(AtomicInteger times, Predicate<HttpHead> requests, HttpAnswer answer) implements FaultRule {}
+    record Response(AtomicInteger times, Predicate<HttpHead> requests, CannedResponse response) implements FaultRule {}
 
     /** Takes one of the times, if one is left. Returns whether it did. */
     static boolean take(AtomicInteger times) {

@@ -199,7 +199,7 @@ public final class FaultStorage implements Storage {
     }
 
     /** Discards the recorded calls. */
-    public void forgetCalls() {
+    public void clearCalls() {
         synchronized (calls) {
             calls.clear();
         }
@@ -220,7 +220,7 @@ public final class FaultStorage implements Storage {
         before(kind, file, number(file), 0, 0, "");
     }
 
-    private void refuseWhenFull(String file) throws IOException {
+    private void rejectWhenFull(String file) throws IOException {
         if (full) {
             throw new IOException(describe(file) + ": No space left on device");
         }
@@ -248,7 +248,7 @@ public final class FaultStorage implements Storage {
     public StoreFile create(String name, long bytes) throws IOException {
         int number = newNumber(name);
         before(Kind.CREATE, name, number, 0, bytes, "");
-        refuseWhenFull(name);
+        rejectWhenFull(name);
         return new File(inner.create(name, bytes), name, number);
     }
 
@@ -339,7 +339,7 @@ public final class FaultStorage implements Storage {
             before(Kind.WRITE, position, source.remaining());
             if (position + source.remaining() > file.size()
                     || FileNames.HEAP.number(name).isPresent()) {
-                refuseWhenFull(name);
+                rejectWhenFull(name);
             }
             file.write(source, position);
         }

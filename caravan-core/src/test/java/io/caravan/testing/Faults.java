@@ -36,7 +36,7 @@ public final class Faults {
     public static List<CaravanException> ofCheckpoint(DirectoryImage image, String file) throws IOException {
         long number = FileNames.CHECKPOINT.number(file).getAsLong();
         try (CheckpointReader reader = new CheckpointReader(new MemoryStorage(image), number)) {
-            reader.read(CheckpointReader.Visitor.NOBODY);
+            reader.read(CheckpointReader.Visitor.NONE);
             return List.of();
         } catch (CaravanException problem) {
             return List.of(problem);

@@ -15,8 +15,8 @@ import java.util.zip.ZipInputStream;
 public final class FormerStore {
     private FormerStore() {}
 
-    public static DirectoryImage of(String folder) throws IOException {
-        return read("/io/caravan/version-3.zip", folder + "/");
+    public static DirectoryImage of(String directory) throws IOException {
+        return read("/io/caravan/version-3.zip", directory + "/");
     }
 
     /** Returns the files of a ZIP resource whose names have this prefix, without it. */

@@ -1,6 +1,6 @@
 package io.caravan.testing;
 
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 public interface FutureContract extends ContractFixture {
 
     @Test
-    default void theFutureOfAWriteGetsWhatItsCallbackGets() {
+    default void futureCompletesWithResultOfWrite() {
         assertThat(await(store().append(1, bytes("a")))).isEqualTo(0);
         assertThat(await(store().write(WriteBatch.create().append(1, bytes("b")).append(1, bytes("c")))))
                 .isEqualTo(2);
@@ -37,7 +37,7 @@ public interface FutureContract extends ContractFixture {
     }
 
     @Test
-    default void theFutureOfARefusedWriteGetsTheRefusal() {
+    default void futureFailsWhenWriteIsRejected() {
         append(store(), 1, "a");
         assertThatThrownBy(() -> await(store().append(1, bytes(maxValueBytes() + 1, 0))))
                 .isInstanceOf(ValueTooLargeException.class);
@@ -47,7 +47,7 @@ public interface FutureContract extends ContractFixture {
 
     @Test
     @SuppressWarnings("NullAway")
-    default void aMistakeIsThrownAndNoFutureReturned() {
+    default void invalidArgumentsThrowInsteadOfFailingFuture() {
         assertThatNullPointerException().isThrownBy(() -> store().append(1, (byte[]) null));
         assertThatNullPointerException().isThrownBy(() -> store().write(null));
         assertThatIllegalArgumentException().isThrownBy(() -> store().trim(1, -1));
@@ -55,7 +55,7 @@ public interface FutureContract extends ContractFixture {
     }
 
     @Test
-    default void theFutureOfAWriteToAClosedStoreFails() {
+    default void futureFailsWhenStoreIsClosed() {
         store().close();
         List<CompletableFuture<Long>> futures = List.of(
                 store().append(1, bytes("a")),
@@ -63,16 +63,16 @@ public interface FutureContract extends ContractFixture {
                 store().trim(1, 1),
                 store().trimTo(1, 1),
                 store().delete(1));
-        for (CompletableFuture<Long> refused : futures) {
-            assertThatThrownBy(() -> await(refused)).isInstanceOf(StoreClosedException.class);
+        for (CompletableFuture<Long> rejected : futures) {
+            assertThatThrownBy(() -> await(rejected)).isInstanceOf(StoreClosedException.class);
         }
     }
 
     @Test
-    default void whatDependsOnAFutureMayReadTheStoreAndWaitForAFlush() {
+    default void dependentStageCanReadStoreAndFlush() {
         CompletableFuture<List<String>> read =
                 onFutureThread(() -> store().append(1, bytes("a")).thenApply(sequence -> {
-                    store().append(1, bytes("b"), NOBODY);
+                    store().append(1, bytes("b"), NO_CALLBACK);
                     store().flush();
                     store().checkpoint();
                     return texts(store(), 1);
@@ -81,7 +81,7 @@ public interface FutureContract extends ContractFixture {
     }
 
     @Test
-    default void whatDependsOnAFutureMayComposeMoreWrites() {
+    default void dependentStageCanComposeFurtherWrites() {
         CompletableFuture<Long> third = store().append(1, bytes("a"))
                 .thenCompose(first -> store().append(1, bytes("b")))
                 .thenCompose(second -> store().append(1, bytes("c")));
@@ -90,7 +90,7 @@ public interface FutureContract extends ContractFixture {
 
     /** One thread completes all futures, so it would wait for itself. */
     @Test
-    default void whatDependsOnAFutureMustNotWaitForAnother() {
+    default void dependentStageCannotWaitForAnotherFuture() {
         CompletableFuture<Long> waits = onFutureThread(() -> store().append(1, bytes("a"))
                 .thenApply(sequence -> store().append(1, bytes("b")).join()));
         assertThatThrownBy(() -> await(waits))
@@ -100,7 +100,7 @@ public interface FutureContract extends ContractFixture {
     }
 
     @Test
-    default void futuresCompleteInTheOrderOfAcceptance() {
+    default void futuresCompleteInOrderOfAcceptance() {
         List<Integer> completed = new ArrayList<>();
         await(onFutureThread(() -> {
             CompletableFuture<?> last = CompletableFuture.completedFuture(null);
@@ -118,22 +118,22 @@ public interface FutureContract extends ContractFixture {
      * here.
      */
     private <T> T onFutureThread(Supplier<T> dependents) {
-        CountDownLatch begin = new CountDownLatch(1);
-        store().futureExecutor().execute(() -> await(begin, "the dependents were not added"));
+        CountDownLatch start = new CountDownLatch(1);
+        store().futureExecutor().execute(() -> await(start, "the dependents were not added"));
         try {
             return dependents.get();
         } finally {
-            begin.countDown();
+            start.countDown();
         }
     }
 
     @Test
-    default void aSlowDependentHoldsUpNoWrite() {
+    default void slowDependentStageDoesNotDelayWrites() {
         CountDownLatch release = new CountDownLatch(1);
         CompletableFuture<Void> slow = onFutureThread(
                 () -> store().append(1, bytes("a")).thenRun(() -> await(release, "the dependent was not released")));
         for (int i = 0; i < 10; i++) {
-            StoreCalls.told(told -> store().append(1, bytes("b"), told));
+            StoreCalls.sequenceOf(reported -> store().append(1, bytes("b"), reported));
         }
         assertThat(texts(store(), 1)).hasSize(11);
         assertThat(slow).isNotDone();
@@ -142,7 +142,7 @@ public interface FutureContract extends ContractFixture {
     }
 
     @Test
-    default void closingCompletesEveryFutureAndRunsWhatDependsOnIt() {
+    default void closeCompletesFuturesAndRunsDependentStages() {
         List<CompletableFuture<String>> dependents = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
             dependents.add(store().append(i, bytes("x")).thenApply(sequence -> "done"));
@@ -152,7 +152,7 @@ public interface FutureContract extends ContractFixture {
     }
 
     @Test
-    default void whatDependsOnAFutureMayCloseTheStore() {
+    default void dependentStageCanCloseStore() {
         await(onFutureThread(() -> store().append(1, bytes("a")).thenRun(() -> store().close())));
         closeAndReopen();
         if (durable()) {

@@ -1,12 +1,12 @@
 package io.caravan.testing;
 
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.each;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListStore;
@@ -71,21 +71,21 @@ public interface InterruptContract extends ContractFixture {
 
     @ParameterizedTest
     @MethodSource("io.caravan.testing.InterruptContract#allCalls")
-    default void anInterruptedThreadMayCallEverythingAndStaysInterrupted(BiConsumer<ListStore, WriteCallback> call) {
+    default void interruptedThreadCanMakeEveryCallAndStaysInterrupted(BiConsumer<ListStore, WriteCallback> call) {
         append(store(), 1, "a");
-        store().append(1, bytes("not durable yet, so that a read has to wait"), NOBODY);
+        store().append(1, bytes("not durable yet, so that a read has to wait"), NO_CALLBACK);
         CompletableFuture<Long> done = new CompletableFuture<>();
         assertThat(staysInterruptedDuring(() -> call.accept(store(), WriteCallback.completing(done))))
                 .isTrue();
         await(done);
-        append(store(), 2, "the store goes on");
-        assertThat(texts(store(), 2)).containsExactly("0:the store goes on");
+        append(store(), 2, "the store continues");
+        assertThat(texts(store(), 2)).containsExactly("0:the store continues");
     }
 
     @Test
-    default void anInterruptedThreadMayCloseTheStoreAndStaysInterrupted() {
+    default void interruptedThreadCanCloseStoreAndStaysInterrupted() {
         append(store(), 1, "a");
-        store().append(1, bytes("b"), NOBODY);
+        store().append(1, bytes("b"), NO_CALLBACK);
         assertThat(staysInterruptedDuring(() -> store().close())).isTrue();
         if (durable()) {
             assertThat(texts(closeAndReopen(), 1)).containsExactly("0:a", "1:b");
@@ -103,7 +103,7 @@ public interface InterruptContract extends ContractFixture {
     }
 
     @Test
-    default void interruptsThatComeAtAnyMomentAreHarmless() throws InterruptedException {
+    default void interruptsAtAnyTimeAreHarmless() throws InterruptedException {
         AtomicBoolean done = new AtomicBoolean();
         Thread tested = Thread.currentThread();
         Thread interrupter = new Thread(() -> {
@@ -122,11 +122,11 @@ public interface InterruptContract extends ContractFixture {
             joinUninterruptibly(interrupter);
         }
         assertThat(append(store(), 1, "after")).isEqualTo(100);
-        assertThat(told(told -> store().delete(1, told))).isEqualTo(-1);
+        assertThat(sequenceOf(reported -> store().delete(1, reported))).isEqualTo(-1);
     }
 
     private void writeAndRead(int turn) {
-        store().append(1, bytes("v" + turn), NOBODY);
+        store().append(1, bytes("v" + turn), NO_CALLBACK);
         assertThat(texts(store(), 1, turn)).containsExactly(turn + ":v" + turn);
         assertThat(store().info(1).nextSequence()).isEqualTo(turn + 1);
         store().flush();

@@ -1,12 +1,12 @@
 package io.caravan.testing;
 
 import static io.caravan.testing.InterruptContract.call;
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 public interface LifecycleContract extends ContractFixture {
 
     @Test
-    default void aNewStoreIsEmptyAndSoonWritable() {
+    default void newStoreIsEmptyAndBecomesWritable() {
         assertThat(StoreContents.of(store()).lists()).isEmpty();
         CompletableFuture<Void> writable = new CompletableFuture<>();
         store().onWritable(() -> writable.complete(null));
@@ -41,13 +41,13 @@ public interface LifecycleContract extends ContractFixture {
     }
 
     @Test
-    default void closingAnUntouchedStoreIsFine() {
+    default void unusedStoreCanBeClosedAndReopened() {
         closeAndReopen();
         assertThat(append(store(), 1, "a")).isEqualTo(0);
     }
 
     @Test
-    default void flushAndCheckpointMayBeCalledAtAnyTime() {
+    default void flushAndCheckpointWorkAtAnyTime() {
         store().flush();
         store().checkpoint();
         store().checkpoint();
@@ -55,14 +55,14 @@ public interface LifecycleContract extends ContractFixture {
         store().flush();
         store().flush();
         store().checkpoint();
-        store().append(1, bytes("b"), NOBODY);
+        store().append(1, bytes("b"), NO_CALLBACK);
         store().checkpoint();
         assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
     }
 
     /** A log segment that is full to its last block, and fsynced, may be recycled before anything else is written. */
     @Test
-    default void checkpointsWithNothingWrittenBetweenThemDoNoHarm() {
+    default void consecutiveCheckpointsAreHarmless() {
         for (int i = 0; i < 40; i++) {
             assertThat(append(store(), 1, "x")).isEqualTo(i);
             store().checkpoint();
@@ -78,16 +78,16 @@ public interface LifecycleContract extends ContractFixture {
     }
 
     @Test
-    default void severalThreadsMayCloseAtOnce() {
-        Tellings tellings = new Tellings();
+    default void severalThreadsCanCloseConcurrently() {
+        Completions completions = new Completions();
         for (int i = 0; i < 50; i++) {
-            store().append(1, bytes("x"), tellings.callback(i));
+            store().append(1, bytes("x"), completions.callback(i));
         }
         try (Crew crew = new Crew()) {
             for (int i = 0; i < 3; i++) {
                 crew.add(() -> {
                     store().close();
-                    assertThat(tellings.all()).hasSize(50);
+                    assertThat(completions.all()).hasSize(50);
                 });
             }
             crew.run();
@@ -95,19 +95,19 @@ public interface LifecycleContract extends ContractFixture {
     }
 
     @Test
-    default void closeTellsEveryCallbackBeforeItReturns() {
-        Tellings tellings = new Tellings();
+    default void closeRunsEveryCallbackBeforeReturning() {
+        Completions completions = new Completions();
         for (int i = 0; i < 200; i++) {
-            store().append(i, bytes("x"), tellings.callback(i));
+            store().append(i, bytes("x"), completions.callback(i));
         }
         store().close();
-        assertThat(tellings.all()).hasSize(200).allMatch(telling -> telling.sequence() == 0);
+        assertThat(completions.all()).hasSize(200).allMatch(completion -> completion.sequence() == 0);
     }
 
     static Stream<Arguments> callsOfAClosedStore() {
-        Set<String> notRefused = Set.of("append future", "stats");
+        Set<String> notRejected = Set.of("append future", "stats");
         return Stream.concat(
-                InterruptContract.allCalls().filter(call -> !notRefused.contains(call.getName())),
+                InterruptContract.allCalls().filter(call -> !notRejected.contains(call.getName())),
                 Stream.of(
                         call("append empty", (store, callback) -> store.append(1, bytes(""), callback)),
                         call("append too much", (store, callback) -> store.append(1, new byte[1 << 20], callback)),
@@ -118,19 +118,19 @@ public interface LifecycleContract extends ContractFixture {
 
     @ParameterizedTest
     @MethodSource("io.caravan.testing.LifecycleContract#callsOfAClosedStore")
-    default void aClosedStoreRefusesEveryCall(BiConsumer<ListStore, WriteCallback> call) {
+    default void closedStoreRejectsCalls(BiConsumer<ListStore, WriteCallback> call) {
         append(store(), 1, "a");
         ListStore closed = store();
         closed.close();
-        Tellings tellings = new Tellings();
+        Completions completions = new Completions();
         assertThatExceptionOfType(StoreClosedException.class)
-                .isThrownBy(() -> call.accept(closed, tellings.callback(1)));
+                .isThrownBy(() -> call.accept(closed, completions.callback(1)));
         closed.close();
-        assertThat(tellings.all()).isEmpty();
+        assertThat(completions.all()).isEmpty();
     }
 
     @Test
-    default void aClosedStoreStillTellsItsStats() {
+    default void closedStoreReportsStats() {
         append(store(), 1, "a", "b");
         store().close();
         assertThat(store().stats().appends()).isEqualTo(2);
@@ -138,16 +138,16 @@ public interface LifecycleContract extends ContractFixture {
     }
 
     @Test
-    default void whatACallbackWritesDuringCloseIsToldOrRefused() {
+    default void writeByCallbackDuringCloseCompletesOrIsRejected() {
         CompletableFuture<String> outcome = new CompletableFuture<>();
         for (int i = 0; i < 50; i++) {
-            store().append(1, bytes("x"), NOBODY);
+            store().append(1, bytes("x"), NO_CALLBACK);
         }
         store().append(1, bytes("last"), CallbackContract.onSuccess(() -> {
             try {
                 store().append(2, bytes("after"), CallbackContract.onSuccess(() -> outcome.complete("told")));
-            } catch (CaravanException refusal) {
-                outcome.complete(refusal.getClass().getSimpleName());
+            } catch (CaravanException rejection) {
+                outcome.complete(rejection.getClass().getSimpleName());
             }
         }));
         store().close();
@@ -156,21 +156,21 @@ public interface LifecycleContract extends ContractFixture {
     }
 
     @Test
-    default void everyWriteThatRacesWithCloseIsToldOrRefused() {
-        Tellings tellings = new Tellings();
+    default void writesRacingWithCloseSucceedOrAreRejected() {
+        Completions completions = new Completions();
         long[] accepted = new long[3];
         try (Crew crew = new Crew()) {
             for (int i = 0; i < accepted.length; i++) {
                 int writer = i;
-                crew.add(() -> accepted[writer] = appendUntilClosed(writer, tellings));
+                crew.add(() -> accepted[writer] = appendUntilClosed(writer, completions));
             }
             crew.start();
-            tellings.await(20);
+            completions.await(20);
             store().close();
             crew.await();
         }
-        assertThat(tellings.all()).hasSize((int) (accepted[0] + accepted[1] + accepted[2]));
-        assertThat(tellings.all()).allMatch(telling -> telling.problem() == null);
+        assertThat(completions.all()).hasSize((int) (accepted[0] + accepted[1] + accepted[2]));
+        assertThat(completions.all()).allMatch(completion -> completion.problem() == null);
         closeAndReopen();
         if (durable()) {
             for (int i = 0; i < accepted.length; i++) {
@@ -179,11 +179,11 @@ public interface LifecycleContract extends ContractFixture {
         }
     }
 
-    private long appendUntilClosed(int id, Tellings tellings) {
+    private long appendUntilClosed(int id, Completions completions) {
         long accepted = 0;
         while (true) {
             try {
-                store().append(id, bytes("x"), tellings.callback(id));
+                store().append(id, bytes("x"), completions.callback(id));
                 accepted++;
             } catch (StoreClosedException closed) {
                 return accepted;
@@ -192,7 +192,7 @@ public interface LifecycleContract extends ContractFixture {
     }
 
     @Test
-    default void everyReadThatRacesWithCloseIsRightOrRefused() {
+    default void readsRacingWithCloseAreCorrectOrRejected() {
         append(store(), 1, "a", "b", "c");
         CompletableFuture<Void> reading = new CompletableFuture<>();
         try (Crew crew = new Crew()) {
@@ -217,22 +217,22 @@ public interface LifecycleContract extends ContractFixture {
     }
 
     @Test
-    default void statsCountWhatWasAcceptedAndRefused() {
+    default void statsCountAcceptedAndRejectedWrites() {
         StoreStats before = store().stats();
         append(store(), 1, "a", "bb");
-        told(told -> store().write(
+        sequenceOf(reported -> store().write(
                         WriteBatch.create()
                                 .append(2, bytes("ccc"))
                                 .append(3, bytes(""))
                                 .trimTo(1, 1)
                                 .delete(3),
-                        told));
-        told(told -> store().trim(1, 0, told));
-        told(told -> store().trimTo(77, 1, told));
-        told(told -> store().delete(77, told));
-        Tellings tellings = new Tellings();
-        assertThatThrownBy(() -> store().append(1, bytes(maxValueBytes() + 1, 0), tellings.callback(1)));
-        assertThatThrownBy(() -> store().write(WriteBatch.create().expect(1, 9), tellings.callback(2)));
+                        reported));
+        sequenceOf(reported -> store().trim(1, 0, reported));
+        sequenceOf(reported -> store().trimTo(77, 1, reported));
+        sequenceOf(reported -> store().delete(77, reported));
+        Completions completions = new Completions();
+        assertThatThrownBy(() -> store().append(1, bytes(maxValueBytes() + 1, 0), completions.callback(1)));
+        assertThatThrownBy(() -> store().write(WriteBatch.create().expect(1, 9), completions.callback(2)));
 
         StoreStats after = store().stats();
         assertThat(after.appends() - before.appends()).isEqualTo(4);
@@ -244,15 +244,15 @@ public interface LifecycleContract extends ContractFixture {
     }
 
     @Test
-    default void aStoreKeepsEverythingWhenItIsOpenedAgain() {
+    default void reopenedStoreKeepsContents() {
         assumeTrue(durable());
         append(store(), 1, "a", "", "c");
         append(store(), 2, "x", "y");
         append(store(), 3, "gone");
-        told(told -> store().trim(1, 1, told));
-        told(told -> store().trim(2, 2, told));
-        told(told -> store().delete(3, told));
-        store().append(4, bytes(maxValueBytes(), 4), NOBODY);
+        sequenceOf(reported -> store().trim(1, 1, reported));
+        sequenceOf(reported -> store().trim(2, 2, reported));
+        sequenceOf(reported -> store().delete(3, reported));
+        store().append(4, bytes(maxValueBytes(), 4), NO_CALLBACK);
         StoreContents before = StoreContents.of(store());
 
         closeAndReopen();
@@ -264,7 +264,7 @@ public interface LifecycleContract extends ContractFixture {
     }
 
     @Test
-    default void aStoreKeepsEverythingOverManyOpenings() {
+    default void storeKeepsContentsAcrossManyReopenings() {
         assumeTrue(durable());
         for (int i = 0; i < 5; i++) {
             assertThat(append(store(), 1, "v" + i)).isEqualTo(i);

@@ -108,7 +108,7 @@ public abstract class ListStoreContract
     }
 
     @Test
-    void randomOperationsAnswerAsTheModelDoes() {
+    void matchesModelUnderRandomOperations() {
         Seeds.forEach(randomRuns(), seed -> {
             deleteAll();
             ModelLists model = new ModelLists(maxValueBytes());
@@ -120,6 +120,6 @@ public abstract class ListStoreContract
     }
 
     private void deleteAll() {
-        store.forEachList(id -> StoreCalls.told(told -> store.delete(id, told)));
+        store.forEachList(id -> StoreCalls.sequenceOf(reported -> store.delete(id, reported)));
     }
 }

@@ -67,7 +67,7 @@ public final class ModelLists {
     }
 
     private Outcome tooLarge(byte[] value) {
-        return Outcome.Refused.of(new ValueTooLargeException("value", value.length, maxValueBytes));
+        return Outcome.Rejected.of(new ValueTooLargeException("value", value.length, maxValueBytes));
     }
 
     private long add(long id, byte[] value) {
@@ -78,11 +78,11 @@ public final class ModelLists {
 
     /** Performs the entire batch or nothing. */
     public Outcome write(WriteBatch batch) {
-        Outcome refusal = refusal(batch);
-        return refusal != null ? refusal : new Outcome.Written(performAll(batch));
+        Outcome rejection = rejection(batch);
+        return rejection != null ? rejection : new Outcome.Written(performAll(batch));
     }
 
-    private @Nullable Outcome refusal(WriteBatch batch) {
+    private @Nullable Outcome rejection(WriteBatch batch) {
         for (WriteBatch.Operation operation : batch.operations()) {
             if (operation instanceof WriteBatch.Append append && isTooLarge(append.value())) {
                 return tooLarge(append.value());
@@ -91,7 +91,7 @@ public final class ModelLists {
         for (WriteBatch.Expectation expected : batch.expectations()) {
             long actual = nextSequence(expected.id());
             if (actual != expected.nextSequence()) {
-                return Outcome.Refused.of(
+                return Outcome.Rejected.of(
                         new SequenceConflictException(expected.id(), expected.nextSequence(), actual));
             }
         }
@@ -143,7 +143,7 @@ public final class ModelLists {
 
     public Outcome get(long id, long fromSequence) {
         return fromSequence < firstSequence(id)
-                ? Outcome.Refused.of(new TrimmedException(id, fromSequence, firstSequence(id)))
+                ? Outcome.Rejected.of(new TrimmedException(id, fromSequence, firstSequence(id)))
                 : new Outcome.Streamed(values(id, fromSequence));
     }
 
@@ -156,7 +156,7 @@ public final class ModelLists {
     }
 
     public Outcome info(long id) {
-        return new Outcome.Told(lanes.containsKey(id) ? infoOf(id) : null);
+        return new Outcome.Info(lanes.containsKey(id) ? infoOf(id) : null);
     }
 
     private ListInfo infoOf(long id) {

@@ -23,8 +23,8 @@ public final class ModelRun {
 
     private final ModelLists model;
     private final UnaryOperator<ListStore> reopen;
-    private final Tellings tellings = new Tellings();
-    private final List<Tellings.Telling> expectedTellings = new ArrayList<>();
+    private final Completions completions = new Completions();
+    private final List<Completions.Completion> expectedCompletions = new ArrayList<>();
     private final Deque<String> lastOperations = new ArrayDeque<>();
     private ListStore store;
     private long operationCount;
@@ -81,14 +81,14 @@ public final class ModelRun {
     private void start(Operation.Write write, Outcome expected) {
         long tag = operationCount;
         try {
-            write.start(store, tellings.callback(tag));
-        } catch (CaravanException refusal) {
-            assertThat(Outcome.Refused.of(refusal)).isEqualTo(expected);
+            write.start(store, completions.callback(tag));
+        } catch (CaravanException rejection) {
+            assertThat(Outcome.Rejected.of(rejection)).isEqualTo(expected);
             return;
         }
         assertThat(expected).as("the store accepted the write").isInstanceOf(Outcome.Written.class);
-        expectedTellings.add(Tellings.Telling.success(tag, ((Outcome.Written) expected).sequence()));
-        if (expectedTellings.size() >= MAX_PENDING) {
+        expectedCompletions.add(Completions.Completion.success(tag, ((Outcome.Written) expected).sequence()));
+        if (expectedCompletions.size() >= MAX_PENDING) {
             settle();
         }
     }
@@ -98,9 +98,9 @@ public final class ModelRun {
      * many.
      */
     private void settle() {
-        assertThat(tellings.await(expectedTellings.size())).isEqualTo(expectedTellings);
-        tellings.clear();
-        expectedTellings.clear();
+        assertThat(completions.await(expectedCompletions.size())).isEqualTo(expectedCompletions);
+        completions.clear();
+        expectedCompletions.clear();
     }
 
     private void keepUp(Operation.Upkeep upkeep) {

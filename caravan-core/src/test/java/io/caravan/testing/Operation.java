@@ -41,8 +41,8 @@ public sealed interface Operation {
         default Outcome perform(ListStore store) {
             try {
                 return ask(store);
-            } catch (CaravanException refusal) {
-                return Outcome.Refused.of(refusal);
+            } catch (CaravanException rejection) {
+                return Outcome.Rejected.of(rejection);
             }
         }
     }
@@ -201,7 +201,7 @@ public sealed interface Operation {
 
         @Override
         public Outcome ask(ListStore store) {
-            return new Outcome.Told(store.info(id));
+            return new Outcome.Info(store.info(id));
         }
     }
 

@@ -16,20 +16,20 @@ public sealed interface Outcome {
     record Written(long sequence) implements Outcome {}
 
     /** The operation threw. The numbers are the fields of the exception. */
-    record Refused(String exception, List<Long> numbers) implements Outcome {
+    record Rejected(String exception, List<Long> numbers) implements Outcome {
 
-        public static Refused of(CaravanException refusal) {
-            return new Refused(refusal.getClass().getSimpleName(), numbers(refusal));
+        public static Rejected of(CaravanException rejection) {
+            return new Rejected(rejection.getClass().getSimpleName(), numbers(rejection));
         }
 
-        private static List<Long> numbers(CaravanException refusal) {
-            if (refusal instanceof SequenceConflictException conflict) {
+        private static List<Long> numbers(CaravanException rejection) {
+            if (rejection instanceof SequenceConflictException conflict) {
                 return List.of(conflict.id(), conflict.expected(), conflict.actual());
             }
-            if (refusal instanceof TrimmedException trimmed) {
+            if (rejection instanceof TrimmedException trimmed) {
                 return List.of(trimmed.firstSequence());
             }
-            if (refusal instanceof ValueTooLargeException tooLarge) {
+            if (rejection instanceof ValueTooLargeException tooLarge) {
                 return List.of(tooLarge.bytes(), tooLarge.limitBytes());
             }
             return List.of();
@@ -40,7 +40,7 @@ public sealed interface Outcome {
     record Streamed(List<Value> values) implements Outcome {}
 
     /** The result of {@link io.caravan.ListStore#info}. */
-    record Told(@Nullable ListInfo info) implements Outcome {}
+    record Info(@Nullable ListInfo info) implements Outcome {}
 
     /** The existing lists. */
     record Listed(Set<Long> ids) implements Outcome {}

@@ -1,11 +1,11 @@
 package io.caravan.testing;
 
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.each;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -63,13 +63,13 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void aReadStreamsOldestFirstAndThenFinishes() {
+    default void readStreamsOldestFirstThenFinishes() {
         append(store(), 1, "a", "b", "c");
         assertThat(callsOfGet(1, 99)).containsExactly("0:a", "1:b", "2:c", "finished");
     }
 
     @Test
-    default void aMissingListReadsAsAnEmptyOne() {
+    default void missingListReadsAsEmpty() {
         assertThat(callsOfGet(1, 99)).containsExactly("finished");
         assertThat(callsOfGetFrom(1, 0)).containsExactly("finished");
         assertThat(callsOfGetFrom(1, 7)).containsExactly("finished");
@@ -77,24 +77,24 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void anEmptiedListFinishesAtOnce() {
+    default void readOfEmptiedListFinishesImmediately() {
         append(store(), 1, "a", "b");
-        told(told -> store().trim(1, 2, told));
+        sequenceOf(reported -> store().trim(1, 2, reported));
         assertThat(callsOfGet(1, 99)).containsExactly("finished");
         assertThat(callsOfGetFrom(1, 2)).containsExactly("finished");
     }
 
     @Test
-    default void aReadMayStartAtAnyRetainedEntry() {
+    default void readCanStartAtAnyRetainedEntry() {
         append(store(), 1, "a", "b", "c", "d");
-        told(told -> store().trim(1, 1, told));
+        sequenceOf(reported -> store().trim(1, 1, reported));
         assertThat(callsOfGetFrom(1, 1)).containsExactly("1:b", "2:c", "3:d", "finished");
         assertThat(callsOfGetFrom(1, 2)).containsExactly("2:c", "3:d", "finished");
         assertThat(callsOfGetFrom(1, 3)).containsExactly("3:d", "finished");
     }
 
     @Test
-    default void aReadFromPastTheEndFinishesAtOnce() {
+    default void readPastEndFinishesImmediately() {
         append(store(), 1, "a", "b");
         assertThat(callsOfGetFrom(1, 2)).containsExactly("finished");
         assertThat(callsOfGetFrom(1, 3)).containsExactly("finished");
@@ -102,18 +102,18 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void aReadFromBeforeTheFirstRetainedEntryTellsWhereThatIs() {
+    default void readBeforeFirstRetainedEntryReportsItsSequence() {
         append(store(), 1, "a", "b", "c");
-        told(told -> store().trim(1, 2, told));
+        sequenceOf(reported -> store().trim(1, 2, reported));
         for (long from = 0; from < 2; from++) {
             assertTrimmed(from, 2);
         }
     }
 
     @Test
-    default void aReadFromBeforeTheEndOfAnEmptiedListTellsWhereThatIs() {
+    default void readBeforeEndOfEmptiedListReportsFirstSequence() {
         append(store(), 1, "a", "b");
-        told(told -> store().trim(1, 2, told));
+        sequenceOf(reported -> store().trim(1, 2, reported));
         assertTrimmed(1, 2);
     }
 
@@ -126,7 +126,7 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void aStreamThatReturnsFalseIsNotCalledAgain() {
+    default void streamIsNotCalledAgainAfterReturningFalse() {
         append(store(), 1, "a", "b", "c");
         assertThat(callsOfGet(1, 1)).containsExactly("0:a");
         assertThat(callsOfGet(1, 2)).containsExactly("0:a", "1:b");
@@ -135,7 +135,7 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void aValueIsReadOnlyAndSpansFromPositionZeroToItsLength() {
+    default void streamReceivesReadOnlyBufferOfExactValueLength() {
         append(store(), 1, "hello", "", "you");
         List<Integer> lengths = new ArrayList<>();
         store().get(1, each((sequence, value) -> {
@@ -147,14 +147,14 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void whatAStreamDoesWithItsBufferIsItsOwnAffair() {
+    default void bufferPositionChangesDoNotAffectLaterReads() {
         append(store(), 1, "hello", "you");
         store().get(1, each((sequence, value) -> value.position(1).limit(2)));
         assertThat(texts(store(), 1)).containsExactly("0:hello", "1:you");
     }
 
     @Test
-    default void whatAStreamThrowsReachesTheReader() {
+    default void exceptionFromStreamReachesReader() {
         append(store(), 1, "a", "b");
         List<Long> seen = new ArrayList<>();
         assertThatIllegalStateException()
@@ -164,11 +164,11 @@ public interface ReadContract extends ContractFixture {
                 })))
                 .withMessage("enough");
         assertThat(seen).containsExactly(0L);
-        assertStoreGoesOn();
+        assertStoreStillWorks();
     }
 
     @Test
-    default void whatAStreamThrowsAtItsEndReachesTheReader() {
+    default void exceptionFromFinishedReachesReader() {
         append(store(), 1, "a", "b");
         assertThatIllegalStateException()
                 .isThrownBy(() -> store().get(1, new EntryStream() {
@@ -182,26 +182,26 @@ public interface ReadContract extends ContractFixture {
                         throw new IllegalStateException("enough");
                     }
                 }));
-        assertStoreGoesOn();
+        assertStoreStillWorks();
     }
 
-    private void assertStoreGoesOn() {
+    private void assertStoreStillWorks() {
         assertThat(store().stats().pinnedReaders()).isEqualTo(0);
-        assertThat(told(told -> store().trim(1, 1, told))).isEqualTo(1);
+        assertThat(sequenceOf(reported -> store().trim(1, 1, reported))).isEqualTo(1);
         assertThat(append(store(), 1, "c")).isEqualTo(2);
         assertThat(texts(store(), 1)).containsExactly("1:b", "2:c");
     }
 
     @Test
-    default void aReadSeesTheListOfOneMomentThoughTheStreamChangesIt() {
+    default void readIsUnaffectedByChangesMadeByStream() {
         append(store(), 1, "a", "b", "c");
         List<String> seen = new ArrayList<>();
         store().get(1, each((sequence, value) -> {
             seen.add(sequence + ":" + UTF_8.decode(value));
             if (sequence == 0) {
                 append(store(), 1, "d");
-                told(told -> store().trim(1, 2, told));
-                told(told -> store().delete(1, told));
+                sequenceOf(reported -> store().trim(1, 2, reported));
+                sequenceOf(reported -> store().delete(1, reported));
                 append(store(), 1, "new");
                 assertThat(texts(store(), 1)).containsExactly("0:new");
             }
@@ -211,16 +211,16 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void whatAReadStillNeedsIsNotOverwritten() {
+    default void valuesNeededByReadAreNotOverwritten() {
         int length = maxValueBytes() / 2;
-        store().append(1, bytes(length, 0), NOBODY);
-        store().append(1, bytes(length, 1), NOBODY);
+        store().append(1, bytes(length, 0), NO_CALLBACK);
+        store().append(1, bytes(length, 1), NO_CALLBACK);
         List<Value> seen = new ArrayList<>();
         store().get(1, each((sequence, value) -> {
             if (sequence == 0) {
-                told(told -> store().delete(1, told));
+                sequenceOf(reported -> store().delete(1, reported));
                 for (int i = 0; i < 20; i++) {
-                    store().append(2, bytes(length, 100 + i), NOBODY);
+                    store().append(2, bytes(length, 100 + i), NO_CALLBACK);
                 }
                 store().flush();
             }
@@ -230,7 +230,7 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void aSlowStreamHoldsUpNobody() {
+    default void slowStreamDoesNotBlockOtherCalls() {
         append(store(), 1, "a", "b");
         List<String> seen = new ArrayList<>();
         store().get(1, each((sequence, value) -> {
@@ -246,7 +246,7 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void aReadMayReadInTurn() {
+    default void streamCanMakeNestedReads() {
         append(store(), 1, "a", "b");
         append(store(), 2, "x");
         List<String> seen = new ArrayList<>();
@@ -259,7 +259,7 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void readersAreCountedWhileTheyRead() {
+    default void statsCountActiveReaders() {
         append(store(), 1, "a");
         List<Long> readers = new ArrayList<>();
         store().get(1, each((sequence, value) -> readers.add(store().stats().pinnedReaders())));
@@ -268,18 +268,18 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void readCollectsTheRetainedEntries() {
+    default void readReturnsRetainedEntries() {
         append(store(), 1, "a", "b", "");
-        told(told -> store().trim(1, 1, told));
+        sequenceOf(reported -> store().trim(1, 1, reported));
         List<Entry> entries = store().read(1);
         assertThat(entries).extracting(Entry::sequence).containsExactly(1L, 2L);
         assertThat(entries).extracting(Entry::value).containsExactly(bytes("b"), bytes(""));
     }
 
     @Test
-    default void aReadMayStartAtASequenceAndHaveALimit() {
+    default void readAcceptsStartSequenceAndLimit() {
         append(store(), 1, "a", "b", "c", "d");
-        told(told -> store().trim(1, 1, told));
+        sequenceOf(reported -> store().trim(1, 1, reported));
         assertThat(sequences(store().read(1, 1, 2))).containsExactly(1L, 2L);
         assertThat(sequences(store().read(1, 3, 9))).containsExactly(3L);
         assertThat(store().read(1, 4, 1)).isEmpty();
@@ -296,9 +296,9 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void oneEntryIsReadByItsSequence() {
+    default void readOneReturnsEntryBySequence() {
         append(store(), 1, "a", "b", "c");
-        told(told -> store().trim(1, 1, told));
+        sequenceOf(reported -> store().trim(1, 1, reported));
         assertThat(store().readOne(1, 2).sequence()).isEqualTo(2);
         assertThat(store().readOne(1, 1).value()).isEqualTo(bytes("b"));
         assertThat(store().readOne(1, 3)).isNull();
@@ -315,9 +315,9 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void aReadMayGoBackFromTheNewestEntry() {
+    default void newestFirstReadStreamsInReverse() {
         append(store(), 1, "a", "b", "c", "d");
-        told(told -> store().trim(1, 1, told));
+        sequenceOf(reported -> store().trim(1, 1, reported));
         assertThat(callsOfGetNewestFirst(1, Long.MAX_VALUE, 99)).containsExactly("3:d", "2:c", "1:b", "finished");
         assertThat(callsOfGetNewestFirst(1, 3, 99)).containsExactly("2:c", "1:b", "finished");
         assertThat(callsOfGetNewestFirst(1, Long.MAX_VALUE, 2)).containsExactly("3:d", "2:c");
@@ -330,14 +330,14 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void aLongListIsReadBackWhole() {
+    default void longListIsReadCompletelyNewestFirst() {
         List<Value> expected = new ArrayList<>();
         for (int i = 0; i < 2_000; i++) {
             byte[] value = bytes(i % 50, i);
-            store().append(1, value, NOBODY);
+            store().append(1, value, NO_CALLBACK);
             expected.add(0, Value.of(i, value));
         }
-        told(told -> store().trim(1, 100, told));
+        sequenceOf(reported -> store().trim(1, 100, reported));
         List<Value> seen = new ArrayList<>();
         store().getNewestFirst(
                         1,
@@ -347,14 +347,14 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void aReadThatGoesBackSeesTheListOfOneMomentThoughTheStreamChangesIt() {
+    default void newestFirstReadIsUnaffectedByChangesMadeByStream() {
         append(store(), 1, "a", "b", "c");
         List<String> seen = new ArrayList<>();
         store().getNewestFirst(1, Long.MAX_VALUE, each((sequence, value) -> {
             seen.add(sequence + ":" + UTF_8.decode(value));
             if (sequence == 2) {
                 append(store(), 1, "d");
-                told(told -> store().delete(1, told));
+                sequenceOf(reported -> store().delete(1, reported));
                 append(store(), 1, "new");
             }
         }));
@@ -363,40 +363,40 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void infoTellsWhatAListHolds() {
+    default void infoReportsSequencesAndBytesOfList() {
         append(store(), 1, "a", "", "ccc");
         assertThat(store().info(1)).isEqualTo(new ListInfo(1, 0, 3, 4));
-        told(told -> store().trim(1, 1, told));
+        sequenceOf(reported -> store().trim(1, 1, reported));
         assertThat(store().info(1)).isEqualTo(new ListInfo(1, 1, 3, 3));
         assertThat(store().info(1).count()).isEqualTo(2);
-        told(told -> store().trim(1, 2, told));
+        sequenceOf(reported -> store().trim(1, 2, reported));
         assertThat(store().info(1)).isEqualTo(new ListInfo(1, 3, 3, 0));
     }
 
     @Test
-    default void infoOfAMissingListIsNull() {
+    default void infoOfMissingListIsNull() {
         assertThat(store().info(1)).isNull();
         append(store(), 1, "a");
         assertThat(store().info(2)).isNull();
     }
 
     @Test
-    default void infoTellsOfAWriteAsSoonAsItIsAccepted() {
+    default void infoIncludesAcceptedWriteImmediately() {
         for (int i = 1; i <= 50; i++) {
-            store().append(1, bytes("x"), NOBODY);
+            store().append(1, bytes("x"), NO_CALLBACK);
             assertThat(store().info(1)).isEqualTo(new ListInfo(1, 0, i, i));
         }
     }
 
     @Test
-    default void forEachListTellsEveryListOnce() {
+    default void forEachListVisitsEachListOnce() {
         assertThat(ids()).isEmpty();
         List<Long> expected = new ArrayList<>();
         for (long id = -300; id < 300; id += 3) {
-            store().append(id, bytes("x"), NOBODY);
+            store().append(id, bytes("x"), NO_CALLBACK);
             expected.add(id);
         }
-        store().append(3, bytes("y"), NOBODY);
+        store().append(3, bytes("y"), NO_CALLBACK);
         store().flush();
         assertThat(ids()).containsExactlyInAnyOrderElementsOf(expected);
     }
@@ -408,14 +408,14 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void forEachListRunsItsActionOutsideTheLocks() {
+    default void forEachListRunsActionOutsideLocks() {
         append(store(), 1, "a");
         append(store(), 2, "b");
         List<Long> ids = new ArrayList<>();
         try (Crew crew = new Crew()) {
             store().forEachList(id -> {
                 crew.add(() -> append(store(), id, "c")).run();
-                told(told -> store().delete(id, told));
+                sequenceOf(reported -> store().delete(id, reported));
                 ids.add(id);
             });
         }
@@ -424,7 +424,7 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void whatTheActionOfForEachListThrowsReachesTheCaller() {
+    default void exceptionFromForEachListActionReachesCaller() {
         append(store(), 1, "a");
         assertThatThrownBy(() -> store().forEachList(id -> {
                     throw new UnsupportedOperationException("enough");
@@ -434,7 +434,7 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void aNegativeSequenceIsAMistake() {
+    default void readRejectsNegativeSequence() {
         append(store(), 1, "a");
         Recorder recorder = new Recorder(99);
         assertThatIllegalArgumentException()
@@ -446,7 +446,7 @@ public interface ReadContract extends ContractFixture {
 
     @Test
     @SuppressWarnings("NullAway")
-    default void aReadForNobodyIsAMistake() {
+    default void rejectsNullStreamsAndActions() {
         append(store(), 1, "a");
         assertThatNullPointerException().isThrownBy(() -> store().get(1, null));
         assertThatNullPointerException().isThrownBy(() -> store().get(2, null));
@@ -457,7 +457,7 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
-    default void whatIsAcceptedIsToldWithoutAWaitAndOnAnyThread() throws Exception {
+    default void acceptedStateIsAvailableOnAnyThreadWithoutWaiting() throws Exception {
         assertThat(store().accepted(7)).isNull();
         store().acceptedLengths(7, length -> {
             throw new AssertionError("a missing list has a value of " + length);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class RoundsTest {
     @Test
-    void eachCaseIsTakenByOneOfNeighbouringSeeds() {
+    void consecutiveSeedsCoverAllCases() {
         List<Integer> cases = IntStream.range(0, 100).boxed().toList();
         TreeSet<Integer> taken = new TreeSet<>();
         for (long seed = -3; seed < 4; seed++) {
@@ -24,8 +24,8 @@ class RoundsTest {
 
     /** Otherwise, its many rounds would never run. */
     @Test
-    void everyTestThatCountsItsRoundsHasATagThatTheProfileFinds() throws IOException {
-        for (String module : List.of("core", "cluster", "server", "bench")) {
+    void testsWithRoundsHaveRoundsOrThoroughTag() throws IOException {
+        for (String module : List.of("core", "cluster", "server", "bench", "torture")) {
             try (Stream<Path> files = Files.walk(Path.of("../caravan-" + module + "/src/test/java"))) {
                 List<Path> counting = files.filter(file -> file.toString().endsWith("Test.java"))
                         .filter(file -> contains(file, "Rounds.of(", "Rounds.oneIn("))

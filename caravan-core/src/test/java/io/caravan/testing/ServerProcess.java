@@ -17,7 +17,7 @@ public final class ServerProcess implements AutoCloseable {
     public static final String MAIN = "io.caravan.server.cli.Main";
 
     private static final String HOST = "127.0.0.1";
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final long POLL_NANOS = 5_000_000;
 
     private final String mainClass;
@@ -86,7 +86,7 @@ public final class ServerProcess implements AutoCloseable {
     public void awaitReady() throws IOException {
         ChildJvm server = running();
         String announcement = "caravan serves RESP on " + HOST + ":" + port + ",";
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (System.nanoTime() < deadline) {
             boolean alive = server.alive();
             if (server.output().contains(announcement)) {
@@ -97,7 +97,7 @@ public final class ServerProcess implements AutoCloseable {
             }
             LockSupport.parkNanos(POLL_NANOS);
         }
-        throw new IOException("the server was not ready within " + PATIENCE.toSeconds() + " s: " + server.output());
+        throw new IOException("the server was not ready within " + TIMEOUT.toSeconds() + " s: " + server.output());
     }
 
     /** Returns the RESP port. */

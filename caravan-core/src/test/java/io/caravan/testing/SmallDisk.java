@@ -24,15 +24,15 @@ public final class SmallDisk implements Storage {
 
     private final Map<String, Content> files = new HashMap<>();
     private long freeBlocks;
-    private Runnable meanwhile = () -> {};
+    private Runnable concurrently = () -> {};
 
     public SmallDisk(long bytes) {
         freeBlocks = bytes / BLOCK_BYTES;
     }
 
     /** Runs this within each call that checks, takes, or frees space, or fsyncs, to interleave simulated threads. */
-    public void meanwhile(Runnable others) {
-        meanwhile = others;
+    public void concurrently(Runnable others) {
+        concurrently = others;
     }
 
     /** The content of one file. A mapping keeps it alive without a name. */
@@ -48,7 +48,7 @@ public final class SmallDisk implements Storage {
 
     @Override
     public synchronized StoreFile create(String name, long bytes) throws IOException {
-        meanwhile.run();
+        concurrently.run();
         if (files.containsKey(name)) {
             delete(name);
         }
@@ -66,7 +66,7 @@ public final class SmallDisk implements Storage {
     @Override
     public synchronized long usableBytes() {
         long bytes = freeBlocks * BLOCK_BYTES;
-        meanwhile.run();
+        concurrently.run();
         return bytes;
     }
 
@@ -100,14 +100,14 @@ public final class SmallDisk implements Storage {
 
     @Override
     public synchronized void delete(String name) throws IOException {
-        meanwhile.run();
+        concurrently.run();
         freeBlocks += existing(name).blocks.cardinality();
         files.remove(name);
     }
 
     @Override
     public void forceDirectory() {
-        meanwhile.run();
+        concurrently.run();
     }
 
     @Override
@@ -154,7 +154,7 @@ public final class SmallDisk implements Storage {
         @Override
         public void write(ByteBuffer source, long position) throws IOException {
             synchronized (SmallDisk.this) {
-                meanwhile.run();
+                concurrently.run();
                 int end = Math.toIntExact(position + source.remaining());
                 take((int) position / BLOCK_BYTES, (end + BLOCK_BYTES - 1) / BLOCK_BYTES);
                 if (end > content.written.capacity()) {
@@ -179,7 +179,7 @@ public final class SmallDisk implements Storage {
 
         @Override
         public void force() {
-            meanwhile.run();
+            concurrently.run();
         }
 
         @Override

@@ -17,14 +17,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
-/** Short forms of common calls. Every wait fails after {@link #PATIENCE_SECONDS}. */
+/** Short forms of common calls. Every wait fails after {@link #TIMEOUT_SECONDS}. */
 public final class StoreCalls {
 
     /** Far more than any call takes on a busy machine. */
-    public static final long PATIENCE_SECONDS = 120;
+    public static final long TIMEOUT_SECONDS = 120;
 
     /** A callback for a write that the test does not wait for. */
-    public static final WriteCallback NOBODY = new WriteCallback() {
+    public static final WriteCallback NO_CALLBACK = new WriteCallback() {
         @Override
         public void success(long sequence) {}
 
@@ -48,7 +48,7 @@ public final class StoreCalls {
     }
 
     /** Waits for the end of a write and returns its sequence, or throws its exception. */
-    public static long told(Consumer<WriteCallback> write) {
+    public static long sequenceOf(Consumer<WriteCallback> write) {
         CompletableFuture<Long> sequence = new CompletableFuture<>();
         write.accept(WriteCallback.completing(sequence));
         return await(sequence);
@@ -65,11 +65,11 @@ public final class StoreCalls {
 
     public static <T> T await(Future<T> future) {
         try {
-            return future.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            return future.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException failed) {
             throw rethrown(failed.getCause());
         } catch (TimeoutException late) {
-            throw new AssertionError("nothing came within " + PATIENCE_SECONDS + " seconds", late);
+            throw new AssertionError("nothing came within " + TIMEOUT_SECONDS + " seconds", late);
         } catch (InterruptedException interrupted) {
             throw new AssertionError("interrupted", interrupted);
         }
@@ -85,7 +85,7 @@ public final class StoreCalls {
     /** Waits for the latch. Fails with this problem if that takes too long. */
     public static void await(CountDownLatch latch, String problem) {
         try {
-            if (!latch.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+            if (!latch.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
                 throw new AssertionError(problem);
             }
         } catch (InterruptedException interrupted) {

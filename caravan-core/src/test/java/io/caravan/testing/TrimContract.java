@@ -1,10 +1,10 @@
 package io.caravan.testing;
 
-import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
-import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
@@ -18,19 +18,19 @@ import org.junit.jupiter.api.Test;
 public interface TrimContract extends ContractFixture {
 
     private long trim(long id, long count) {
-        return told(told -> store().trim(id, count, told));
+        return sequenceOf(reported -> store().trim(id, count, reported));
     }
 
     private long trimTo(long id, long firstSequence) {
-        return told(told -> store().trimTo(id, firstSequence, told));
+        return sequenceOf(reported -> store().trimTo(id, firstSequence, reported));
     }
 
     private long delete(long id) {
-        return told(told -> store().delete(id, told));
+        return sequenceOf(reported -> store().delete(id, reported));
     }
 
     @Test
-    default void aTrimDropsEntriesFromTheHeadAndTellsTheFirstRetained() {
+    default void trimRemovesOldestAndReturnsFirstRetained() {
         append(store(), 1, "a", "b", "c", "d");
         assertThat(trim(1, 1)).isEqualTo(1);
         assertThat(trim(1, 2)).isEqualTo(3);
@@ -38,7 +38,7 @@ public interface TrimContract extends ContractFixture {
     }
 
     @Test
-    default void trimmingNothingTellsTheFirstRetained() {
+    default void trimOfZeroReturnsFirstRetained() {
         append(store(), 1, "a", "b", "c");
         trim(1, 1);
         assertThat(trim(1, 0)).isEqualTo(1);
@@ -46,7 +46,7 @@ public interface TrimContract extends ContractFixture {
     }
 
     @Test
-    default void trimmingMoreThanThereIsEmptiesTheListAndKeepsItsNextSequence() {
+    default void trimBeyondSizeEmptiesListAndKeepsNextSequence() {
         append(store(), 1, "a", "b");
         assertThat(trim(1, Long.MAX_VALUE)).isEqualTo(2);
         assertThat(store().info(1)).isEqualTo(new ListInfo(1, 2, 2, 0));
@@ -56,7 +56,7 @@ public interface TrimContract extends ContractFixture {
     }
 
     @Test
-    default void trimToDropsWhatIsBeforeAndTellsTheFirstRetained() {
+    default void trimToRemovesOlderAndReturnsFirstRetained() {
         append(store(), 1, "a", "b", "c", "d");
         assertThat(trimTo(1, 2)).isEqualTo(2);
         assertThat(texts(store(), 1)).containsExactly("2:c", "3:d");
@@ -73,7 +73,7 @@ public interface TrimContract extends ContractFixture {
     }
 
     @Test
-    default void trimToPastTheEndEmptiesTheListAndKeepsItsNextSequence() {
+    default void trimToBeyondEndEmptiesListAndKeepsNextSequence() {
         append(store(), 1, "a", "b");
         assertThat(trimTo(1, 100)).isEqualTo(2);
         assertThat(trimTo(1, Long.MAX_VALUE)).isEqualTo(2);
@@ -81,14 +81,14 @@ public interface TrimContract extends ContractFixture {
     }
 
     @Test
-    default void trimToTheEndEmptiesTheList() {
+    default void trimToEndEmptiesList() {
         append(store(), 1, "a", "b");
         assertThat(trimTo(1, 2)).isEqualTo(2);
         assertThat(texts(store(), 1)).isEmpty();
     }
 
     @Test
-    default void trimsNeverShiftSequences() {
+    default void trimsDoNotChangeSequences() {
         List<String> expected = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
             assertThat(append(store(), 1, "v" + i)).isEqualTo(i);
@@ -102,7 +102,7 @@ public interface TrimContract extends ContractFixture {
     }
 
     @Test
-    default void aMissingListStaysMissingWhenTrimmed() {
+    default void trimOfMissingListDoesNotCreateIt() {
         assertThat(trim(1, 3)).isEqualTo(0);
         assertThat(trimTo(1, 3)).isEqualTo(0);
         assertThat(store().info(1)).isNull();
@@ -110,7 +110,7 @@ public interface TrimContract extends ContractFixture {
     }
 
     @Test
-    default void anEmptiedListIsStillThere() {
+    default void emptiedListStillExists() {
         append(store(), 1, "a", "b");
         trim(1, 2);
         List<Long> ids = new ArrayList<>();
@@ -120,16 +120,16 @@ public interface TrimContract extends ContractFixture {
     }
 
     @Test
-    default void aTrimOfManyEntriesDropsThemAll() {
+    default void trimToRemovesThousandsOfEntries() {
         for (int i = 0; i < 5_000; i++) {
-            store().append(1, bytes("v" + i), NOBODY);
+            store().append(1, bytes("v" + i), NO_CALLBACK);
         }
         assertThat(trimTo(1, 4_998)).isEqualTo(4_998);
         assertThat(texts(store(), 1)).containsExactly("4998:v4998", "4999:v4999");
     }
 
     @Test
-    default void aDeletedListIsGone() {
+    default void deletedListNoLongerExists() {
         append(store(), 1, "a", "b");
         append(store(), 2, "x");
         assertThat(delete(1)).isEqualTo(-1);
@@ -142,7 +142,7 @@ public interface TrimContract extends ContractFixture {
     }
 
     @Test
-    default void appendingToADeletedListStartsANewOneAtZero() {
+    default void appendAfterDeleteRestartsSequenceAtZero() {
         append(store(), 1, "a", "b");
         trim(1, 1);
         delete(1);
@@ -152,7 +152,7 @@ public interface TrimContract extends ContractFixture {
     }
 
     @Test
-    default void deletingAMissingListIsASuccess() {
+    default void deleteOfMissingListSucceeds() {
         assertThat(delete(1)).isEqualTo(-1);
         append(store(), 2, "a");
         assertThat(delete(2)).isEqualTo(-1);
@@ -160,48 +160,48 @@ public interface TrimContract extends ContractFixture {
     }
 
     @Test
-    default void aLongListIsGoneAtOnceWhenDeleted() {
+    default void deletedLongListReadsEmptyImmediately() {
         for (int i = 0; i < 5_000; i++) {
-            store().append(1, bytes("v" + i), NOBODY);
+            store().append(1, bytes("v" + i), NO_CALLBACK);
         }
-        Tellings tellings = new Tellings();
-        store().delete(1, tellings.callback(1));
+        Completions completions = new Completions();
+        store().delete(1, completions.callback(1));
         assertThat(texts(store(), 1)).isEmpty();
-        tellings.await(1);
+        completions.await(1);
     }
 
     @Test
-    default void trimsAndDeletionsAreReadAsSoonAsTheyAreAccepted() {
-        Tellings tellings = new Tellings();
+    default void trimsAndDeletesAreVisibleOnceAccepted() {
+        Completions completions = new Completions();
         append(store(), 1, "a", "b", "c");
-        store().trim(1, 1, tellings.callback(1));
+        store().trim(1, 1, completions.callback(1));
         assertThat(texts(store(), 1)).containsExactly("1:b", "2:c");
-        store().trimTo(1, 2, tellings.callback(2));
+        store().trimTo(1, 2, completions.callback(2));
         assertThat(texts(store(), 1)).containsExactly("2:c");
-        store().delete(1, tellings.callback(3));
+        store().delete(1, completions.callback(3));
         assertThat(texts(store(), 1)).isEmpty();
-        tellings.await(3);
+        completions.await(3);
     }
 
     @Test
-    default void aNegativeCountOrSequenceIsAMistake() {
+    default void trimRejectsNegativeCountOrSequence() {
         append(store(), 1, "a");
-        Tellings tellings = new Tellings();
+        Completions completions = new Completions();
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> store().trim(1, -1, tellings.callback(1)))
+                .isThrownBy(() -> store().trim(1, -1, completions.callback(1)))
                 .withMessageContaining("count");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> store().trimTo(1, -1, tellings.callback(2)))
+                .isThrownBy(() -> store().trimTo(1, -1, completions.callback(2)))
                 .withMessageContaining("firstSequence");
-        assertThatIllegalArgumentException().isThrownBy(() -> store().trim(1, Long.MIN_VALUE, tellings.callback(3)));
+        assertThatIllegalArgumentException().isThrownBy(() -> store().trim(1, Long.MIN_VALUE, completions.callback(3)));
         append(store(), 1, "b");
         assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
-        assertThat(tellings.all()).isEmpty();
+        assertThat(completions.all()).isEmpty();
     }
 
     @Test
     @SuppressWarnings("NullAway")
-    default void aTrimOrDeletionForNobodyIsAMistake() {
+    default void trimAndDeleteRejectNullCallback() {
         append(store(), 1, "a");
         assertThatNullPointerException().isThrownBy(() -> store().trim(1, 1, null));
         assertThatNullPointerException().isThrownBy(() -> store().trimTo(1, 1, null));

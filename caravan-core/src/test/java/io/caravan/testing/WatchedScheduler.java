@@ -66,9 +66,9 @@ public class WatchedScheduler implements Scheduler {
             }
         }
 
-        private void end(boolean goesOn) {
+        private void end(boolean continues) {
             synchronized (WatchedScheduler.this) {
-                asked |= goesOn;
+                asked |= continues;
                 working = false;
                 WatchedScheduler.this.notifyAll();
             }
@@ -128,8 +128,8 @@ public class WatchedScheduler implements Scheduler {
     public Engine open(StoreConfig config) {
         try {
             return Engine.open(config, FileStorage.openOrCreate(config.directory()), System::nanoTime, this);
-        } catch (IOException refused) {
-            throw new UncheckedIOException(refused);
+        } catch (IOException rejected) {
+            throw new UncheckedIOException(rejected);
         }
     }
 

@@ -69,7 +69,7 @@ class LogFramesTest {
     }
 
     @Test
-    void theWindowStaysAsItIsForSmallFramesAndGrowsToALargeOne() throws IOException {
+    void windowGrowsOnlyForLargeFrames() throws IOException {
         for (int i = 0; i < 3 * LogFrames.READ_AHEAD_BYTES / SMALL; i++) {
             write(SMALL);
         }
@@ -84,7 +84,7 @@ class LogFramesTest {
     }
 
     @Test
-    void withoutReadAheadItHasAFrameInMemoryAndSeesWhatIsWrittenSince() throws IOException {
+    void keepsOneFrameAndSeesNewWritesWithoutReadAhead() throws IOException {
         write(SMALL);
         LogFrames frames = frames(LogFrames.NO_READ_AHEAD);
         assertThat(frames.validAt(tail)).isFalse();
@@ -96,7 +96,7 @@ class LogFramesTest {
     }
 
     @Test
-    void aDamagedFrameIsPassedBlockByBlock() throws IOException {
+    void skipsDamagedFrameBlockByBlock() throws IOException {
         for (int i = 0; i < 3; i++) {
             write(SMALL);
         }
@@ -116,7 +116,7 @@ class LogFramesTest {
 
     /** A frame that was cut off follows a newer frame in the place, and of the length, of the lost one. */
     @Test
-    void aFrameThatWasCutOffDoesNotFollow() throws IOException {
+    void staleFrameDoesNotFollowNewerTerm() throws IOException {
         write(SMALL);
         Link before = last;
         write(SMALL);
@@ -132,7 +132,7 @@ class LogFramesTest {
     }
 
     @Test
-    void aSegmentThatIsCutOffEndsThere() throws IOException {
+    void frameInTruncatedSegmentIsBegunButInvalid() throws IOException {
         write(SMALL);
         write(SMALL);
         DirectoryImage cut = storage.image().truncated(FileNames.LOG.of(0), (int) (tail - Blocks.BLOCK_BYTES));

@@ -89,12 +89,12 @@ class LogTest {
     }
 
     @Test
-    void anEmptyLogEndsWhereItStarts() throws IOException {
+    void emptyLogEndsAtStart() throws IOException {
         assertThat(scan().end()).isEqualTo(new LogScanner.End(START, Link.NONE, 0, false));
     }
 
     @Test
-    void framesComeBackAcrossSegments() throws IOException {
+    void scansFramesAcrossSegments() throws IOException {
         for (int i = 0; i < 5; i++) {
             write(i % 3 + 1);
         }
@@ -104,7 +104,7 @@ class LogTest {
     }
 
     @Test
-    void aFrameThatDoesNotFitSkipsToTheNextSegment() throws IOException {
+    void scansFrameSkippedToNextSegment() throws IOException {
         write(1);
         long skipped = write(600);
         assertThat(skipped).isEqualTo(GEOMETRY.firstFrame(1));
@@ -113,7 +113,7 @@ class LogTest {
     }
 
     @Test
-    void aScanMayStartAtAnyFrameAndAtTheEnd() throws IOException {
+    void scanStartsAtAnyFrameOrEnd() throws IOException {
         for (int i = 0; i < 5; i++) {
             write(1);
         }
@@ -127,7 +127,7 @@ class LogTest {
 
     /** The frame is in the same segment, or skipped to the next. Any part of it may have been written. */
     @Test
-    void theLastFrameTornAtAnyByteIsATornTail() throws IOException {
+    void tornLastFrameEndsLog() throws IOException {
         write(2);
         assertTornAnywhere(write(20));
         write(2);
@@ -135,15 +135,15 @@ class LogTest {
     }
 
     private void assertTornAnywhere(long last) throws IOException {
-        DirectoryImage whole = storage.image();
+        DirectoryImage intact = storage.image();
         long end = scan().frames().size() == 1 ? START : written.get(written.size() - 2) + Blocks.BLOCK_BYTES;
         String file = FileNames.LOG.of(GEOMETRY.segmentOf(last));
         int at = GEOMETRY.offsetOf(last);
-        int bytes = FrameLayout.HEADER_BYTES + whole.buffer(file).getInt(at + FrameLayout.PAYLOAD_BYTES);
+        int bytes = FrameLayout.HEADER_BYTES + intact.buffer(file).getInt(at + FrameLayout.PAYLOAD_BYTES);
         // The id of the last record ends in zeros, so a frame without those bytes is intact.
         for (int kept = 0; kept < bytes - Long.BYTES; kept++) {
             int length = bytes - kept;
-            DirectoryImage torn = whole.edited(file, segment -> segment.put(at + bytes - length, new byte[length]));
+            DirectoryImage torn = intact.edited(file, segment -> segment.put(at + bytes - length, new byte[length]));
             Scan scan = scan(torn, START, Link.NONE, START);
             assertThat(scan.frames()).as("torn after " + kept).isEqualTo(written.subList(0, written.size() - 1));
             assertThat(scan.end().position()).isEqualTo(GEOMETRY.positionAfter(end));
@@ -159,7 +159,7 @@ class LogTest {
     }
 
     @Test
-    void aDamagedFrameBeforeTheLastIsRefused() throws IOException {
+    void rejectsDamagedFrameBeforeLast() throws IOException {
         for (int i = 0; i < 6; i++) {
             write(2);
         }
@@ -174,7 +174,7 @@ class LogTest {
     }
 
     @Test
-    void aDamagedFrameThatSkippedIsNamedWhereItIs() throws IOException {
+    void reportsPositionOfDamagedFrameInNextSegment() throws IOException {
         segments.prepareNext();
         write(2);
         long skipped = write(600);
@@ -187,7 +187,7 @@ class LogTest {
     }
 
     @Test
-    void theLastFrameThatSkippedAndACheckpointNeedsIsNamedWhereItIs() throws IOException {
+    void reportsPositionOfDamagedLastFrameNeededByCheckpoint() throws IOException {
         write(2);
         int at = GEOMETRY.offsetOf(write(600));
         DirectoryImage damaged = storage.image().withFlip(FileNames.LOG.of(1), at + 30);
@@ -195,7 +195,7 @@ class LogTest {
     }
 
     @Test
-    void aFrameWhoseHeaderIsGoneIsLookedForInBothSegments() throws IOException {
+    void reportsBothSegmentsIfFrameHeaderIsLost() throws IOException {
         segments.prepareNext();
         write(2);
         long skipped = write(600);
@@ -211,7 +211,7 @@ class LogTest {
 
     /** Each block could claim all later blocks. Computing their checksums would take hours in a large segment. */
     @Test
-    void framesThatOverlapBehindTheEndAreRefused() throws IOException {
+    void rejectsOverlappingFramesAfterEnd() throws IOException {
         LogGeometry wide = new LogGeometry(64 * Blocks.BLOCK_BYTES);
         try (LogSegments made = new LogSegments(storage = new MemoryStorage(), wide, STORE)) {
             made.prepareNext();
@@ -238,14 +238,14 @@ class LogTest {
 
     /** The scan fails before it allocates memory for the segment size in a checkpoint header, which may be wrong. */
     @Test
-    void aSegmentThatHasNotItsSizeIsRefusedBeforeItIsRead() throws IOException {
+    void rejectsTruncatedSegment() throws IOException {
         write(2);
         DirectoryImage cut = storage.image().truncated(FileNames.LOG.of(0), 9000);
         assertDamaged(cut, START, FileNames.LOG.of(0), 9000);
     }
 
     @Test
-    void aLogThatEndsBeforeACheckpointNeedsItIsRefused() throws IOException {
+    void rejectsLogThatEndsBeforeCheckpointPosition() throws IOException {
         write(2);
         assertThat(scan(storage.image(), START, Link.NONE, tail).frames()).isEqualTo(written);
         assertThatThrownBy(() -> scan(storage.image(), START, Link.NONE, tail + 1))
@@ -255,7 +255,7 @@ class LogTest {
 
     /** A valid frame that does not name the frame before it belongs to another history of the log. */
     @Test
-    void aValidFrameThatDoesNotFollowTheOneBeforeIsNotTaken() throws IOException {
+    void rejectsValidFrameWithWrongLink() throws IOException {
         write(1);
         writer = new LogWriter(segments, STORE, new LogScanner.End(START, new Link(12_345, 0, 0), 0, false));
         write(1);
@@ -267,14 +267,14 @@ class LogTest {
     }
 
     @Test
-    void anotherStoresFramesAreNone() throws IOException {
+    void ignoresFramesOfOtherStore() throws IOException {
         writer = new LogWriter(segments, STORE + 1, new LogScanner.End(START, Link.NONE, 0, false));
         write(1);
         assertThat(scan().frames()).isEmpty();
     }
 
     @Test
-    void oldSegmentsBecomeTheNextOnesAndTheRestGoes() throws IOException {
+    void recyclesAndDeletesFirstSegments() throws IOException {
         for (int i = 0; i < 3; i++) {
             write(2);
         }
@@ -301,14 +301,14 @@ class LogTest {
     }
 
     @Test
-    void aNewSegmentIsAllocatedWholeAndOfZeros() throws IOException {
+    void newSegmentIsFullyAllocatedWithZeros() throws IOException {
         byte[] bytes = storage.image().bytes(name(1));
         assertThat(bytes).hasSize(GEOMETRY.segmentBytes());
         assertThat(java.util.Arrays.copyOfRange(bytes, 40, bytes.length)).containsOnly(0);
     }
 
     @Test
-    void aDiscardedSegmentIsMadeAnew() throws IOException {
+    void discardedSegmentIsRecreated() throws IOException {
         segments.discard(1);
         assertThat(storage.list()).containsExactly(name(0));
         segments.prepareNext();
@@ -320,7 +320,7 @@ class LogTest {
     @EnumSource(
             value = Kind.class,
             names = {"OPEN", "WRITE", "FORCE", "MAP", "RENAME", "DELETE", "FORCE_DIRECTORY", "CLOSE"})
-    void aCallThatFailsLeavesNoGap(Kind kind) throws IOException {
+    void failedCallLeavesNoGapBetweenSegments(Kind kind) throws IOException {
         for (int which = 1; which < 6; which++) {
             FaultStorage faults = new FaultStorage(storage = new MemoryStorage());
             LogSegments log = new LogSegments(faults, GEOMETRY, STORE);
@@ -377,7 +377,7 @@ class LogTest {
     }
 
     @Test
-    void positionsGoFromBlockToBlockPastTheSegmentsHeader() {
+    void positionsRoundUpToBlocksAndSkipSegmentHeader() {
         assertThat(GEOMETRY.positionAfter(4097)).isEqualTo(8192);
         assertThat(GEOMETRY.positionAfter(8192)).isEqualTo(8192);
         assertThat(GEOMETRY.positionAfter(4 * 4096 - 1)).isEqualTo(5 * 4096);

@@ -35,7 +35,7 @@ public final class Health {
         try (Socket socket = new Socket()) {
             socket.connect(reachable(address), TIMEOUT_MILLIS);
             socket.setSoTimeout(TIMEOUT_MILLIS);
-            String status = tls ? "HTTP/1.1 200" : ask(socket);
+            String status = tls ? "HTTP/1.1 200" : readStatus(socket);
             return status != null && status.startsWith("HTTP/1.1 200") ? null : "answers " + status;
         } catch (IOException | IllegalArgumentException unreachable) {
             return "does not answer: " + unreachable.getMessage();
@@ -52,7 +52,7 @@ public final class Health {
                 : listening;
     }
 
-    private static @Nullable String ask(Socket socket) throws IOException {
+    private static @Nullable String readStatus(Socket socket) throws IOException {
         String request = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
         socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
         return new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII)).readLine();

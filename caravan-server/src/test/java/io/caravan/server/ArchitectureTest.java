@@ -20,12 +20,12 @@ class ArchitectureTest {
             .importPackages(ROOT);
 
     @Test
-    void noTwoPackagesNeedEachOther() {
+    void packagesHaveNoCycles() {
         slices().matching(ROOT + ".(**)").should().beFreeOfCycles().check(MAIN_CLASSES);
     }
 
     @Test
-    void everyClassIsInARoom() {
+    void everyClassIsInKnownPackage() {
         classes()
                 .should()
                 .resideInAnyPackage(
@@ -43,7 +43,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void theProtocolsDoNotKnowEachOther() {
+    void protocolsDoNotDependOnEachOther() {
         noClasses()
                 .that()
                 .resideInAPackage(ROOT + ".protocol.resp..")
@@ -61,7 +61,7 @@ class ArchitectureTest {
     }
 
     @Test
-    void documentsKnowNeitherProtocolsNorTheArchive() {
+    void documentsDoNotDependOnProtocolsOrArchive() {
         noClasses()
                 .that()
                 .resideInAPackage(ROOT + ".document..")

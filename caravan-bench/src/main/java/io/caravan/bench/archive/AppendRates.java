@@ -1,6 +1,6 @@
 package io.caravan.bench.archive;
 
-import io.caravan.bench.Directories;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.load.ClosedLoop;
 import io.caravan.bench.load.RespAppends;
 import io.caravan.bench.report.Measure;
@@ -43,7 +43,9 @@ final class AppendRates implements Measure {
         List<System> systems = List.of(
                 () -> alone(turn, "no archive", ArchivingServer::idle),
                 () -> alone(
-                        turn, "to a directory", work -> ArchivingServer.toFolder(work, work.resolve("archive"), often)),
+                        turn,
+                        "to a directory",
+                        work -> ArchivingServer.toDirectory(work, work.resolve("archive"), often)),
                 () -> toS3(turn));
         for (System system : turn.inTurn(systems)) {
             system.run();
@@ -59,7 +61,7 @@ final class AppendRates implements Measure {
         try {
             measure(turn, what, work, starter);
         } finally {
-            Directories.delete(work);
+            WorkDirectories.delete(work);
         }
     }
 

@@ -1,7 +1,7 @@
 package io.caravan.bench.archive;
 
+import io.caravan.bench.client.ScrapedMetrics;
 import io.caravan.bench.s3.S3Account;
-import io.caravan.bench.server.ServerMetrics;
 import io.caravan.testing.ServerProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -18,7 +18,7 @@ final class ArchivingServer implements AutoCloseable {
     /** The number of documents archived concurrently, which is the server's default. */
     static final int CONCURRENCY = 8;
 
-    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final Duration TIMEOUT = Duration.ofMinutes(10);
     private static final long POLL_NANOS = 10_000_000;
 
     private final ServerProcess process;
@@ -39,7 +39,7 @@ final class ArchivingServer implements AutoCloseable {
     }
 
     /** Starts a server that archives to a directory. */
-    static ArchivingServer toFolder(Path work, Path archive, String after) throws IOException {
+    static ArchivingServer toDirectory(Path work, Path archive, String after) throws IOException {
         return archiving(work, List.of("--archive", "file:" + archive), after);
     }
 
@@ -63,7 +63,7 @@ final class ArchivingServer implements AutoCloseable {
     void awaitOwner() throws IOException {
         await(
                 "taken ownership of its archive",
-                () -> ServerMetrics.page(process.awaitHttpAddress(), "/metrics")
+                () -> ScrapedMetrics.page(process.awaitHttpAddress(), "/metrics")
                         .contains("caravan_archive_state{state=\"owner\"} 1"));
     }
 
@@ -73,7 +73,7 @@ final class ArchivingServer implements AutoCloseable {
     }
 
     private long archived() throws IOException {
-        return (long) ServerMetrics.of(process.awaitHttpAddress()).sum("caravan_archive_documents_total");
+        return (long) ScrapedMetrics.of(process.awaitHttpAddress()).sum("caravan_archive_documents_total");
     }
 
     private interface Condition {
@@ -81,10 +81,10 @@ final class ArchivingServer implements AutoCloseable {
     }
 
     private void await(String what, Condition condition) throws IOException {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        long deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (!condition.holds()) {
             if (System.nanoTime() - deadline > 0) {
-                throw new IOException("the server has not " + what + " in " + PATIENCE.toMinutes()
+                throw new IOException("the server has not " + what + " in " + TIMEOUT.toMinutes()
                         + " minutes; it printed: " + process.output());
             }
             LockSupport.parkNanos(POLL_NANOS);

@@ -95,8 +95,8 @@ final class DocumentRates implements Measure {
     }
 
     /**
-     * Measures how long the SDK takes to put two objects for each document, one after the other, with several documents in
-     * parallel.
+     * Measures how long the SDK takes to put two objects for each document, one after the other, with several documents
+     * in parallel.
      *
      * @param snapshotBytes size of the first object
      * @param manifestBytes size of the second object

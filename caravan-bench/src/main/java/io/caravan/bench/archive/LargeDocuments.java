@@ -1,5 +1,6 @@
 package io.caravan.bench.archive;
 
+import io.caravan.bench.client.RespConnection;
 import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
@@ -8,7 +9,6 @@ import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import io.caravan.bench.s3.Bucket;
 import io.caravan.bench.s3.S3Software;
-import io.caravan.bench.server.RespConnection;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;

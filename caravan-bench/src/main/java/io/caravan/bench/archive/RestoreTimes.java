@@ -2,7 +2,7 @@ package io.caravan.bench.archive;
 
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
-import io.caravan.bench.Directories;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
@@ -21,7 +21,7 @@ import java.util.Map;
 /** Measures the time to restore an entire store from a directory. */
 final class RestoreTimes implements Measure {
     private static final double NANOS_PER_SECOND = 1e9;
-    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final Duration TIMEOUT = Duration.ofMinutes(10);
     private static final String NEVER = "1h";
 
     private final Results results = new Results();
@@ -47,7 +47,7 @@ final class RestoreTimes implements Measure {
                     "fsynced, checkpoint published",
                     new Measurement().with(Figure.SECONDS, seconds).with(Figure.DOCUMENTS_PER_SECOND, count / seconds));
         } finally {
-            Directories.delete(work);
+            WorkDirectories.delete(work);
         }
     }
 
@@ -59,11 +59,11 @@ final class RestoreTimes implements Measure {
             new SmallDocuments(count).write(idle.address());
             idle.stop();
         }
-        try (ArchivingServer server = ArchivingServer.toFolder(work, archive, NEVER)) {
+        try (ArchivingServer server = ArchivingServer.toDirectory(work, archive, NEVER)) {
             server.awaitArchived(count);
             server.stop();
         }
-        Directories.delete(work);
+        WorkDirectories.delete(work);
     }
 
     private long restore(Path work, Path archive) throws IOException {
@@ -72,7 +72,7 @@ final class RestoreTimes implements Measure {
         List<String> words = List.of("restore", "--archive", "file:" + archive, "--data", data.toString());
         long start = System.nanoTime();
         try (ChildJvm restore = ChildJvm.start(List.of(), ServerProcess.MAIN, words, Map.of(), log)) {
-            if (restore.awaitExit(PATIENCE) != 0) {
+            if (restore.awaitExit(TIMEOUT) != 0) {
                 throw new IOException("the restore failed: " + restore.output());
             }
         }

@@ -1,6 +1,6 @@
 package io.caravan.bench.archive;
 
-import io.caravan.bench.Directories;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Turn;
 import io.caravan.bench.s3.Bucket;
@@ -32,7 +32,7 @@ final class S3Turn {
             bucket.create();
             task.run(work, bucket);
         } finally {
-            Directories.delete(work);
+            WorkDirectories.delete(work);
         }
     }
 }

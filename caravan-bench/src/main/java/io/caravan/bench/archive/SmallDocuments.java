@@ -1,6 +1,6 @@
 package io.caravan.bench.archive;
 
-import io.caravan.bench.server.RespConnection;
+import io.caravan.bench.client.RespConnection;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.SplittableRandom;
@@ -20,19 +20,19 @@ record SmallDocuments(int count) {
     void write(InetSocketAddress server) throws IOException {
         SplittableRandom random = new SplittableRandom(count);
         try (RespConnection connection = new RespConnection(server)) {
-            int answered = 0;
+            int replied = 0;
             for (int document = 0; document < count; document++) {
                 connection.write(request(document, random));
-                if (document - answered == AHEAD) {
+                if (document - replied == AHEAD) {
                     connection.flush();
-                    for (; answered < document; answered++) {
-                        connection.receiveAnswer();
+                    for (; replied < document; replied++) {
+                        connection.receiveReply();
                     }
                 }
             }
             connection.flush();
-            for (; answered < count; answered++) {
-                connection.receiveAnswer();
+            for (; replied < count; replied++) {
+                connection.receiveReply();
             }
         }
     }

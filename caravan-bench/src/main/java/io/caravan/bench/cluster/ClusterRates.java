@@ -20,12 +20,12 @@ final class ClusterRates implements Measure {
     private static final Duration TIME = Duration.ofSeconds(5);
     private static final Duration QUICK = Duration.ofMillis(200);
 
-    private final List<Contestant> contestants;
+    private final List<ClusterContestant> contestants;
     private final boolean quick;
     private final Duration time;
     private final Results results = new Results();
 
-    ClusterRates(List<Contestant> contestants, boolean quick) {
+    ClusterRates(List<ClusterContestant> contestants, boolean quick) {
         this.contestants = contestants;
         this.quick = quick;
         this.time = quick ? QUICK : TIME;
@@ -33,7 +33,7 @@ final class ClusterRates implements Measure {
 
     @Override
     public void run(Turn turn) throws IOException, InterruptedException {
-        for (Contestant contestant : turn.inTurn(contestants)) {
+        for (ClusterContestant contestant : turn.inTurn(contestants)) {
             contestant.run(turn, WORKLOAD, results, running -> {
                 contestant.warmUp(running.address(), quick);
                 for (int depth : DEPTHS) {
@@ -49,9 +49,9 @@ final class ClusterRates implements Measure {
         }
     }
 
-    private Measurement measure(Contestant contestant, InetSocketAddress server, int depth) throws IOException {
-        RespAppends together = contestant.appends(new byte[Contestant.VALUE_BYTES], depth);
-        return new ClosedLoop(together, CONNECTIONS, 1, Contestant.LISTS)
+    private Measurement measure(ClusterContestant contestant, InetSocketAddress server, int depth) throws IOException {
+        RespAppends together = contestant.appends(new byte[ClusterContestant.VALUE_BYTES], depth);
+        return new ClosedLoop(together, CONNECTIONS, 1, ClusterContestant.LISTS)
                 .run(server, time)
                 .withoutErrors()
                 .measurement(depth);

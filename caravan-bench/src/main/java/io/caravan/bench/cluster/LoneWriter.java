@@ -21,12 +21,12 @@ final class LoneWriter implements Measure {
     private static final int APPENDS = 2_000;
     private static final int QUICK_APPENDS = 20;
 
-    private final List<Contestant> contestants;
+    private final List<ClusterContestant> contestants;
     private final boolean quick;
     private final int appends;
     private final Results results = new Results();
 
-    LoneWriter(List<Contestant> contestants, boolean quick) {
+    LoneWriter(List<ClusterContestant> contestants, boolean quick) {
         this.contestants = contestants;
         this.quick = quick;
         this.appends = quick ? QUICK_APPENDS : APPENDS;
@@ -34,10 +34,10 @@ final class LoneWriter implements Measure {
 
     @Override
     public void run(Turn turn) throws IOException, InterruptedException {
-        for (Contestant contestant : turn.inTurn(contestants)) {
+        for (ClusterContestant contestant : turn.inTurn(contestants)) {
             contestant.run(turn, WORKLOAD, results, running -> {
                 contestant.warmUp(running.address(), quick);
-                ClosedLoop writer = one(contestant.appends(new byte[Contestant.VALUE_BYTES], 1));
+                ClosedLoop writer = one(contestant.appends(new byte[ClusterContestant.VALUE_BYTES], 1));
                 writer.run(running.address(), counted());
                 results.add(
                         WORKLOAD,
@@ -62,7 +62,7 @@ final class LoneWriter implements Measure {
     /** Returns twice the median of an fsync (the leader's, and then a follower's) plus the median of a round trip. */
     private Measurement byHand(Turn turn) throws IOException {
         double fsyncMicros = FsyncProbe.run(turn.work(), appends).get(Figure.P50_MICROS);
-        double roundTripMillis = one(new RespAppends(Contestant.VALUE_BYTES))
+        double roundTripMillis = one(new RespAppends(ClusterContestant.VALUE_BYTES))
                 .runOnEcho(counted())
                 .measurement(1)
                 .get(Figure.P50_MILLIS);

@@ -1,7 +1,7 @@
 package io.caravan.bench.cluster;
 
-import io.caravan.bench.Directories;
 import io.caravan.bench.ProgressLine;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.load.ClosedLoop;
 import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measure;
@@ -34,7 +34,7 @@ final class Rejoins implements Measure {
     private static final int CONNECTIONS = 16;
     private static final int TOGETHER = 16;
     private static final int VALUE_BYTES = 4096;
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
     /**
      * The divisor for the retained Raft log: other nodes retain this fraction of the missing bytes, so the node must
@@ -78,16 +78,16 @@ final class Rejoins implements Measure {
                     new Measurement()
                             .with(Figure.SECONDS, seconds)
                             .with(OF_COPIES, seconds / copied)
-                            .with(REPLIES_AFTER, back.answeredNanos() / NANOS_PER_SECOND));
+                            .with(REPLIES_AFTER, back.repliedNanos() / NANOS_PER_SECOND));
         }
     }
 
     private ThreeNodes.Return rejoin(Path work, List<String> some) throws IOException, InterruptedException {
-        Duration patience = PATIENCE.plusSeconds(bytes / MB);
+        Duration timeout = TIMEOUT.plusSeconds(bytes / MB);
         try (ThreeNodes nodes = ThreeNodes.start(work, some.toArray(String[]::new))) {
             String killed = nodes.killFollower();
-            append(nodes, patience);
-            return nodes.startAgain(killed, patience);
+            append(nodes, timeout);
+            return nodes.startAgain(killed, timeout);
         }
     }
 
@@ -95,27 +95,27 @@ final class Rejoins implements Measure {
      * Appends all bytes. On a busy machine, the leader may change before the end, and appends in flight may then be
      * missing.
      */
-    private void append(ThreeNodes nodes, Duration patience) throws IOException, InterruptedException {
+    private void append(ThreeNodes nodes, Duration timeout) throws IOException, InterruptedException {
         ProgressLine progress = new ProgressLine(System.err);
         AtomicLong left = new AtomicLong(bytes);
         byte[] value = new byte[VALUE_BYTES];
         new SplittableRandom(1).nextBytes(value);
-        ClosedLoop appends =
-                new ClosedLoop(Contestant.threeNodes().appends(value, TOGETHER), CONNECTIONS, 1, Contestant.LISTS);
+        ClosedLoop appends = new ClosedLoop(
+                ClusterContestant.threeNodes().appends(value, TOGETHER), CONNECTIONS, 1, ClusterContestant.LISTS);
         long start = System.nanoTime();
         while (left.get() > 0) {
             try {
-                appends.run(nodes.address(), () -> goesOn(left, progress)).withoutErrors();
-            } catch (IOException refused) {
-                if (System.nanoTime() - start > patience.toNanos()) {
-                    throw refused;
+                appends.run(nodes.address(), () -> continues(left, progress)).withoutErrors();
+            } catch (IOException rejected) {
+                if (System.nanoTime() - start > timeout.toNanos()) {
+                    throw rejected;
                 }
             }
         }
         progress.clear();
     }
 
-    private static boolean goesOn(AtomicLong left, ProgressLine progress) {
+    private static boolean continues(AtomicLong left, ProgressLine progress) {
         long now = left.getAndAdd(-(long) TOGETHER * VALUE_BYTES);
         progress.show(() -> "appends: " + Math.max(0, now) / MB + " MB left");
         return now > 0;
@@ -148,17 +148,17 @@ final class Rejoins implements Measure {
          * @return time in nanoseconds from the first copy until the last copy is fsynced
          */
         static long nanos(Path work, long bytes, int copies) throws IOException {
-            Path folder = Files.createTempDirectory(work, "copies");
+            Path directory = Files.createTempDirectory(work, "copies");
             try {
-                Path original = folder.resolve("original");
+                Path original = directory.resolve("original");
                 write(original, bytes);
                 long start = System.nanoTime();
                 for (int i = 1; i <= copies; i++) {
-                    copy(original, folder.resolve("copy" + i));
+                    copy(original, directory.resolve("copy" + i));
                 }
                 return System.nanoTime() - start;
             } finally {
-                Directories.delete(folder);
+                WorkDirectories.delete(directory);
             }
         }
 

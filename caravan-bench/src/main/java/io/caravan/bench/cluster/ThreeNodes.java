@@ -1,11 +1,11 @@
 package io.caravan.bench.cluster;
 
-import io.caravan.bench.Directories;
 import io.caravan.bench.ProgressLine;
-import io.caravan.bench.network.Caravan;
-import io.caravan.bench.network.Ports;
-import io.caravan.bench.network.RunningSystem;
-import io.caravan.bench.server.RespConnection;
+import io.caravan.bench.WorkDirectories;
+import io.caravan.bench.client.RespConnection;
+import io.caravan.bench.server.Caravan;
+import io.caravan.bench.server.Ports;
+import io.caravan.bench.server.RunningSystem;
 import io.caravan.testing.ChildProcess;
 import io.caravan.testing.FreePorts;
 import java.io.IOException;
@@ -35,8 +35,8 @@ final class ThreeNodes implements RunningSystem {
     static final String ELECTION = "300ms";
 
     private static final List<String> IDS = List.of("a", "b", "c");
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(120);
-    private static final long LOOK_MILLIS = 20;
+    private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(120);
+    private static final long POLL_MILLIS = 20;
     private static final String BEHIND = "cluster_unapplied_entries";
     private static final String COMMITTED = "cluster_committed_entries";
 
@@ -111,26 +111,26 @@ final class ThreeNodes implements RunningSystem {
     }
 
     private String leader() throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        long deadline = System.nanoTime() + TIMEOUT_NANOS;
         while (System.nanoTime() - deadline < 0) {
             for (String id : IDS) {
                 if (info(id).contains("cluster_role:leader")) {
                     return id;
                 }
             }
-            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+            TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
         }
         throw new IOException("no node of the cluster leads after 120 s; their logs are in " + directory);
     }
 
     /** Waits until all nodes follow one leader and have all committed entries. */
     void awaitAll() throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        long deadline = System.nanoTime() + TIMEOUT_NANOS;
         while (!together(leader())) {
             if (System.nanoTime() - deadline > 0) {
                 throw new IOException("a node does not follow after 120 s; the logs are in " + directory);
             }
-            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+            TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
         }
     }
 
@@ -169,7 +169,7 @@ final class ThreeNodes implements RunningSystem {
                 .toList();
         long start = System.nanoTime();
         Objects.requireNonNull(processes.get(killed)).kill();
-        long nanos = firstAnswer(others, start) - start;
+        long nanos = firstReply(others, start) - start;
         start(killed, List.of());
         awaitAll();
         return nanos;
@@ -179,32 +179,32 @@ final class ThreeNodes implements RunningSystem {
      * Appends through each node repeatedly, until one succeeds. Each node has its own client, so that a node that hangs
      * does not delay the reply of another node.
      */
-    private long firstAnswer(List<InetSocketAddress> nodes, long start) throws IOException, InterruptedException {
-        CompletableFuture<Long> answered = new CompletableFuture<>();
+    private long firstReply(List<InetSocketAddress> nodes, long start) throws IOException, InterruptedException {
+        CompletableFuture<Long> replied = new CompletableFuture<>();
         for (InetSocketAddress node : nodes) {
-            Thread client = new Thread(() -> askUntilAnswered(node, answered), "client of " + node);
+            Thread client = new Thread(() -> requestUntilReplied(node, replied), "client of " + node);
             client.setDaemon(true);
             client.start();
         }
         try {
-            return answered.get(PATIENCE_NANOS - (System.nanoTime() - start), TimeUnit.NANOSECONDS);
+            return replied.get(TIMEOUT_NANOS - (System.nanoTime() - start), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException never) {
             throw new IOException("no node took over within 120 s; the logs are in " + directory, never);
         } finally {
-            answered.cancel(false);
+            replied.cancel(false);
         }
     }
 
-    private static void askUntilAnswered(InetSocketAddress node, CompletableFuture<Long> answered) {
+    private static void requestUntilReplied(InetSocketAddress node, CompletableFuture<Long> replied) {
         try {
-            while (!answered.isDone()) {
+            while (!replied.isDone()) {
                 if (append(node)) {
-                    answered.complete(System.nanoTime());
+                    replied.complete(System.nanoTime());
                 }
                 TimeUnit.MILLISECONDS.sleep(1);
             }
         } catch (InterruptedException hurried) {
-            answered.completeExceptionally(hurried);
+            replied.completeExceptionally(hurried);
         }
     }
 
@@ -213,7 +213,7 @@ final class ThreeNodes implements RunningSystem {
         try (RespConnection connection = new RespConnection(node)) {
             connection.call(RespConnection.ascii("RPUSH"), RespConnection.ascii("takeovers"), new byte[1]);
             return true;
-        } catch (IOException refused) {
+        } catch (IOException rejected) {
             return false;
         }
     }
@@ -221,13 +221,13 @@ final class ThreeNodes implements RunningSystem {
     /**
      * The result of a rejoin.
      *
-     * @param answeredNanos time from the start of the node until it replied
+     * @param repliedNanos time from the start of the node until it replied
      * @param nanos time from the start of the node until it had applied all entries that had been committed before the
      *     start
      * @param gotFiles whether the node received a snapshot from the leader instead of only the part of the Raft log
      *     that it lacked
      */
-    record Return(long answeredNanos, long nanos, boolean gotFiles) {}
+    record Return(long repliedNanos, long nanos, boolean gotFiles) {}
 
     /** Kills a follower, and returns its id. The other two nodes continue. */
     String killFollower() throws IOException, InterruptedException {
@@ -241,31 +241,31 @@ final class ThreeNodes implements RunningSystem {
     /**
      * Starts a node that was killed, and waits until it has applied everything that is committed now.
      *
-     * @param patience time limit, after which this method throws an exception
+     * @param timeout time limit, after which this method throws an exception
      */
-    Return startAgain(String id, Duration patience) throws IOException, InterruptedException {
+    Return startAgain(String id, Duration timeout) throws IOException, InterruptedException {
         long committed = number(info(leader()), COMMITTED);
         ProgressLine progress = new ProgressLine(System.err);
-        long answered = 0;
+        long replied = 0;
         long start = System.nanoTime();
         start(id, List.of());
         ChildProcess node = Objects.requireNonNull(processes.get(id));
-        while (node.alive() && System.nanoTime() - start < patience.toNanos()) {
+        while (node.alive() && System.nanoTime() - start < timeout.toNanos()) {
             String info = info(id);
             long nanos = System.nanoTime() - start;
-            answered = answered == 0 && !info.isEmpty() ? nanos : answered;
+            replied = replied == 0 && !info.isEmpty() ? nanos : replied;
             if (number(info, BEHIND) == 0 && number(info, COMMITTED) >= committed) {
                 progress.clear();
-                return new Return(answered, nanos, node.output().contains(RECEIVED_SNAPSHOT));
+                return new Return(replied, nanos, node.output().contains(RECEIVED_SNAPSHOT));
             }
             progress.show(() -> info.isEmpty()
                     ? "node " + id + " starts"
                     : "node " + id + " is behind by " + number(info, BEHIND) + " entries, and has "
                             + Math.max(0, number(info, "snapshot_bytes")) + " bytes of files");
-            TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+            TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
         }
         throw new IOException(
-                "node " + id + " did not catch up within " + patience.toSeconds() + " s; it printed: " + node.output());
+                "node " + id + " did not catch up within " + timeout.toSeconds() + " s; it printed: " + node.output());
     }
 
     /** Returns a number from a node's information about the cluster; -1 if it is absent. */
@@ -280,6 +280,6 @@ final class ThreeNodes implements RunningSystem {
         for (ChildProcess process : processes.values()) {
             process.kill();
         }
-        Directories.delete(directory);
+        WorkDirectories.delete(directory);
     }
 }

@@ -15,7 +15,7 @@ public final class CaravanLists implements PeerStore {
 
     @Override
     public void append(long id, byte[] value) {
-        store.append(id, value, Stores.NOBODY);
+        store.append(id, value, Stores.NO_CALLBACK);
     }
 
     @Override

@@ -1,6 +1,6 @@
 package io.caravan.bench.engine;
 
-import io.caravan.bench.Directories;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Turn;
 import java.io.IOException;
@@ -46,7 +46,7 @@ public final class Contest {
                     contestant.durability(),
                     contestant.work().run(directory));
         } finally {
-            Directories.delete(directory);
+            WorkDirectories.delete(directory);
         }
     }
 }

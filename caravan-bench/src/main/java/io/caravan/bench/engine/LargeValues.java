@@ -1,8 +1,8 @@
 package io.caravan.bench.engine;
 
 import io.caravan.Durability;
-import io.caravan.bench.Directories;
-import io.caravan.bench.engine.Producers.AsyncAppends.Batches;
+import io.caravan.bench.WorkDirectories;
+import io.caravan.bench.engine.ProducerContestants.AsyncAppends.Batches;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.FsyncProbe;
@@ -57,7 +57,8 @@ final class LargeValues implements Measure {
     @Override
     public void run(Turn turn) throws IOException, InterruptedException {
         for (Size size : sizes) {
-            Producers producers = new Producers(stores, size.workload, totalBytes / (size.kib * KIB), LIMIT_NANOS);
+            ProducerContestants producers =
+                    new ProducerContestants(stores, size.workload, totalBytes / (size.kib * KIB), LIMIT_NANOS);
             Contest contest = new Contest(size.name(), results);
             contest.run(turn, List.of(producers.fresh(Durability.SYNC), producers.grown(Durability.SYNC)));
             contest.run(
@@ -66,7 +67,7 @@ final class LargeValues implements Measure {
     }
 
     private static Measurement fsync(Path directory, Batches batches) throws IOException {
-        Directories.create(directory);
+        WorkDirectories.create(directory);
         int count = (int) Math.max(1, batches.fsyncs());
         int block = (int) (batches.logBytes() / count);
         Measurement fsync = FsyncProbe.run(directory, block, count);

@@ -1,7 +1,7 @@
 package io.caravan.bench.engine;
 
 import io.caravan.Durability;
-import io.caravan.bench.Directories;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.peers.Peer;
 import io.caravan.bench.peers.PeerReader;
 import io.caravan.bench.peers.PeerStore;
@@ -97,7 +97,7 @@ final class ListReads implements Measure {
             }
             store.commit();
         } catch (IOException | RuntimeException failed) {
-            Directories.delete(directory);
+            WorkDirectories.delete(directory);
             throw failed;
         }
     }
@@ -159,7 +159,9 @@ final class ListReads implements Measure {
                 bars.chart()));
     }
 
-    /** Reads complete lists in scattered order, with one or more threads, until all have been read or the time is up. */
+    /**
+     * Reads complete lists in scattered order, with one or more threads, until all have been read or the time is up.
+     */
     private static final class ReadPass {
         static final Figure NANOS_PER_ENTRY = new Figure("ns an entry", "%,.0f");
         private static final double BYTES_PER_GB = 1e9;
@@ -196,8 +198,8 @@ final class ListReads implements Measure {
         }
 
         /**
-         * Reads the lists. The measured time is the elapsed time, not the sum over the threads, so two threads that do not
-         * impede each other halve the time for each entry.
+         * Reads the lists. The measured time is the elapsed time, not the sum over the threads, so two threads that do
+         * not impede each other halve the time for each entry.
          */
         Measurement run(Readers readers, boolean findsLists, int threads) throws IOException, InterruptedException {
             ExecutorService pool = Executors.newFixedThreadPool(threads);

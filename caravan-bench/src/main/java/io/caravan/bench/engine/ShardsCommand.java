@@ -3,7 +3,7 @@ package io.caravan.bench.engine;
 import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.Shards;
-import io.caravan.bench.Directories;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Course;
 import io.caravan.bench.report.Figure;
@@ -57,8 +57,8 @@ public final class ShardsCommand implements Callable<Integer> {
     }
 
     /**
-     * Measures writers that each wait for an acknowledgement, on stores with several shards. For comparison, also measures
-     * plain fsyncs of as many files.
+     * Measures writers that each wait for an acknowledgement, on stores with several shards. For comparison, also
+     * measures plain fsyncs of as many files.
      */
     private static final class ShardedWriters implements Measure {
         private static final int WRITERS = 64;
@@ -122,7 +122,7 @@ public final class ShardsCommand implements Callable<Integer> {
 
         /** Fsyncs all files concurrently, each on its own thread. */
         private Measurement fsync(Path directory, int files) throws IOException, InterruptedException {
-            Directories.create(directory);
+            WorkDirectories.create(directory);
             ExecutorService threads = Executors.newFixedThreadPool(files);
             try {
                 List<Future<Measurement>> running = new ArrayList<>();

@@ -16,14 +16,14 @@ import java.util.concurrent.locks.LockSupport;
  * because creating files of the default size takes longer than the rest of the run.
  */
 public final class Stores {
-    private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
      * A callback for appends whose caller does not wait. It throws a failure so that the store logs it; the next flush
      * also reports the failure. The callback is shared, so that appends allocate no callbacks.
      */
-    public static final WriteCallback NOBODY = new WriteCallback() {
+    public static final WriteCallback NO_CALLBACK = new WriteCallback() {
         @Override
         public void success(long sequence) {}
 
@@ -63,16 +63,16 @@ public final class Stores {
      */
     public static void empty(ListStore store) throws IOException {
         for (long id = 0; id < Workload.IDS; id++) {
-            store.delete(id, NOBODY);
+            store.delete(id, NO_CALLBACK);
         }
         // Space is freed once the deletions are fsynced. Below SYNC, only a checkpoint fsyncs them.
         store.checkpoint();
         long start = System.nanoTime();
         while (store.stats().heap().usedBytes() > 0) {
-            if (System.nanoTime() - start > PATIENCE_NANOS) {
+            if (System.nanoTime() - start > TIMEOUT_NANOS) {
                 throw new IOException(store.stats().name() + " has not freed the space of deleted lists in time");
             }
-            LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+            LockSupport.parkNanos(POLL_NANOS);
         }
         store.checkpoint();
     }

@@ -40,7 +40,7 @@ final class StreamedAppends implements Measure {
     private final int count;
     private final long limitMillis;
     private final List<Contestant> contestants = new ArrayList<>();
-    private final Producers producers;
+    private final ProducerContestants producers;
     private final @Nullable StreamedAppends shorter;
     private final Results results = new Results();
 
@@ -50,7 +50,7 @@ final class StreamedAppends implements Measure {
         warmUp = !stores.quick();
         this.count = count;
         this.limitMillis = limitMillis;
-        producers = new Producers(stores, workload, count, TimeUnit.MILLISECONDS.toNanos(limitMillis));
+        producers = new ProducerContestants(stores, workload, count, TimeUnit.MILLISECONDS.toNanos(limitMillis));
     }
 
     /** Returns a part that runs all contestants, for a short time each. */

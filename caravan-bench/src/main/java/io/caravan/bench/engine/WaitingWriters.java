@@ -2,7 +2,7 @@ package io.caravan.bench.engine;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.bench.Directories;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.peers.GroupCommit;
 import io.caravan.bench.peers.Peer;
 import io.caravan.bench.peers.PeerReader;
@@ -123,7 +123,7 @@ final class WaitingWriters implements Measure {
     private Contestant fsyncs() {
         return new Contestant(writers == 1 ? FSYNC : FSYNCS, FSYNCED, directory -> {
             int blocks = (writers * Workload.SMALL_MEAN_BYTES - 1) / FsyncProbe.SMALL_BLOCK_BYTES + 1;
-            Directories.create(directory);
+            WorkDirectories.create(directory);
             Measurement fsync = FsyncProbe.run(directory, blocks * FsyncProbe.SMALL_BLOCK_BYTES, fsyncs);
             return new Measurement()
                     .with(Figure.APPENDS_PER_SECOND, writers * fsync.get(Figure.APPENDS_PER_SECOND))

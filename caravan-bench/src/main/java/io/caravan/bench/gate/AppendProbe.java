@@ -39,7 +39,7 @@ final class AppendProbe implements Probe {
 
     @Override
     public double round() throws IOException {
-        double each = cost.applyAsDouble(i -> store.append(WORKLOAD.id(i), WORKLOAD.value(i), Stores.NOBODY));
+        double each = cost.applyAsDouble(i -> store.append(WORKLOAD.id(i), WORKLOAD.value(i), Stores.NO_CALLBACK));
         Stores.empty(store);
         return each;
     }

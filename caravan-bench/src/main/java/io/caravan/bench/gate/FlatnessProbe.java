@@ -2,7 +2,7 @@ package io.caravan.bench.gate;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.bench.Directories;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.engine.Stores;
 import io.caravan.bench.engine.Workload;
 import java.io.IOException;
@@ -35,7 +35,7 @@ final class FlatnessProbe implements Probe {
             append(store, FEW + MEASURED, many);
             return nanos(store, many) / early;
         } finally {
-            Directories.delete(directory);
+            WorkDirectories.delete(directory);
         }
     }
 
@@ -50,6 +50,6 @@ final class FlatnessProbe implements Probe {
     }
 
     private void append(ListStore store, int number) {
-        store.append(workload.id(number), workload.value(number), Stores.NOBODY);
+        store.append(workload.id(number), workload.value(number), Stores.NO_CALLBACK);
     }
 }

@@ -41,15 +41,15 @@ final class Gate implements AutoCloseable {
     }
 
     /** Runs rounds until all ratios are settled or a limit is reached, and returns the verdicts. */
-    List<Verdict> verdicts() throws IOException, InterruptedException {
+    List<RatioVerdict> verdicts() throws IOException, InterruptedException {
         long start = System.nanoTime();
-        for (int round = 1; mayGoOn(round, start) && round(round); round++) {
+        for (int round = 1; needsMoreRounds(round, start) && round(round); round++) {
             System.err.println("round " + round + " of " + LEAST_ROUNDS + " to " + MOST_ROUNDS);
         }
         return ceilings.keySet().stream().map(this::verdict).toList();
     }
 
-    private boolean mayGoOn(int round, long startNanos) {
+    private boolean needsMoreRounds(int round, long startNanos) {
         return round <= LEAST_ROUNDS || round <= MOST_ROUNDS && System.nanoTime() - startNanos < limitNanos;
     }
 
@@ -65,12 +65,12 @@ final class Gate implements AutoCloseable {
         return any;
     }
 
-    private Verdict verdict(Ratio ratio) {
+    private RatioVerdict verdict(Ratio ratio) {
         Ceiling ceiling = ceilings.get(ratio);
         if (ceiling == null) {
             throw new IllegalArgumentException(ratio + " has no ceiling");
         }
-        return new Verdict(ratio, ceiling, List.copyOf(measured(ratio)));
+        return new RatioVerdict(ratio, ceiling, List.copyOf(measured(ratio)));
     }
 
     private List<Double> measured(Ratio ratio) {

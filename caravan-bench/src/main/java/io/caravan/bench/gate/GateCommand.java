@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.caravan.bench.Directories;
 import io.caravan.bench.Machine;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.WorkDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -55,21 +55,21 @@ public final class GateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        if (directory != null && !Directories.missingOrEmpty(directory) && spec != null) {
+        if (directory != null && !WorkDirectories.missingOrEmpty(directory) && spec != null) {
             throw new ParameterException(spec.commandLine(), "--dir must be missing or empty");
         }
         try (WorkDirectory work = WorkDirectory.make(directory)) {
-            List<Verdict> verdicts = measure(work.path());
+            List<RatioVerdict> verdicts = measure(work.path());
             GateReport report = new GateReport(Machine.facts(work.path()), verdicts);
             System.out.println(report);
             if (out != null) {
                 report.writeTo(out);
             }
-            return verdicts.stream().anyMatch(Verdict::over) ? 1 : 0;
+            return verdicts.stream().anyMatch(RatioVerdict::over) ? 1 : 0;
         }
     }
 
-    private List<Verdict> measure(Path work) throws IOException, InterruptedException {
+    private List<RatioVerdict> measure(Path work) throws IOException, InterruptedException {
         try (Gate gate = new Gate(Ceilings.read(quick), work, quick)) {
             return gate.verdicts();
         }
@@ -80,10 +80,10 @@ public final class GateCommand implements Callable<Integer> {
         private static final String LINE = "%-20s %10s %10s %10s %10s  %-4s %s%n";
 
         private final Map<String, String> facts;
-        private final List<Verdict> verdicts;
+        private final List<RatioVerdict> verdicts;
 
         /** Creates a report of these verdicts, with facts about the machine. */
-        GateReport(Map<String, String> facts, List<Verdict> verdicts) {
+        GateReport(Map<String, String> facts, List<RatioVerdict> verdicts) {
             this.facts = facts;
             this.verdicts = verdicts;
         }
@@ -101,7 +101,7 @@ public final class GateCommand implements Callable<Integer> {
             ObjectNode machine = root.putObject("machine");
             facts.forEach(machine::put);
             ArrayNode ratios = root.putArray("ratios");
-            for (Verdict verdict : verdicts) {
+            for (RatioVerdict verdict : verdicts) {
                 ObjectNode node = ratios.addObject()
                         .put("ratio", verdict.ratio().title())
                         .put("meaning", verdict.ceiling().meaning())
@@ -120,7 +120,7 @@ public final class GateCommand implements Callable<Integer> {
         public String toString() {
             StringBuilder text = new StringBuilder();
             text.append(String.format(Locale.ROOT, LINE, "ratio", "median", "min", "max", "ceiling", "", "meaning"));
-            for (Verdict verdict : verdicts) {
+            for (RatioVerdict verdict : verdicts) {
                 text.append(String.format(
                         Locale.ROOT,
                         LINE,
@@ -133,7 +133,7 @@ public final class GateCommand implements Callable<Integer> {
                         verdict.ceiling().meaning()));
             }
             verdicts.stream()
-                    .filter(Verdict::over)
+                    .filter(RatioVerdict::over)
                     .forEach(verdict -> text.append('\n')
                             .append(verdict.ratio().title())
                             .append(" is over its ceiling. ")

@@ -2,7 +2,7 @@ package io.caravan.bench.gate;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.bench.Directories;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.engine.Stores;
 import io.caravan.bench.engine.Workload;
 import io.caravan.bench.peers.Peer;
@@ -27,7 +27,7 @@ final class ProducerProbe implements Probe {
     private final Path queue;
 
     ProducerProbe(Path directory, boolean quick) throws IOException {
-        Directories.create(directory);
+        WorkDirectories.create(directory);
         count = quick ? 50_000 : 100_000;
         store = new Stores(false).open(directory.resolve("store"), Durability.SYNC);
         queue = directory.resolve("queue");
@@ -50,7 +50,7 @@ final class ProducerProbe implements Probe {
     private long produce() {
         long start = System.nanoTime();
         for (int i = 0; i < count; i++) {
-            store.append(workload.id(i), workload.value(i), Stores.NOBODY);
+            store.append(workload.id(i), workload.value(i), Stores.NO_CALLBACK);
         }
         store.flush();
         return System.nanoTime() - start;
@@ -64,7 +64,7 @@ final class ProducerProbe implements Probe {
             }
             return System.nanoTime() - start;
         } finally {
-            Directories.delete(queue);
+            WorkDirectories.delete(queue);
         }
     }
 

@@ -2,7 +2,7 @@ package io.caravan.bench.gate;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
-import io.caravan.bench.Directories;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.engine.Stores;
 import io.caravan.bench.engine.Workload;
 import io.caravan.bench.report.HandFile;
@@ -33,7 +33,7 @@ final class WaitingWriterProbe implements Probe {
 
     WaitingWriterProbe(Path directory, boolean quick) throws IOException {
         count = quick ? 100 : 300;
-        Directories.create(directory);
+        WorkDirectories.create(directory);
         store = new Stores(quick).open(directory.resolve("store"), Durability.SYNC);
         file = new HandFile(directory.resolve("by-hand"));
         file.prepare((long) FILE_BLOCKS * BLOCK_BYTES);

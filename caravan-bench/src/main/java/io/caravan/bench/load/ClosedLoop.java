@@ -21,8 +21,8 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
     public static final String DESCRIPTION = "one thread, connections kept alive";
 
     private static final int DIGITS = 3;
-    private static final long LOOK_MILLIS = 10;
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(120);
+    private static final long POLL_MILLIS = 10;
+    private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(120);
 
     /**
      * The result.
@@ -60,14 +60,14 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
     }
 
     /**
-     * Appends as long as {@code goesOn}, which is called before each append, returns true. Then waits for the last
+     * Appends as long as {@code mayContinue}, which is called before each append, returns true. Then waits for the last
      * replies.
      *
      * @throws IOException if the server cannot be reached, closes a connection, or does not reply
      */
-    public Outcome run(InetSocketAddress server, BooleanSupplier goesOn) throws IOException {
+    public Outcome run(InetSocketAddress server, BooleanSupplier mayContinue) throws IOException {
         try (Connections opened = new Connections(server, connections, protocol)) {
-            return new Run(opened, goesOn).run();
+            return new Run(opened, mayContinue).run();
         }
     }
 
@@ -75,57 +75,57 @@ public record ClosedLoop(Protocol protocol, int connections, int depth, int docu
      * Runs the same load on a server within this process that does nothing. The result shows the cost of the client and
      * the machine alone.
      */
-    public Outcome runOnEcho(BooleanSupplier goesOn) throws IOException {
+    public Outcome runOnEcho(BooleanSupplier mayContinue) throws IOException {
         try (Echo echo = Echo.start(protocol)) {
-            return run(echo.address(), goesOn);
+            return run(echo.address(), mayContinue);
         }
     }
 
     private final class Run {
         private final Connections opened;
-        private final BooleanSupplier goesOn;
+        private final BooleanSupplier mayContinue;
         private final SplittableRandom random = new SplittableRandom(1);
         private final Histogram waits = new Histogram(DIGITS);
         private boolean begun;
         private long errors;
-        private long lastAnswer;
+        private long lastReply;
 
-        Run(Connections opened, BooleanSupplier goesOn) {
+        Run(Connections opened, BooleanSupplier mayContinue) {
             this.opened = opened;
-            this.goesOn = goesOn;
+            this.mayContinue = mayContinue;
         }
 
         Outcome run() throws IOException {
             long start = System.nanoTime();
-            lastAnswer = start;
+            lastReply = start;
             for (Connections.Connection connection : opened.all()) {
                 for (int i = 0; i < depth; i++) {
                     sendNext(connection);
                 }
             }
             while (opened.waiting()) {
-                opened.serve(LOOK_MILLIS, this::answered);
-                if (System.nanoTime() - lastAnswer > PATIENCE_NANOS) {
-                    throw new IOException("no reply in " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS) + " s");
+                opened.serve(POLL_MILLIS, this::replied);
+                if (System.nanoTime() - lastReply > TIMEOUT_NANOS) {
+                    throw new IOException("no reply in " + TimeUnit.NANOSECONDS.toSeconds(TIMEOUT_NANOS) + " s");
                 }
             }
-            return new Outcome(waits, errors, lastAnswer - start);
+            return new Outcome(waits, errors, lastReply - start);
         }
 
         private void sendNext(Connections.Connection connection) throws IOException {
             // Sends at least one append even if this thread starts late, because a rate needs at least one append.
-            if (goesOn.getAsBoolean() || !begun) {
+            if (mayContinue.getAsBoolean() || !begun) {
                 begun = true;
                 connection.send(protocol.append(random.nextInt(documents)), System.nanoTime());
             }
         }
 
-        private void answered(Connections.Connection connection, long sentNanos, boolean error) throws IOException {
-            lastAnswer = System.nanoTime();
+        private void replied(Connections.Connection connection, long sentNanos, boolean error) throws IOException {
+            lastReply = System.nanoTime();
             if (error) {
                 errors++;
             } else {
-                waits.recordValue(lastAnswer - sentNanos);
+                waits.recordValue(lastReply - sentNanos);
             }
             sendNext(connection);
         }

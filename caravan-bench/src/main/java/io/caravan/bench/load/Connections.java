@@ -29,7 +29,7 @@ final class Connections implements AutoCloseable {
         selector = Selector.open();
         try {
             for (int i = 0; i < count; i++) {
-                all.add(new Connection(server, selector, protocol.answers()));
+                all.add(new Connection(server, selector, protocol.replies()));
             }
         } catch (IOException notConnected) {
             close();
@@ -41,12 +41,12 @@ final class Connections implements AutoCloseable {
         return Collections.unmodifiableList(all);
     }
 
-    interface Answers {
+    interface Replies {
         /**
          * Called when a reply has arrived. {@code dueNanos} is the time at which its request was due, and {@code error}
          * is true if the reply is an error.
          */
-        void answered(Connection connection, long dueNanos, boolean error) throws IOException;
+        void replied(Connection connection, long dueNanos, boolean error) throws IOException;
     }
 
     /**
@@ -55,7 +55,7 @@ final class Connections implements AutoCloseable {
      * @param waitMillis maximum wait for a reply; 0 for no wait
      * @throws IOException if the server closes a connection
      */
-    void serve(long waitMillis, Answers answers) throws IOException {
+    void serve(long waitMillis, Replies replies) throws IOException {
         if (waitMillis > 0) {
             selector.select(waitMillis);
         } else {
@@ -63,7 +63,7 @@ final class Connections implements AutoCloseable {
         }
         for (SelectionKey key : selector.selectedKeys()) {
             Connection connection = (Connection) key.attachment();
-            connection.receive(answers);
+            connection.receive(replies);
         }
         selector.selectedKeys().clear();
         for (Connection connection : all) {
@@ -73,7 +73,7 @@ final class Connections implements AutoCloseable {
 
     /** Whether any request is waiting for its reply. */
     boolean waiting() {
-        return all.stream().anyMatch(connection -> !connection.unanswered().isEmpty());
+        return all.stream().anyMatch(connection -> !connection.pending().isEmpty());
     }
 
     @Override
@@ -126,16 +126,16 @@ final class Connections implements AutoCloseable {
         }
 
         /** Reads the replies that have arrived. */
-        private void receive(Answers answers) throws IOException {
+        private void receive(Replies replies) throws IOException {
             read.clear();
             if (channel.read(read) < 0) {
                 throw new EOFException("the server closed a connection");
             }
-            reader.read(read.flip(), error -> answers.answered(this, due.remove(), error));
+            reader.read(read.flip(), error -> replies.replied(this, due.remove(), error));
         }
 
         /** Returns the due times of the requests that have no reply yet. */
-        Collection<Long> unanswered() {
+        Collection<Long> pending() {
             return due;
         }
 

@@ -22,7 +22,7 @@ final class Echo implements AutoCloseable {
     private final ByteBuffer in = ByteBuffer.allocateDirect(BUFFER_BYTES);
     private final ByteBuffer out;
     private final byte mark;
-    private final byte[] answer;
+    private final byte[] reply;
 
     private volatile boolean closing;
 
@@ -30,9 +30,9 @@ final class Echo implements AutoCloseable {
         this.selector = selector;
         this.server = server;
         mark = protocol.mark();
-        answer = protocol.answer();
+        reply = protocol.reply();
         // Each byte may be the mark of a request.
-        out = ByteBuffer.allocateDirect(BUFFER_BYTES * answer.length);
+        out = ByteBuffer.allocateDirect(BUFFER_BYTES * reply.length);
     }
 
     /** Listens on a free loopback port and starts to reply. */
@@ -74,14 +74,14 @@ final class Echo implements AutoCloseable {
                 client.configureBlocking(false);
                 client.register(selector, SelectionKey.OP_READ);
             } else {
-                answer((SocketChannel) key.channel());
+                reply((SocketChannel) key.channel());
             }
         } catch (IOException gone) {
             key.cancel();
         }
     }
 
-    private void answer(SocketChannel client) throws IOException {
+    private void reply(SocketChannel client) throws IOException {
         if (client.read(in.clear()) < 0) {
             client.close();
             return;
@@ -89,7 +89,7 @@ final class Echo implements AutoCloseable {
         out.clear();
         for (in.flip(); in.hasRemaining(); ) {
             if (in.get() == mark) {
-                out.put(answer);
+                out.put(reply);
             }
         }
         out.flip();

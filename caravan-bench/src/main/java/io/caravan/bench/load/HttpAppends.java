@@ -22,7 +22,7 @@ public final class HttpAppends implements Protocol {
     /** The O of POST, which is the only capital O in such a request. */
     private static final byte MARK = 'O';
 
-    private static final byte[] ANSWER = "HTTP/1.1 204 No Content\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] REPLY = "HTTP/1.1 204 No Content\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final String ROOT = "/v1/stream/";
     private static final String CONTENT_TYPE = "Content-Type";
     private static final String TEXT = "text/plain";
@@ -67,7 +67,7 @@ public final class HttpAppends implements Protocol {
     }
 
     @Override
-    public ReplyReader answers() {
+    public ReplyReader replies() {
         return new Responses();
     }
 
@@ -77,31 +77,31 @@ public final class HttpAppends implements Protocol {
     }
 
     @Override
-    public byte[] answer() {
-        return ANSWER;
+    public byte[] reply() {
+        return REPLY;
     }
 
     /**
-     * Decodes the responses on one connection with Netty's decoder but without Netty's threads, so that the load's thread
-     * never waits for another thread.
+     * Decodes the responses on one connection with Netty's decoder but without Netty's threads, so that the load's
+     * thread never waits for another thread.
      */
     static final class Responses implements ReplyReader {
         private final EmbeddedChannel decoder = new EmbeddedChannel(new HttpResponseDecoder());
         private boolean error;
 
         @Override
-        public void read(ByteBuffer bytes, Answers answers) throws IOException {
+        public void read(ByteBuffer bytes, Replies replies) throws IOException {
             decoder.writeInbound(Unpooled.copiedBuffer(bytes));
             for (HttpObject part = decoder.readInbound(); part != null; part = decoder.readInbound()) {
                 try {
-                    take(part, answers);
+                    take(part, replies);
                 } finally {
                     ReferenceCountUtil.release(part);
                 }
             }
         }
 
-        private void take(HttpObject part, Answers answers) throws IOException {
+        private void take(HttpObject part, Replies replies) throws IOException {
             if (part.decoderResult().isFailure()) {
                 throw new IOException(
                         "received something other than an HTTP response",
@@ -111,7 +111,7 @@ public final class HttpAppends implements Protocol {
                 error = head.status().codeClass() != HttpStatusClass.SUCCESS;
             }
             if (part instanceof LastHttpContent) {
-                answers.answered(error);
+                replies.replied(error);
             }
         }
     }

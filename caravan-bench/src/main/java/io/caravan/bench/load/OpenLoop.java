@@ -26,7 +26,7 @@ public final class OpenLoop {
     private static final int WARM_UP_SECONDS = 3;
 
     /** The time limit for replies to the last requests. */
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /**
      * The load to produce.
@@ -55,9 +55,9 @@ public final class OpenLoop {
      *
      * @param late delay with which requests were sent, in microseconds; this program causes it, not the server
      * @param errors number of error replies
-     * @param unanswered number of requests without a reply
+     * @param pending number of requests without a reply
      */
-    public record Outcome(Timeline timeline, Histogram late, long errors, long unanswered) {
+    public record Outcome(Timeline timeline, Histogram late, long errors, long pending) {
         /** Whether this program was late so often that its times say little about the server. */
         public boolean clientTooSlow() {
             return late.getValueAtPercentile(99.9) > TOO_LATE_MICROS;
@@ -112,7 +112,7 @@ public final class OpenLoop {
         try (Connections connections = new Connections(server, plan.connections(), protocol)) {
             Timeline timeline = new Timeline(System.nanoTime(), plan.seconds());
             sendAll(connections, timeline);
-            awaitAnswers(connections, timeline);
+            awaitReplies(connections, timeline);
             return new Outcome(timeline, late, errors, abandon(connections, timeline));
         }
     }
@@ -136,8 +136,8 @@ public final class OpenLoop {
         }
     }
 
-    private void awaitAnswers(Connections connections, Timeline timeline) throws IOException {
-        long end = System.nanoTime() + PATIENCE_NANOS;
+    private void awaitReplies(Connections connections, Timeline timeline) throws IOException {
+        long end = System.nanoTime() + TIMEOUT_NANOS;
         while (System.nanoTime() - end < 0 && connections.waiting()) {
             receive(connections, timeline);
         }
@@ -145,7 +145,7 @@ public final class OpenLoop {
 
     private void receive(Connections connections, Timeline timeline) throws IOException {
         connections.serve(0, (connection, dueNanos, error) -> {
-            timeline.answered(dueNanos, System.nanoTime(), error);
+            timeline.replied(dueNanos, System.nanoTime(), error);
             errors += error ? 1 : 0;
         });
     }
@@ -155,8 +155,8 @@ public final class OpenLoop {
         long now = System.nanoTime();
         long count = 0;
         for (Connections.Connection connection : connections.all()) {
-            connection.unanswered().forEach(dueNanos -> timeline.abandoned(dueNanos, now));
-            count += connection.unanswered().size();
+            connection.pending().forEach(dueNanos -> timeline.abandoned(dueNanos, now));
+            count += connection.pending().size();
         }
         return count;
     }

@@ -9,20 +9,20 @@ public interface Protocol {
     byte[] append(int document);
 
     /** Creates the reader of one connection's replies. */
-    ReplyReader answers();
+    ReplyReader replies();
 
     /** Returns a byte that occurs exactly once in each append, by which {@link Echo} recognizes the append. */
     byte mark();
 
     /** Returns the reply that {@link Echo} sends. */
-    byte[] answer();
+    byte[] reply();
 
     /** Parses the replies on one connection. */
     interface ReplyReader {
         /** Receives each reply, in order. */
-        interface Answers {
+        interface Replies {
             /** Called when the next reply has arrived. {@code error} is true if the reply is an error. */
-            void answered(boolean error) throws IOException;
+            void replied(boolean error) throws IOException;
         }
 
         /**
@@ -30,6 +30,6 @@ public interface Protocol {
          *
          * @throws IOException if the bytes are not a reply
          */
-        void read(ByteBuffer bytes, Answers answers) throws IOException;
+        void read(ByteBuffer bytes, Replies replies) throws IOException;
     }
 }

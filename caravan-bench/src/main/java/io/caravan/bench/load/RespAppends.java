@@ -11,7 +11,7 @@ import java.util.List;
  */
 public final class RespAppends implements Protocol {
     private static final byte MARK = '*';
-    private static final byte[] ANSWER = {':', '1', '\r', '\n'};
+    private static final byte[] REPLY = {':', '1', '\r', '\n'};
 
     private final byte[] tail;
     private final int together;
@@ -59,7 +59,7 @@ public final class RespAppends implements Protocol {
     }
 
     @Override
-    public ReplyReader answers() {
+    public ReplyReader replies() {
         return new Lines();
     }
 
@@ -69,8 +69,8 @@ public final class RespAppends implements Protocol {
     }
 
     @Override
-    public byte[] answer() {
-        return ANSWER;
+    public byte[] reply() {
+        return REPLY;
     }
 
     /** Parses replies of one line each. A reply that is not a number, or starts with 0, is an error. */
@@ -80,7 +80,7 @@ public final class RespAppends implements Protocol {
         private boolean error;
 
         @Override
-        public void read(ByteBuffer bytes, Answers answers) throws IOException {
+        public void read(ByteBuffer bytes, Replies replies) throws IOException {
             while (bytes.hasRemaining()) {
                 byte next = bytes.get();
                 error |= position == 0 && next != ':' || position == 1 && next == '0';
@@ -90,7 +90,7 @@ public final class RespAppends implements Protocol {
                     complete++;
                 }
                 if (complete == lines) {
-                    answers.answered(error);
+                    replies.replied(error);
                     complete = 0;
                     error = false;
                 }

@@ -30,13 +30,13 @@ public final class Timeline {
         at(nowNanos).sent();
     }
 
-    void answered(long dueNanos, long nowNanos, boolean error) {
-        at(nowNanos).answered(error);
+    void replied(long dueNanos, long nowNanos, boolean error) {
+        at(nowNanos).replied(error);
         at(dueNanos).waited(TimeUnit.NANOSECONDS.toMicros(nowNanos - dueNanos));
     }
 
     void abandoned(long dueNanos, long nowNanos) {
-        at(dueNanos).answered(true);
+        at(dueNanos).replied(true);
         at(dueNanos).waited(TimeUnit.NANOSECONDS.toMicros(nowNanos - dueNanos));
     }
 
@@ -68,10 +68,10 @@ public final class Timeline {
     /**
      * One second of a load.
      *
-     * <p>A request counts in the second in which it was sent, and a reply in the second in which it was received. A request
-     * that never gets a reply counts as a failure of the second in which it was due. The latencies are those of all
-     * requests due in this second, even if the reply arrived later. The latency of a request without a reply is the time
-     * until the load gave up.
+     * <p>A request counts in the second in which it was sent, and a reply in the second in which it was received. A
+     * request that never gets a reply counts as a failure of the second in which it was due. The latencies are those of
+     * all requests due in this second, even if the reply arrived later. The latency of a request without a reply is the
+     * time until the load gave up.
      */
     public static final class Second {
         private static final int DIGITS = 3;
@@ -85,7 +85,7 @@ public final class Timeline {
             sent++;
         }
 
-        void answered(boolean error) {
+        void replied(boolean error) {
             if (error) {
                 failures++;
             } else {

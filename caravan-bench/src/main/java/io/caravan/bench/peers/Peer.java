@@ -1,6 +1,6 @@
 package io.caravan.bench.peers;
 
-import io.caravan.bench.Directories;
+import io.caravan.bench.WorkDirectories;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.CodeSource;
@@ -58,6 +58,6 @@ public enum Peer {
      * @param synced whether a commit returns only after its contents are fsynced
      */
     public PeerStore open(Path directory, boolean synced) throws IOException {
-        return opener.open(Directories.create(directory), synced);
+        return opener.open(WorkDirectories.create(directory), synced);
     }
 }

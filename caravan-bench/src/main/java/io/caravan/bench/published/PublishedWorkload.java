@@ -8,16 +8,16 @@ import io.caravan.StoreConfig;
 import io.caravan.VerifyReport;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
-import io.caravan.bench.Directories;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.engine.Stores;
 import io.caravan.bench.engine.WaitingAppends;
 import io.caravan.bench.load.OpenLoop;
 import io.caravan.bench.load.RespAppends;
-import io.caravan.bench.network.Caravan;
-import io.caravan.bench.network.RunningServer;
 import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Turn;
+import io.caravan.bench.server.Caravan;
+import io.caravan.bench.server.RunningServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -65,7 +65,7 @@ interface PublishedWorkload {
                     StoreConfig.builder(path).durability(level).build())) {
                 return work.run(store, path);
             } finally {
-                Directories.delete(path);
+                WorkDirectories.delete(path);
             }
         };
     }
@@ -80,7 +80,8 @@ interface PublishedWorkload {
     }
 
     /**
-     * Writes documents from a file, one in each line, in batches, and waits for each batch. Returns the time in seconds, excluding the creation of the file.
+     * Writes documents from a file, one in each line, in batches, and waits for each batch. Returns the time in
+     * seconds, excluding the creation of the file.
      */
     private static double fill(ListStore store, Path directory, int documents)
             throws IOException, InterruptedException, ExecutionException {
@@ -197,7 +198,7 @@ interface PublishedWorkload {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(MAX_SECONDS);
         int written = 0;
         for (; written < count && System.nanoTime() - end < 0; written++) {
-            store.append(written % lists, value, Stores.NOBODY);
+            store.append(written % lists, value, Stores.NO_CALLBACK);
         }
         store.flush();
         return written;
@@ -230,9 +231,9 @@ interface PublishedWorkload {
             OpenLoop.warmUp(plan, protocol);
             try (RunningServer server = RunningServer.start(Caravan.asDelivered(), turn.work())) {
                 OpenLoop.Outcome outcome = new OpenLoop(plan, protocol, server.address()).run();
-                if (outcome.errors() + outcome.unanswered() > 0) {
+                if (outcome.errors() + outcome.pending() > 0) {
                     throw new IOException(
-                            outcome.errors() + " deltas were rejected, " + outcome.unanswered() + " got no reply");
+                            outcome.errors() + " deltas were rejected, " + outcome.pending() + " got no reply");
                 }
                 Histogram waits = outcome.timeline().waitsFrom(warmSeconds);
                 return new Measurement()

@@ -1,7 +1,7 @@
 package io.caravan.bench.report;
 
-import io.caravan.bench.Directories;
 import io.caravan.bench.Machine;
+import io.caravan.bench.WorkDirectories;
 import io.caravan.bench.WorkDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -80,7 +80,7 @@ public final class Course {
 
     /** Runs all parts as often as requested, and prints the results. */
     public void run(List<Measure> measures) throws IOException, InterruptedException {
-        check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
+        check(directory == null || WorkDirectories.missingOrEmpty(directory), "--dir must be missing or empty");
         check(runs == null || runs >= 1, "--runs must be 1 or more");
         try (WorkDirectory made = WorkDirectory.make(directory)) {
             measure(made.path(), measures);

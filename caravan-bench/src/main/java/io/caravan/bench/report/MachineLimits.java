@@ -95,13 +95,15 @@ public final class MachineLimits implements Measure {
                 results);
     }
 
-    /** Measures the minimum costs of copying memory, writing to a mapped file, reading the clock, and waking a thread. */
+    /**
+     * Measures the minimum costs of copying memory, writing to a mapped file, reading the clock, and waking a thread.
+     */
     private static final class MachineProbe {
         private static final int PAGE_BYTES = 4096;
         private static final int WRITE_BYTES = 64 << 10;
         private static final int DIGITS = 3;
         private static final long FALLING_ASLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
-        private static final int PATIENCE_SECONDS = 10;
+        private static final int TIMEOUT_SECONDS = 10;
         private static final double BYTES_PER_GB = 1e9;
         private static final double NANOS_PER_SECOND = 1e9;
         private static final double MICROS_PER_MILLI = 1e3;
@@ -126,8 +128,8 @@ public final class MachineLimits implements Measure {
         }
 
         /**
-         * Measures the filling of a new file without an fsync, for which the operating system has to allocate memory. On a
-         * virtual machine whose host reclaims free memory, this can be much slower than the copy itself.
+         * Measures the filling of a new file without an fsync, for which the operating system has to allocate memory.
+         * On a virtual machine whose host reclaims free memory, this can be much slower than the copy itself.
          */
         static Measurement newFile(Path directory, int pieceBytes, int pieces) throws IOException {
             Path path = directory.resolve("memory-probe");
@@ -152,7 +154,9 @@ public final class MachineLimits implements Measure {
             }
         }
 
-        /** Measures the first write to each page of a new mapping. The file is already allocated and in the page cache. */
+        /**
+         * Measures the first write to each page of a new mapping. The file is already allocated and in the page cache.
+         */
         static Measurement firstTouches(Path directory, int pages) throws IOException {
             Path path = directory.resolve("page-probe");
             Histogram nanos = new Histogram(DIGITS);
@@ -188,7 +192,7 @@ public final class MachineLimits implements Measure {
             sleeper.start();
             for (int i = 0; i < wakeUps; i++) {
                 awaitSleep(sleeper);
-                if (!queue.offer(System.nanoTime(), PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                if (!queue.offer(System.nanoTime(), TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
                     throw new IllegalStateException("the woken thread did not take the item it was given");
                 }
             }
@@ -197,8 +201,8 @@ public final class MachineLimits implements Measure {
         }
 
         /**
-         * Waits until a thread sleeps. A thread reports that it is waiting shortly before it really sleeps, so this method
-         * then waits a little longer.
+         * Waits until a thread sleeps. A thread reports that it is waiting shortly before it really sleeps, so this
+         * method then waits a little longer.
          */
         private static void awaitSleep(Thread sleeper) {
             while (sleeper.isAlive() && sleeper.getState() != Thread.State.WAITING) {

@@ -99,9 +99,9 @@ public final class Bucket implements AutoCloseable {
                 client.deleteObject(request -> request.bucket(name).key(key)));
     }
 
-    private <T> T await(String what, CompletableFuture<T> answer) throws IOException {
+    private <T> T await(String what, CompletableFuture<T> response) throws IOException {
         try {
-            return answer.join();
+            return response.join();
         } catch (CompletionException | SdkException problem) {
             throw new IOException("cannot " + what + " in bucket " + name + " at " + endpoint, problem);
         }

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class S3Process implements AutoCloseable {
     static final String HOST = "127.0.0.1";
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final long POLL_NANOS = 20_000_000;
     private static final int CONNECT_MILLIS = 2_000;
 
@@ -44,7 +44,7 @@ public final class S3Process implements AutoCloseable {
         int port = FreePorts.next();
         S3Process server = new S3Process(software, data, log, port, process(software, data, log, port));
         try {
-            server.awaitAnswer();
+            server.awaitResponse();
         } catch (IOException notStarted) {
             server.close();
             throw notStarted;
@@ -58,14 +58,14 @@ public final class S3Process implements AutoCloseable {
     }
 
     /** Waits for any response to an unauthenticated request. */
-    private void awaitAnswer() throws IOException {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+    private void awaitResponse() throws IOException {
+        long deadline = System.nanoTime() + TIMEOUT.toNanos();
         while (true) {
             try {
                 HttpURLConnection connection =
                         (HttpURLConnection) endpoint().toURL().openConnection();
                 connection.setConnectTimeout(CONNECT_MILLIS);
-                connection.setReadTimeout((int) PATIENCE.toMillis());
+                connection.setReadTimeout((int) TIMEOUT.toMillis());
                 connection.getResponseCode();
                 connection.disconnect();
                 return;
@@ -106,7 +106,7 @@ public final class S3Process implements AutoCloseable {
     public void restart() throws IOException {
         software.program().tidy(data);
         process = process(software, data, log, port);
-        awaitAnswer();
+        awaitResponse();
     }
 
     /** Sends SIGSTOP, which suspends the server with its connections open until {@link #resume()}. */

@@ -1,4 +1,12 @@
-/** Connections to a Caravan server in another process; shared by the programs of this module. */
+/**
+ * Measures servers from the client side: Caravan, running in its own process with the options that users get, compared
+ * with its peers.
+ *
+ * <p>{@link io.caravan.bench.server.ServerCommand} runs the parts that {@link
+ * io.caravan.bench.server.ServerCommand.Part} names, each several times. A part starts the systems to compare
+ * ({@link io.caravan.bench.server.MeasuredServer}) one after another, each fresh and alone ({@link
+ * io.caravan.bench.server.RunningServer}), runs the same workload on each, and adds a row.
+ */
 @NullMarked
 package io.caravan.bench.server;
 

@@ -4,11 +4,11 @@ import io.caravan.bench.load.HttpAppends;
 import io.caravan.bench.load.OpenLoop.Plan;
 import io.caravan.bench.load.Protocol;
 import io.caravan.bench.load.RespAppends;
-import io.caravan.bench.network.Caravan;
-import io.caravan.bench.network.Redis;
-import io.caravan.bench.network.ReferenceServer;
-import io.caravan.bench.network.RunningServer;
-import io.caravan.bench.network.Subject;
+import io.caravan.bench.server.Caravan;
+import io.caravan.bench.server.MeasuredServer;
+import io.caravan.bench.server.Redis;
+import io.caravan.bench.server.ReferenceServer;
+import io.caravan.bench.server.RunningServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -20,7 +20,7 @@ import java.util.List;
  * @param request the request that is sent
  * @param note a note for readers about this protocol's load, in one sentence
  */
-record Front(String name, String request, Plan plan, Protocol protocol, List<Subject> subjects, String note) {
+record Front(String name, String request, Plan plan, Protocol protocol, List<MeasuredServer> subjects, String note) {
     /** Returns RESP with {@code RPUSH}, for Caravan and Redis. */
     static Front resp(Plan plan) {
         return new Front(

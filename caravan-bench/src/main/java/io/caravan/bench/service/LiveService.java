@@ -5,8 +5,6 @@ import io.caravan.bench.load.OpenLoop.Outcome;
 import io.caravan.bench.load.OpenLoop.Plan;
 import io.caravan.bench.load.Timeline;
 import io.caravan.bench.load.Timeline.Second;
-import io.caravan.bench.network.RunningServer;
-import io.caravan.bench.network.Subject;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.FsyncProbe;
@@ -17,6 +15,8 @@ import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
+import io.caravan.bench.server.MeasuredServer;
+import io.caravan.bench.server.RunningServer;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
@@ -57,7 +57,7 @@ final class LiveService implements Measure {
     @Override
     public void run(Turn turn) throws IOException, InterruptedException {
         measureMachine(turn);
-        for (Subject subject : turn.inTurn(front.subjects())) {
+        for (MeasuredServer subject : turn.inTurn(front.subjects())) {
             RunningServer.with(turn, alone, subject, whole(), results, server -> measure(turn, subject, server));
         }
     }
@@ -72,7 +72,8 @@ final class LiveService implements Measure {
         results.add(fsync, new Measurement().with(Figure.P50_MILLIS, micros / MICROS_PER_MILLI));
     }
 
-    private void measure(Turn turn, Subject subject, RunningServer server) throws IOException, InterruptedException {
+    private void measure(Turn turn, MeasuredServer subject, RunningServer server)
+            throws IOException, InterruptedException {
         front.prepare(server);
         long cpuNanos = server.cpuTime().toNanos();
         Outcome outcome = new OpenLoop(front.plan(), front.protocol(), front.address(server)).run();
@@ -143,7 +144,7 @@ final class LiveService implements Measure {
 
     private Table secondsTable() {
         Results each = new Results();
-        for (Subject subject : runs.subjects()) {
+        for (MeasuredServer subject : runs.subjects()) {
             Timeline timeline = runs.median(subject).timeline();
             for (int i = 0; i < timeline.seconds().size(); i++) {
                 add(each, subject, "second " + (i + 1), timeline.seconds().get(i));
@@ -159,7 +160,7 @@ final class LiveService implements Measure {
                 each);
     }
 
-    private void add(Results each, Subject subject, String when, Second second) {
+    private void add(Results each, MeasuredServer subject, String when, Second second) {
         each.add(front.request() + ", " + when, subject.name(), subject.durability(), ServiceQuantities.of(second));
     }
 

@@ -1,7 +1,7 @@
 package io.caravan.bench.service;
 
 import io.caravan.bench.load.OpenLoop.Outcome;
-import io.caravan.bench.network.Subject;
+import io.caravan.bench.server.MeasuredServer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -15,21 +15,21 @@ final class LoadRuns {
     private static final int DIGITS = 3;
     private static final double TYPICAL = 98;
 
-    private final Map<Subject, List<Outcome>> runs = new LinkedHashMap<>();
+    private final Map<MeasuredServer, List<Outcome>> runs = new LinkedHashMap<>();
 
-    void add(Subject subject, Outcome outcome) {
+    void add(MeasuredServer subject, Outcome outcome) {
         runs.computeIfAbsent(subject, key -> new ArrayList<>()).add(outcome);
     }
 
     /** Returns the servers that have run. */
-    Set<Subject> subjects() {
+    Set<MeasuredServer> subjects() {
         return runs.keySet();
     }
 
     /**
      * Returns the run with the median p98. If the number of runs is even, this is the better of the two middle runs.
      */
-    Outcome median(Subject subject) {
+    Outcome median(MeasuredServer subject) {
         List<Outcome> sorted = runs.getOrDefault(subject, List.of()).stream()
                 .sorted(Comparator.comparing(run -> run.all().getValueAtPercentile(TYPICAL)))
                 .toList();
@@ -37,7 +37,7 @@ final class LoadRuns {
     }
 
     /** Returns the latencies of all runs together, in microseconds. */
-    Histogram waits(Subject subject) {
+    Histogram waits(MeasuredServer subject) {
         Histogram waits = new Histogram(DIGITS);
         runs.getOrDefault(subject, List.of()).forEach(run -> waits.add(run.all()));
         return waits;

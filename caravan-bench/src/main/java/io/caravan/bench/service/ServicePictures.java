@@ -1,9 +1,9 @@
 package io.caravan.bench.service;
 
 import io.caravan.bench.load.Timeline.Second;
-import io.caravan.bench.network.Subject;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Picture;
+import io.caravan.bench.server.MeasuredServer;
 import java.awt.BasicStroke;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +43,7 @@ final class ServicePictures {
      * @param echoMillis latency of a server that does nothing
      */
     List<Picture> all(double forceMillis, double echoMillis) {
-        return List.of(waits(forceMillis), distribution(echoMillis), answers());
+        return List.of(waits(forceMillis), distribution(echoMillis), replies());
     }
 
     private Picture waits(double forceMillis) {
@@ -51,7 +51,7 @@ final class ServicePictures {
         XYChart chart = Charts.lines(title, "second since the server began to serve", "ms (solid: p98, dotted: p50)");
         Charts.logY(chart);
         List<Double> xs = seconds();
-        for (Subject subject : runs.subjects()) {
+        for (MeasuredServer subject : runs.subjects()) {
             List<Second> seconds = runs.median(subject).timeline().seconds();
             Charts.add(chart, subject.name(), xs, millis(seconds, 98));
             addMedian(chart, subject.name(), xs, millis(seconds, 50));
@@ -101,7 +101,7 @@ final class ServicePictures {
         Charts.logY(chart);
         chart.getStyler().setXAxisTickLabelsFormattingFunction(Nines::label);
         List<Double> ends = new ArrayList<>(List.of(1.0));
-        for (Subject subject : runs.subjects()) {
+        for (MeasuredServer subject : runs.subjects()) {
             Histogram waits = runs.waits(subject);
             List<Double> xs = Nines.upTo(waits.getTotalCount());
             Charts.add(
@@ -122,13 +122,13 @@ final class ServicePictures {
                 chart);
     }
 
-    private Picture answers() {
+    private Picture replies() {
         String title = "Answers, second by second: " + load;
         CategoryChart chart = Charts.bars(title, "second since the server began to serve", "replies in the second");
         List<String> categories = seconds().stream()
                 .map(second -> Long.toString(Math.round(second)))
                 .toList();
-        for (Subject subject : runs.subjects()) {
+        for (MeasuredServer subject : runs.subjects()) {
             List<Second> seconds = runs.median(subject).timeline().seconds();
             Charts.add(chart, subject.name(), categories, counts(seconds, Second::acks));
             if (seconds.stream().anyMatch(second -> second.failures() > 0)) {

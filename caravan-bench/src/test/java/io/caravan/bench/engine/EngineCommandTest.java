@@ -124,7 +124,7 @@ class EngineCommandTest {
     }
 
     @Test
-    void aSignalLeavesNothingBehind() throws IOException {
+    void sigtermDeletesWorkDirectory() throws IOException {
         Path work = directory.resolve("work");
         List<String> arguments = List.of("shards", "--quick", "--runs", "1000000", "--dir", work.toString());
         try (ChildJvm child = ChildJvm.start(Main.class.getName(), arguments, directory.resolve("log"))) {
@@ -147,7 +147,7 @@ class EngineCommandTest {
     }
 
     @Test
-    void refusesADirectoryThatHoldsSomething() throws IOException {
+    void rejectsNonEmptyDirectory() throws IOException {
         Files.createFile(directory.resolve("something"));
         assertThat(Main.run("engine", "--quick", "--dir", directory.toString())).isEqualTo(2);
         assertThat(directory.resolve("something")).exists();

@@ -15,7 +15,7 @@ class ShardsCommandTest {
     private Path out;
 
     @Test
-    void measuresStoresAndTheDisk() throws IOException {
+    void measuresStoresAndDisk() throws IOException {
         JsonNode rows = SuiteRun.quickly("shards", out);
         String workload = "64 writers that wait for each, by shards";
         assertThat(rows).hasSize(6);

@@ -72,7 +72,7 @@ class GateTest {
     /** The ratios are counts or ten times the allowed processor time, so the load of the machine does not matter. */
     @ParameterizedTest
     @EnumSource(Slowdown.class)
-    void aBuildThatIsSlowerIsOverItsCeiling(Slowdown slowdown) throws Exception {
+    void slowedBuildExceedsCeiling(Slowdown slowdown) throws Exception {
         double ceiling = Ceilings.read(true).get(slowdown.ratio).most();
         if (slowdown != Slowdown.BUSY_APPENDS) {
             assertThat(measured(slowdown.ratio, List.of())).isPositive().isLessThanOrEqualTo(ceiling);
@@ -82,14 +82,14 @@ class GateTest {
 
     /** Returns the ratio of a build with these edits. */
     private double measured(Ratio ratio, List<SourceEdit> edits) throws Exception {
-        Path folder = Files.createTempDirectory(directory, "build");
-        SabotagedBuild build = SabotagedBuild.of(CORE, edits, folder);
+        Path parent = Files.createTempDirectory(directory, "build");
+        SabotagedBuild build = SabotagedBuild.of(CORE, edits, parent);
         Object there = build.loadClass(Ratio.class.getName()).getEnumConstants()[ratio.ordinal()];
         Method open = there.getClass().getDeclaredMethod("open", Path.class, boolean.class);
         open.setAccessible(true);
         Method round = build.loadClass(Probe.class.getName()).getDeclaredMethod("round");
         round.setAccessible(true);
-        try (AutoCloseable probe = (AutoCloseable) open.invoke(there, folder.resolve("work"), true)) {
+        try (AutoCloseable probe = (AutoCloseable) open.invoke(there, parent.resolve("work"), true)) {
             return (double) round.invoke(probe);
         }
     }
@@ -97,7 +97,7 @@ class GateTest {
     /** Checks only the exit status. {@code scripts/bench gate} decides whether a build passes on a machine. */
     @Test
     @Tag("thorough")
-    void theStatusSaysWhetherAnyRatioIsOver() throws IOException {
+    void exitStatusShowsWhetherAnyRatioExceedsCeiling() throws IOException {
         Path out = directory.resolve("out");
         int status = Main.run(
                 "gate",
@@ -119,7 +119,7 @@ class GateTest {
     }
 
     @Test
-    void refusesADirectoryThatHoldsSomething() throws IOException {
+    void rejectsNonEmptyDirectory() throws IOException {
         Path something = Files.createFile(directory.resolve("something"));
         assertThat(Main.run("gate", "--quick", "--dir", directory.toString())).isEqualTo(2);
         assertThat(something).exists();

@@ -16,7 +16,7 @@ class HttpResponsesTest {
             + "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n";
 
     @Test
-    void findsAnswersHoweverTheyAreCut() throws IOException {
+    void parsesResponsesInChunksOfAnySize() throws IOException {
         byte[] bytes = THREE.getBytes(StandardCharsets.US_ASCII);
         for (int step = 1; step <= bytes.length; step++) {
             HttpAppends.Responses reader = new HttpAppends.Responses();
@@ -29,7 +29,7 @@ class HttpResponsesTest {
     }
 
     @Test
-    void refusesWhatIsNoAnswer() {
+    void rejectsNonHttpResponse() {
         ByteBuffer resp = ByteBuffer.wrap("-ERR no\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         assertThatThrownBy(() -> new HttpAppends.Responses().read(resp, error -> {}))
                 .isInstanceOf(IOException.class)

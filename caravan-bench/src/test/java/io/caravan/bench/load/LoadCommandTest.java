@@ -18,7 +18,7 @@ class LoadCommandTest {
     private Path directory;
 
     @Test
-    void everyAppendIsTimedAndNoneFails() throws IOException {
+    void timesAllAppendsAndRejectsInvalidOptions() throws IOException {
         try (ServerProcess server = new ServerProcess(directory.resolve("data"), directory.resolve("log"))) {
             server.start();
             InetSocketAddress address = server.awaitAddress();
@@ -28,7 +28,7 @@ class LoadCommandTest {
             assertThat(outcome.first().getTotalCount()).isEqualTo(1_000);
             assertThat(outcome.all().getMinValue()).isPositive();
             assertThat(outcome.late().getTotalCount()).isEqualTo(1_000);
-            assertThat(outcome.errors() + outcome.unanswered()).isZero();
+            assertThat(outcome.errors() + outcome.pending()).isZero();
             assertThat(load(address, "--value", "0")).isZero();
             assertThat(load(address, "--rate", "0")).isEqualTo(2);
             assertThat(load(address, "--value", "-1")).isEqualTo(2);
@@ -37,18 +37,18 @@ class LoadCommandTest {
     }
 
     @Test
-    void itsOwnServerToWarmUpOnAnswersEverything() throws IOException {
+    void warmUpServerRepliesToEveryAppend() throws IOException {
         RespAppends protocol = new RespAppends(OpenLoop.MAX_VALUE_BYTES);
         try (Echo echo = Echo.start(protocol)) {
             OpenLoop.Plan plan = new OpenLoop.Plan(500, 5, 1, 20, OpenLoop.MAX_VALUE_BYTES, 1);
             OpenLoop.Outcome outcome = new OpenLoop(plan, protocol, echo.address()).run();
             assertThat(outcome.all().getTotalCount()).isEqualTo(500);
-            assertThat(outcome.errors() + outcome.unanswered()).isZero();
+            assertThat(outcome.errors() + outcome.pending()).isZero();
         }
     }
 
     @Test
-    void aClientThatWasLateSaysSo() {
+    void reportsSlowClient() {
         Timeline timeline = new Timeline(0, 1);
         Histogram late = new Histogram(3);
         late.recordValueWithCount(1, 997);

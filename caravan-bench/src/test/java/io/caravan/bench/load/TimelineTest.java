@@ -9,10 +9,10 @@ class TimelineTest {
     private static final long START = -5;
 
     @Test
-    void answersCountWhenTheyComeAndWaitsWhenTheyBegin() {
+    void countsAcksByArrivalAndWaitsBySendTime() {
         Timeline timeline = new Timeline(START, 2);
         timeline.sent(START);
-        timeline.answered(START, START + SECOND, false);
+        timeline.replied(START, START + SECOND, false);
         Timeline.Second first = timeline.seconds().get(0);
         Timeline.Second second = timeline.seconds().get(1);
         assertThat(first.sentCount()).isEqualTo(1);
@@ -25,15 +25,15 @@ class TimelineTest {
     }
 
     @Test
-    void whatComesAfterTheLastSecondIsNotLost() {
+    void recordsReplyAfterLastSecondSeparately() {
         Timeline timeline = new Timeline(START, 1);
-        timeline.answered(START, START + 3 * SECOND, true);
+        timeline.replied(START, START + 3 * SECOND, true);
         assertThat(timeline.afterEnd().failures()).isEqualTo(1);
         assertThat(timeline.seconds().get(0).failures()).isZero();
     }
 
     @Test
-    void aRequestThatIsNeverAnsweredIsAFailureThatHasWaited() {
+    void abandonedRequestCountsAsFailureAndWait() {
         Timeline timeline = new Timeline(START, 1);
         timeline.abandoned(START, START + 6 * SECOND);
         Timeline.Second only = timeline.seconds().get(0);

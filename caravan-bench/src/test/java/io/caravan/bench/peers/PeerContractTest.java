@@ -35,7 +35,7 @@ class PeerContractTest {
 
     @ParameterizedTest
     @EnumSource(Peer.class)
-    void goesOnWhereItEnded(Peer peer) throws IOException {
+    void continuesAfterReopen(Peer peer) throws IOException {
         for (boolean synced : new boolean[] {true, false}) {
             Path place = directory.resolve(synced ? "synced" : "unsynced");
             try (PeerStore store = peer.open(place, synced)) {
@@ -50,7 +50,7 @@ class PeerContractTest {
 
     @ParameterizedTest
     @EnumSource(Peer.class)
-    void aGroupCommitTellsWhatWasCommitted(Peer peer) throws Exception {
+    void groupCommitStoresAllAppends(Peer peer) throws Exception {
         try (PeerStore store = peer.open(directory, true)) {
             try (GroupCommit group = new GroupCommit(store)) {
                 List<CompletableFuture<Void>> appends = new ArrayList<>();
@@ -68,12 +68,12 @@ class PeerContractTest {
 
     @ParameterizedTest
     @EnumSource(Peer.class)
-    void tellsItsVersion(Peer peer) {
+    void reportsVersion(Peer peer) {
         assertThat(peer.version()).matches("[a-z0-9-]+-[0-9][0-9.]+");
     }
 
     @Test
-    void aGroupCommitTellsOfAFailure() throws Exception {
+    void groupCommitReportsFailure() throws Exception {
         try (GroupCommit group = new GroupCommit(new BrokenStore())) {
             assertThatThrownBy(group.append(1, value(1, 1))::get)
                     .isInstanceOf(ExecutionException.class)

@@ -47,7 +47,7 @@ class PublishedCommandTest {
     }
 
     @Test
-    void aBetterResultThanTheHeadlineIsAboveOne() {
+    void betterResultHasRatioAboveOne() {
         Headline rate = new Headline("", "", "", Figure.APPENDS_PER_SECOND, 100);
         Headline time = new Headline("", "", "", Figure.SECONDS, 2);
         assertThat(rate.ratio(200)).isEqualTo(2);

@@ -19,7 +19,7 @@ class ReportPageTest {
     private Path directory;
 
     @Test
-    void hasTheFiguresAndThePicturesOfAllReportsWithinItself() throws IOException {
+    void embedsMetricsAndPicturesOfAllReports() throws IOException {
         new Report("zebra", Map.of("cores", "3"), List.of(new Waits())).writeTo(directory);
         new Report("engine", Map.of("cores", "2"), List.of(new Waits())).writeTo(directory);
         Files.writeString(directory.resolve("other.json"), "{}");

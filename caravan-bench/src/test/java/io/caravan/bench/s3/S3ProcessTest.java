@@ -18,7 +18,7 @@ class S3ProcessTest {
     private Path directory;
 
     @Test
-    void itsObjectsOutliveAKill() throws IOException {
+    void objectsSurviveKill() throws IOException {
         assertThat(S3Software.S3PROXY.program().install()).isNull();
         try (S3Process server = S3Process.start(S3Software.S3PROXY, directory);
                 Bucket bucket = new Bucket(server.endpoint(), "bucket")) {

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class NinesTest {
     @Test
-    void eachTenfoldIsANine() {
+    void convertsPowersOfTenToNines() {
         assertThat(Nines.percentile(1)).isZero();
         assertThat(Nines.percentile(10)).isCloseTo(90, within(1e-9));
         assertThat(Nines.percentile(1_000)).isCloseTo(99.9, within(1e-9));
@@ -17,7 +17,7 @@ class NinesTest {
     }
 
     @Test
-    void placesEndWhereOneValueIsLeft() {
+    void positionsEndAtValueCount() {
         assertThat(Nines.upTo(0)).containsExactly(1.0);
         assertThat(Nines.upTo(1_000)).hasSize(61).startsWith(1.0);
         assertThat(Nines.upTo(1_000).get(60)).isCloseTo(1_000, within(1e-6));

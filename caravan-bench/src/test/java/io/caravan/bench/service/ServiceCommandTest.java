@@ -20,7 +20,7 @@ class ServiceCommandTest {
 
     @Test
     @Tag("thorough")
-    void measuresEverySecondAndDrawsIt() throws IOException {
+    void measuresAndPlotsEverySecond() throws IOException {
         JsonNode report = SuiteRun.report("service", directory, "--alone");
         List<String> rows = new ArrayList<>();
         for (JsonNode row : report.path("rows")) {
@@ -56,7 +56,7 @@ class ServiceCommandTest {
     }
 
     @Test
-    void refusesALoadThatIsNone() {
+    void rejectsZeroRate() {
         assertThat(Main.run("service", "--rate", "0")).isEqualTo(2);
     }
 }

@@ -23,7 +23,7 @@ import java.util.SplittableRandom;
 
 /** All users of the simulated store: generates operations, and compares every result with the history. */
 final class Client {
-    private final Life life;
+    private final Incarnation incarnation;
     private final Engine engine;
     private final History history;
     private final RandomOperations operations;
@@ -31,10 +31,10 @@ final class Client {
     private final SplittableRandom levels;
     private boolean storeFailed;
 
-    Client(Life life, Engine engine, long seed) {
-        this.life = life;
+    Client(Incarnation incarnation, Engine engine, long seed) {
+        this.incarnation = incarnation;
         this.engine = engine;
-        this.history = life.history();
+        this.history = incarnation.history();
         this.operations = new RandomOperations(seed, Simulation.SHAPE, history.now());
         this.random = new SplittableRandom(seed);
         this.levels = new SplittableRandom(~seed);
@@ -52,8 +52,8 @@ final class Client {
      */
     void act(boolean guest) {
         Operation operation = atSomeLevel(operations.next());
-        life.story().note(() -> (guest ? "meanwhile " : "") + operation);
-        if (operation instanceof Operation.Write write && life.clientsFlush() && random.nextBoolean()) {
+        incarnation.story().note(() -> (guest ? "meanwhile " : "") + operation);
+        if (operation instanceof Operation.Write write && incarnation.clientsFlush() && random.nextBoolean()) {
             writeAndFlush(write, guest);
         } else if (operation instanceof Operation.Write write) {
             write(write, guest);
@@ -73,12 +73,12 @@ final class Client {
             operation = atSomeLevel(operations.next());
         }
         Operation.Write write = (Operation.Write) operation;
-        life.story().note(write::toString);
+        incarnation.story().note(write::toString);
         write(write, false);
     }
 
     private Operation atSomeLevel(Operation operation) {
-        if (!life.mixesLevels() || levels.nextInt(3) == 0) {
+        if (!incarnation.mixesLevels() || levels.nextInt(3) == 0) {
             return operation;
         }
         if (operation instanceof Operation.Append append) {
@@ -105,49 +105,49 @@ final class Client {
     }
 
     private void write(Operation.Write write, boolean guest) {
-        life.scheduler().undisturbed(() -> writeAndNote(write, guest));
-        life.scheduler().handOver();
+        incarnation.scheduler().undisturbed(() -> writeAndNote(write, guest));
+        incarnation.scheduler().handOver();
     }
 
     private void writeAndNote(Operation.Write write, boolean guest) {
-        Telling telling = new Telling();
+        Completion completion = new Completion();
         try {
-            write.start(engine, telling);
-        } catch (CaravanException refused) {
-            checkRefusal(write, refused, guest);
+            write.start(engine, completion);
+        } catch (CaravanException rejected) {
+            checkRejection(write, rejected, guest);
             return;
         }
-        if (!life.silent()) {
-            telling.number = history.accept(write);
+        if (!incarnation.silent()) {
+            completion.number = history.accept(write);
         }
     }
 
-    private void checkRefusal(Operation operation, CaravanException refused, boolean guest) {
-        life.story().note(() -> "refused: " + refused);
-        if (refused instanceof StoreFailedException) {
-            checkFailed(refused);
-        } else if (refused instanceof StoreClosedException && life.closing()) {
-            life.story().note(() -> "which is right");
-        } else if (refused instanceof OutOfSpaceException) {
-            checkNoSpace(operation, refused);
-        } else if (!(guest && refused instanceof NotWritableException)) {
+    private void checkRejection(Operation operation, CaravanException rejected, boolean guest) {
+        incarnation.story().note(() -> "refused: " + rejected);
+        if (rejected instanceof StoreFailedException) {
+            checkFailed(rejected);
+        } else if (rejected instanceof StoreClosedException && incarnation.closing()) {
+            incarnation.story().note(() -> "which is right");
+        } else if (rejected instanceof OutOfSpaceException) {
+            checkNoSpace(operation, rejected);
+        } else if (!(guest && rejected instanceof NotWritableException)) {
             Outcome expected = operation.expect(history.now().copy());
-            if (!expected.equals(Outcome.Refused.of(refused)) && !life.silent()) {
-                throw new SimulationFailure(operation + " should have come to " + expected, refused);
+            if (!expected.equals(Outcome.Rejected.of(rejected)) && !incarnation.silent()) {
+                throw new SimulationFailure(operation + " should have come to " + expected, rejected);
             }
         }
     }
 
     /** While the disk has space, only the heap may be too full, or too fragmented for values that must move there. */
-    private void checkNoSpace(Operation operation, CaravanException refused) {
+    private void checkNoSpace(Operation operation, CaravanException rejected) {
         long usedBytes = engine.stats().heap().usedBytes();
-        boolean tooFull = usedBytes + heapBytes(operation) > life.heapBytes()
-                || refused.getMessage().contains("the heap has no hole");
-        if (!life.mayLackSpace() && !life.silent() && !tooFull) {
+        boolean tooFull = usedBytes + heapBytes(operation) > incarnation.heapBytes()
+                || rejected.getMessage().contains("the heap has no hole");
+        if (!incarnation.mayLackSpace() && !incarnation.silent() && !tooFull) {
             throw new SimulationFailure(
-                    operation + " takes " + heapBytes(operation) + " bytes, " + usedBytes + " of " + life.heapBytes()
-                            + " are used",
-                    refused);
+                    operation + " takes " + heapBytes(operation) + " bytes, " + usedBytes + " of "
+                            + incarnation.heapBytes() + " are used",
+                    rejected);
         }
     }
 
@@ -169,7 +169,7 @@ final class Client {
 
     private void checkFailed(CaravanException problem) {
         storeFailed = true;
-        if (!life.faultHappened() && !life.silent()) {
+        if (!incarnation.faultHappened() && !incarnation.silent()) {
             throw new SimulationFailure("the store failed, though the disk did not", problem);
         }
     }
@@ -179,13 +179,13 @@ final class Client {
         long change = changeSeenBy(read);
         long accepted = history.accepted();
         long failures = history.forceFailures();
-        life.scheduler().undisturbedUntilLocked();
+        incarnation.scheduler().undisturbedUntilLocked();
         Outcome outcome = read.perform(engine);
-        if (life.silent()) {
+        if (incarnation.silent()) {
             return;
         }
-        if (outcome instanceof Outcome.Refused refused && !outcome.equals(expected)) {
-            checkUnanswered(read, refused, guest);
+        if (outcome instanceof Outcome.Rejected rejected && !outcome.equals(expected)) {
+            checkNoResponse(read, rejected, guest);
         } else if (read instanceof Operation.ListAll) {
             if (accepted == history.accepted()) {
                 compare(read, expected, outcome);
@@ -203,16 +203,16 @@ final class Client {
         }
     }
 
-    private void checkUnanswered(Operation.Read read, Outcome.Refused refused, boolean guest) {
-        if (refused.exception().equals(StoreFailedException.class.getSimpleName())) {
+    private void checkNoResponse(Operation.Read read, Outcome.Rejected rejected, boolean guest) {
+        if (rejected.exception().equals(StoreFailedException.class.getSimpleName())) {
             storeFailed = true;
         }
-        if (life.closing() && refused.exception().equals(StoreClosedException.class.getSimpleName())) {
+        if (incarnation.closing() && rejected.exception().equals(StoreClosedException.class.getSimpleName())) {
             return;
         }
-        boolean wouldWait = guest && refused.exception().equals(NotWritableException.class.getSimpleName());
-        if (!wouldWait && !(storeFailed && life.faultHappened())) {
-            throw new SimulationFailure(read + " came to " + refused);
+        boolean wouldWait = guest && rejected.exception().equals(NotWritableException.class.getSimpleName());
+        if (!wouldWait && !(storeFailed && incarnation.faultHappened())) {
+            throw new SimulationFailure(read + " came to " + rejected);
         }
     }
 
@@ -232,7 +232,7 @@ final class Client {
         long change = history.lastChangeOf(get.id());
         long failures = history.forceFailures();
         List<Value> values = new ArrayList<>();
-        life.scheduler().undisturbedUntilLocked();
+        incarnation.scheduler().undisturbedUntilLocked();
         try {
             engine.get(get.id(), (sequence, value) -> {
                 // Only once: an fsync that fails from here on may undo data that this reader reads later.
@@ -240,19 +240,19 @@ final class Client {
                     seen(change, failures);
                 }
                 values.add(new Value(sequence, copyOf(value)));
-                life.betweenEntries();
+                incarnation.betweenEntries();
                 return true;
             });
         } catch (StoreFailedException problem) {
             checkFailed(problem);
             return;
         } catch (StoreClosedException closed) {
-            if (!life.closing()) {
+            if (!incarnation.closing()) {
                 throw new SimulationFailure(get + " found the store closed", closed);
             }
             return;
         }
-        if (!life.silent()) {
+        if (!incarnation.silent()) {
             compare(get, expected, new Outcome.Streamed(values));
             if (values.isEmpty()) {
                 seen(change, failures);
@@ -266,7 +266,7 @@ final class Client {
      */
     private void seen(long write, long failuresBefore) {
         // An fsync that failed during the read may have undone data that the reader could see before.
-        if (!life.silent() && history.forceFailures() == failuresBefore) {
+        if (!incarnation.silent() && history.forceFailures() == failuresBefore) {
             history.seen(write);
         }
     }
@@ -280,27 +280,27 @@ final class Client {
             long accepted = history.accepted();
             if (operation == Operation.Upkeep.FLUSH) {
                 long failures = history.forceFailures();
-                life.scheduler().undisturbedUntilLocked();
+                incarnation.scheduler().undisturbedUntilLocked();
                 engine.flush();
                 // Below SYNC, an fsync that has failed since then may have undone writes that the flush had reported.
-                boolean holds = life.flushForces() || history.forceFailures() == failures;
-                if (!life.silent() && holds) {
+                boolean holds = incarnation.flushForces() || history.forceFailures() == failures;
+                if (!incarnation.silent() && holds) {
                     history.flushed(accepted);
                 }
-                if (life.flushForces() && life.scheduler().onFirstThread()) {
+                if (incarnation.flushForces() && incarnation.scheduler().onFirstThread()) {
                     checkHeapUse();
                 }
             } else {
                 engine.checkpoint();
-                if (!life.silent()) {
+                if (!incarnation.silent()) {
                     history.checkpointed(accepted);
                 }
             }
         } catch (StoreFailedException problem) {
             checkFailed(problem);
         } catch (CaravanException problem) {
-            boolean closed = problem instanceof StoreClosedException && life.closing();
-            if (!life.faultHappened() && !life.silent() && !closed) {
+            boolean closed = problem instanceof StoreClosedException && incarnation.closing();
+            if (!incarnation.faultHappened() && !incarnation.silent() && !closed) {
                 throw new SimulationFailure(operation + " failed, though the disk did not", problem);
             }
         }
@@ -308,9 +308,9 @@ final class Client {
 
     /** Checks that trimmed and deleted values take no space when everything is flushed and all workers are idle. */
     void checkHeapUse() {
-        life.letAllWork();
+        incarnation.letAllWork();
         long used = engine.stats().heap().usedBytes();
-        if (!life.silent()
+        if (!incarnation.silent()
                 && !storeFailed
                 && history.allCertain()
                 && used != history.now().heapBytes()) {
@@ -320,24 +320,24 @@ final class Client {
     }
 
     /** The callback of a write. */
-    private final class Telling implements WriteCallback {
+    private final class Completion implements WriteCallback {
         private long number = -1;
 
         @Override
         public void success(long sequence) {
-            if (!life.silent()) {
+            if (!incarnation.silent()) {
                 guarded(() -> {
-                    life.story().note(() -> "write " + number + " is acknowledged, sequence " + sequence);
-                    history.acknowledged(number, sequence, life.frames());
+                    incarnation.story().note(() -> "write " + number + " is acknowledged, sequence " + sequence);
+                    history.acknowledged(number, sequence, incarnation.frames());
                 });
             }
         }
 
         @Override
         public void failure(CaravanException problem) {
-            if (!life.silent()) {
+            if (!incarnation.silent()) {
                 guarded(() -> {
-                    life.story().note(() -> "write " + number + " failed");
+                    incarnation.story().note(() -> "write " + number + " failed");
                     history.failed(number);
                     checkFailed(problem);
                 });
@@ -349,7 +349,7 @@ final class Client {
             try {
                 action.run();
             } catch (SimulationFailure failure) {
-                life.failed(failure);
+                incarnation.failed(failure);
             }
         }
     }

@@ -16,13 +16,13 @@ final class EventLoop {
     private static final int EMPTY_TURNS = 4;
     private static final int MANY_SWITCHES = 16;
 
-    private final Life life;
+    private final Incarnation incarnation;
     private final Engine engine;
     private final Client client;
     private final SplittableRandom random;
 
-    EventLoop(Life life, Engine engine, Client client, SplittableRandom random) {
-        this.life = life;
+    EventLoop(Incarnation incarnation, Engine engine, Client client, SplittableRandom random) {
+        this.incarnation = incarnation;
         this.engine = engine;
         this.client = client;
         this.random = random;
@@ -35,7 +35,7 @@ final class EventLoop {
             case 1 -> longTurn();
             case 2 -> emptyTurns();
             default -> {
-                letOthersGoOn();
+                letOthersContinue();
                 act();
             }
         }
@@ -43,7 +43,7 @@ final class EventLoop {
     }
 
     private boolean over() {
-        return life.silent() || life.closing() || client.storeFailed();
+        return incarnation.silent() || incarnation.closing() || client.storeFailed();
     }
 
     private void act() {
@@ -60,8 +60,8 @@ final class EventLoop {
         if (!over()) {
             client.write();
         }
-        life.scheduler().letTimePass(LONG_NANOS);
-        letOthersGoOn();
+        incarnation.scheduler().letTimePass(LONG_NANOS);
+        letOthersContinue();
         group.closeAndFlush();
     }
 
@@ -71,9 +71,9 @@ final class EventLoop {
         }
     }
 
-    private void letOthersGoOn() {
+    private void letOthersContinue() {
         for (int i = random.nextInt(MANY_SWITCHES); i > 0 && !over(); i--) {
-            life.scheduler().letAnotherGoOn();
+            incarnation.scheduler().letAnotherContinue();
         }
     }
 }

@@ -19,12 +19,12 @@ public final class Exploration {
      * Prepares a program.
      *
      * @param edits edits that sabotage the product; none for the unchanged product
-     * @param folder an empty directory for compiled classes
+     * @param directory an empty directory for compiled classes
      * @param classes the classes with switch points
      */
-    public Exploration(Class<?> program, List<SourceEdit> edits, Path folder, Class<?>... classes)
+    public Exploration(Class<?> program, List<SourceEdit> edits, Path directory, Class<?>... classes)
             throws IOException, ReflectiveOperationException {
-        explore = SabotagedBuild.of(edits, folder)
+        explore = SabotagedBuild.of(edits, directory)
                 .interleaving(classes)
                 .loadClass(program.getName())
                 .getDeclaredMethod("explore", long.class);

@@ -32,7 +32,7 @@ final class History {
     private final Deque<Accepted> afterBase = new ArrayDeque<>();
     private final Map<Long, Long> lastChange = new HashMap<>();
     private long accepted;
-    private long told;
+    private long reported;
     /** The number of writes that no cut may undo. {@link #written} counts those that a process kill may not undo. */
     private long forced;
 
@@ -106,7 +106,7 @@ final class History {
         Outcome expected = write.expected();
         if (!expected.equals(new Outcome.Written(sequence))) {
             throw new SimulationFailure(
-                    "write " + number + " was told of sequence " + sequence + ", expected " + expected);
+                    "write " + number + " was given sequence " + sequence + ", expected " + expected);
         }
         if (write.level() == Durability.SYNC && force != lastForce) {
             forcedBeforeLastForce = forced;
@@ -129,10 +129,10 @@ final class History {
     }
 
     private void inOrder(long number) {
-        if (number != told) {
-            throw new SimulationFailure("write " + number + " was told of, when it was write " + told + "'s turn");
+        if (number != reported) {
+            throw new SimulationFailure("write " + number + " was completed before write " + reported + "'s turn");
         }
-        told++;
+        reported++;
     }
 
     private Accepted at(long number) {
@@ -141,7 +141,7 @@ final class History {
                 return write;
             }
         }
-        throw new SimulationFailure("write " + number + " was told of twice");
+        throw new SimulationFailure("write " + number + " was completed twice");
     }
 
     /**
@@ -185,7 +185,7 @@ final class History {
 
     /** Discards the writes that are part of every state to compare with. */
     private void settle() {
-        while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(forcedBeforeLastForce, told)) {
+        while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(forcedBeforeLastForce, reported)) {
             afterBase.removeFirst().operation().expect(base);
         }
     }

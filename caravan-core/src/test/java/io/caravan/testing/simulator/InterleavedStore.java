@@ -42,7 +42,7 @@ final class InterleavedStore {
     private final Map<Long, Map<Long, String>> acknowledged = new TreeMap<>();
 
     private int accepted;
-    private int answered;
+    private int responded;
     private int failed;
 
     InterleavedStore(long seed) throws IOException {
@@ -109,13 +109,13 @@ final class InterleavedStore {
     /** Advances the time beyond the store's wait for a group to be closed. */
     void letGroupsBeGivenUp() {
         scheduler.letTimePass(1_500_000);
-        letOthersGoOn();
+        letOthersContinue();
     }
 
     /** Lets other threads run first. */
-    void letOthersGoOn() {
+    void letOthersContinue() {
         for (int i = random.nextInt(16); i > 0; i--) {
-            scheduler.letAnotherGoOn();
+            scheduler.letAnotherContinue();
         }
     }
 
@@ -123,7 +123,7 @@ final class InterleavedStore {
     WriteCallback expecting(long id, String value) {
         accepted++;
         return new WriteCallback() {
-            private boolean told;
+            private boolean reported;
 
             @Override
             public void success(long sequence) {
@@ -141,15 +141,15 @@ final class InterleavedStore {
             }
 
             private void once() {
-                answered++;
-                check(!told, "'" + value + "' was answered twice");
-                told = true;
+                responded++;
+                check(!reported, "'" + value + "' was completed twice");
+                reported = true;
             }
         };
     }
 
     /** Records that a write was rejected, so that its callback is not called. */
-    void refused() {
+    void rejected() {
         accepted--;
     }
 
@@ -170,13 +170,13 @@ final class InterleavedStore {
     /** Checks that every accepted write has its callback and its value, now and after a power cut. */
     void checkAll() throws IOException {
         engine.flush();
-        checkAnswers();
+        checkResponses();
         checkContents(engine);
         checkAfterPowerCut();
     }
 
-    void checkAnswers() {
-        check(answered == accepted, accepted + " writes were accepted, " + answered + " answered");
+    void checkResponses() {
+        check(responded == accepted, accepted + " writes were accepted, " + responded + " answered");
     }
 
     void checkAfterPowerCut() throws IOException {

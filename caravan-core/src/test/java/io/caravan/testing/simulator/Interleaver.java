@@ -81,7 +81,7 @@ public final class Interleaver implements AutoCloseable {
             }
         }
 
-        boolean canGoOn() {
+        boolean canContinue() {
             return awaited == null || holds(awaited);
         }
 
@@ -136,14 +136,14 @@ public final class Interleaver implements AutoCloseable {
 
     /** Runs until all threads that must end have ended, and no thread can continue. */
     public void run() {
-        boolean goesOn = true;
-        while (goesOn) {
+        boolean continues = true;
+        while (continues) {
             Strand next = choose();
             if (next != null) {
                 resume(next);
             }
             throwFailure();
-            goesOn = next != null || whenStuck.getAsBoolean();
+            continues = next != null || whenStuck.getAsBoolean();
         }
         List<Strand> stuck = strands.stream().filter(strand -> strand.mustEnd).toList();
         if (!stuck.isEmpty()) {
@@ -200,7 +200,7 @@ public final class Interleaver implements AutoCloseable {
         if (failure != null) {
             return null;
         }
-        List<Strand> ready = strands.stream().filter(Strand::canGoOn).toList();
+        List<Strand> ready = strands.stream().filter(Strand::canContinue).toList();
         return ready.isEmpty() ? null : ready.get(random.nextInt(ready.size()));
     }
 

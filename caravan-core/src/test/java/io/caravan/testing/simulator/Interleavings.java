@@ -32,7 +32,7 @@ enum Interleavings {
                     emptyTurns,
                     emptyTurns,
                     () -> {
-                        store.letOthersGoOn();
+                        store.letOthersContinue();
                         store.append(2, "plain " + round);
                     });
         }
@@ -72,9 +72,9 @@ enum Interleavings {
                         }
                     },
                     () -> {
-                        store.engine.append(2, bytes("trimmed"), StoreCalls.NOBODY);
-                        store.engine.append(2, bytes(1000, round), StoreCalls.NOBODY);
-                        store.engine.trim(2, 1, StoreCalls.NOBODY);
+                        store.engine.append(2, bytes("trimmed"), StoreCalls.NO_CALLBACK);
+                        store.engine.append(2, bytes(1000, round), StoreCalls.NO_CALLBACK);
+                        store.engine.trim(2, 1, StoreCalls.NO_CALLBACK);
                     },
                     () -> {
                         AtomicLong next = new AtomicLong(-1);
@@ -98,7 +98,7 @@ enum Interleavings {
                     long id = 3 + i;
                     WriteBatch batch = WriteBatch.create().append(id, bytes(value));
                     if (!store.engine.tryWrite(batch, store.expecting(id, value))) {
-                        store.refused();
+                        store.rejected();
                     }
                 }
             };
@@ -137,7 +137,7 @@ enum Interleavings {
             try {
                 store.append(1, value);
             } catch (StoreClosedException closed) {
-                store.refused();
+                store.rejected();
                 throw closed;
             }
         }
@@ -154,7 +154,7 @@ enum Interleavings {
 
         @Override
         void end(InterleavedStore store) throws Exception {
-            store.checkAnswers();
+            store.checkResponses();
             check(store.failures() == 0, "a write failed");
             store.checkAfterPowerCut();
         }

@@ -22,12 +22,12 @@ class InterleavingsTest {
     private static final int SEEDS = 3_000;
 
     @TempDir
-    Path folder;
+    Path directory;
 
     @ParameterizedTest
     @EnumSource(Interleavings.class)
     @Tag("rounds")
-    void allEndWell(Interleavings program) {
+    void exploredInterleavingsSucceed(Interleavings program) {
         AtomicLong explored = new AtomicLong();
         Seeds.forEach(Math.max(1, INTERLEAVINGS / program.rounds()), seed -> {
             program.explore(seed);
@@ -46,8 +46,8 @@ class InterleavingsTest {
         "CHECKPOINTS, RECYCLE_A_LOG_SEGMENT_THAT_THE_INDEX_STILL_NAMES",
         "CLOSING, FLUSH_WHILE_ANOTHER_FLUSHES"
     })
-    void aSabotageIsFound(Interleavings program, Sabotage sabotage) throws Exception {
-        Class<?> sabotaged = SabotagedBuild.of(sabotage.edits(), folder).loadClass(Interleavings.class.getName());
+    void detectsSabotage(Interleavings program, Sabotage sabotage) throws Exception {
+        Class<?> sabotaged = SabotagedBuild.of(sabotage.edits(), directory).loadClass(Interleavings.class.getName());
         Method search = sabotaged.getDeclaredMethod("firstFailure", String.class, long.class, int.class);
         search.setAccessible(true);
         Object failure = search.invoke(null, program.name(), 1_000, SEEDS);
@@ -56,7 +56,7 @@ class InterleavingsTest {
     }
 
     @Test
-    void aMonitorHasOneOwner() {
+    void monitorHasAtMostOneOwner() {
         for (long seed = 0; seed < 2_000; seed++) {
             try (Interleaver threads = new Interleaver(seed)) {
                 Object lock = new Object();

@@ -83,9 +83,9 @@ final class Reopening implements CrashStorage.Director {
             history = history.matching(found, history.certain(powerLost));
             powerLost = false;
             checkHeap(engine.stats(), found);
-            goOn(engine);
-        } catch (IOException | CaravanException refused) {
-            throw new SimulationFailure("what is left does not open" + (full ? " on a full disk" : ""), refused);
+            resume(engine);
+        } catch (IOException | CaravanException rejected) {
+            throw new SimulationFailure("what is left does not open" + (full ? " on a full disk" : ""), rejected);
         } catch (SimulationFailure failure) {
             throw failure;
         } catch (RuntimeException | Error broken) {
@@ -112,7 +112,7 @@ final class Reopening implements CrashStorage.Director {
         }
     }
 
-    private void goOn(Engine engine) {
+    private void resume(Engine engine) {
         if (random.nextInt(4) == 0) {
             VerifyReport report = engine.verify(VerifyReport.Progress.NONE);
             if (!report.clean()) {

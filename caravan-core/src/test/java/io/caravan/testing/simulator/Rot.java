@@ -47,12 +47,12 @@ final class Rot {
         int offset = place.offset();
         boolean log = FileNames.LOG.number(file).isPresent();
         boolean checkpoint = FileNames.CHECKPOINT.number(file).isPresent();
-        boolean mayRefuse = log
+        boolean mayReject = log
                 || FileNames.HEAP.number(file).isPresent() && offset < Blocks.BLOCK_BYTES
                 || checkpoint && checkpoints(files) == 1;
         disk.rot(file, offset, 1 << random.nextInt(Byte.SIZE));
         simulation.story().note(() -> "and " + file + " has rotted at " + offset);
-        Engine engine = open(disk, mayRefuse);
+        Engine engine = open(disk, mayReject);
         if (engine != null) {
             read(engine, log ? history.certainWithoutLastForce() : certain, file);
         }
@@ -90,12 +90,12 @@ final class Rot {
                 .count();
     }
 
-    private Engine open(CrashStorage disk, boolean mayRefuse) {
+    private Engine open(CrashStorage disk, boolean mayReject) {
         try {
             return simulation.open(disk);
-        } catch (IOException | CaravanException refused) {
-            if (!mayRefuse || !(refused instanceof CaravanException)) {
-                throw new SimulationFailure("does not open", refused);
+        } catch (IOException | CaravanException rejected) {
+            if (!mayReject || !(rejected instanceof CaravanException)) {
+                throw new SimulationFailure("does not open", rejected);
             }
             return null;
         }

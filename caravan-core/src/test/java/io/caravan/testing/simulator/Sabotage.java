@@ -71,12 +71,12 @@ enum Sabotage {
                     }
             """)),
     TRUNCATE_AT_THE_FIRST_BAD_FRAME_THOUGH_VALID_ONES_FOLLOW(
-            edit("wal/LogScanner", "            refuse(found, behind.valid.get(0));\n", "")),
+            edit("wal/LogScanner", "            reject(found, behind.valid.get(0));\n", "")),
     RETRY_A_FAILED_FORCE_AND_ACKNOWLEDGE(
             edit("wal/LogWriter", "            forceFailed(failed);\n", "            force();\n            return;\n")),
     LET_A_READER_SEE_WHAT_IS_NOT_FORCED(edit(
             "engine/ReadPath",
-            "            committed.awaitPast(pinned.lastLsn());\n            return described(pinned);",
+            "            committed.awaitPassed(pinned.lastLsn());\n            return described(pinned);",
             "            return described(pinned);")),
     TRUST_A_FRAME_WHOSE_FORCE_FAILED(
             edit("wal/LogSegments", "        writeAgain(Math.max(start, opened.lsn()), end);\n", "")),

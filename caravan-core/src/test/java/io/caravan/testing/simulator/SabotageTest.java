@@ -37,30 +37,30 @@ class SabotageTest {
             Sabotage.NEVER_NOTICE_THAT_THERE_IS_SPACE_AGAIN, 91L);
 
     @TempDir
-    Path folder;
+    Path directory;
 
     /** Catching this sabotage takes few cuts. */
     @Test
-    void anAcknowledgementBeforeTheForceIsCaught() throws Exception {
+    void detectsAcknowledgmentBeforeFsync() throws Exception {
         assertCaught(Sabotage.ACKNOWLEDGE_BEFORE_THE_FORCE);
     }
 
     @ParameterizedTest
     @EnumSource(Sabotage.class)
-    void fitsTheSource(Sabotage sabotage) throws IOException {
+    void editsApplyToSource(Sabotage sabotage) throws IOException {
         assertThat(SabotagedBuild.sources(Path.of(""), sabotage.edits())).isNotEmpty();
     }
 
     @ParameterizedTest
     @EnumSource(Sabotage.class)
     @Tag("thorough")
-    void isCaught(Sabotage sabotage) throws Exception {
+    void testDetectsFault(Sabotage sabotage) throws Exception {
         assertCaught(sabotage);
     }
 
     private void assertCaught(Sabotage sabotage) throws Exception {
         long firstSeed = FIRST_SEEDS.getOrDefault(sabotage, SEED);
-        Object report = simulate(SabotagedBuild.of(sabotage.edits(), folder), firstSeed, CUTS);
+        Object report = simulate(SabotagedBuild.of(sabotage.edits(), directory), firstSeed, CUTS);
         Object failure = call(report, "failure");
         assertThat(failure).as("after %s cuts", call(report, "cuts")).isNotNull();
         Throwable problem = (Throwable) call(failure, "problem");
@@ -72,13 +72,13 @@ class SabotageTest {
     /** The simulator must not report an unbroken build that is made in the same way. */
     @Test
     @Tag("thorough")
-    void anHonestBuildIsNotCaught() throws Exception {
-        Object report = simulate(SabotagedBuild.of(List.of(), folder), SEED, CUTS_OF_AN_HONEST_BUILD);
+    void unmodifiedBuildReportsNoFailure() throws Exception {
+        Object report = simulate(SabotagedBuild.of(List.of(), directory), SEED, CUTS_OF_AN_HONEST_BUILD);
         assertThat(call(report, "failure")).isNull();
     }
 
     @Test
-    void theTestingPageNamesThemAll() throws IOException {
+    void testingPageListsEverySabotage() throws IOException {
         String page = Files.readString(Path.of("../docs/internals/testing.md"));
         for (Sabotage sabotage : Sabotage.values()) {
             assertThat(page).contains("| " + sabotage.description() + " |");
@@ -87,10 +87,10 @@ class SabotageTest {
 
     private static Object simulate(SabotagedBuild build, long firstSeed, long cuts) throws Exception {
         int threads = Runtime.getRuntime().availableProcessors();
-        LongConsumer nobody = done -> {};
+        LongConsumer noListener = done -> {};
         return build.loadClass(Simulator.class.getName())
                 .getMethod("run", long.class, long.class, Duration.class, int.class, LongConsumer.class)
-                .invoke(null, firstSeed, cuts, Duration.ofMinutes(15), threads, nobody);
+                .invoke(null, firstSeed, cuts, Duration.ofMinutes(15), threads, noListener);
     }
 
     private static Object call(Object record, String component) throws Exception {

@@ -34,16 +34,16 @@ public final class SabotagedBuild extends ClassLoader {
     }
 
     /** Compiles the sabotaged files of the module in the working directory into an empty directory. */
-    public static SabotagedBuild of(List<SourceEdit> edits, Path folder) throws IOException {
-        return of(Path.of(""), edits, folder);
+    public static SabotagedBuild of(List<SourceEdit> edits, Path directory) throws IOException {
+        return of(Path.of(""), edits, directory);
     }
 
     /** Compiles the sabotaged files of a module into an empty directory. */
-    public static SabotagedBuild of(Path module, List<SourceEdit> edits, Path folder) throws IOException {
+    public static SabotagedBuild of(Path module, List<SourceEdit> edits, Path directory) throws IOException {
         Map<Path, String> sources = sources(module, edits);
-        Path classes = Files.createDirectories(folder.resolve(CLASSES));
+        Path classes = Files.createDirectories(directory.resolve(CLASSES));
         if (!sources.isEmpty()) {
-            compile(write(sources, module.resolve(SOURCES), folder.resolve("sources")), classes);
+            compile(write(sources, module.resolve(SOURCES), directory.resolve("sources")), classes);
         }
         return new SabotagedBuild(classes, Set.of());
     }
@@ -75,10 +75,10 @@ public final class SabotagedBuild extends ClassLoader {
                 + source.substring(at + edit.from().length());
     }
 
-    private static List<Path> write(Map<Path, String> sources, Path root, Path folder) throws IOException {
+    private static List<Path> write(Map<Path, String> sources, Path root, Path directory) throws IOException {
         List<Path> files = new ArrayList<>();
         for (Map.Entry<Path, String> source : sources.entrySet()) {
-            Path file = folder.resolve(root.relativize(source.getKey()));
+            Path file = directory.resolve(root.relativize(source.getKey()));
             Files.createDirectories(file.getParent());
             files.add(Files.writeString(file, source.getValue()));
         }

@@ -133,7 +133,7 @@ public final class SimulatedScheduler implements Scheduler {
         public void stop() {
             started = false;
             while (rest != null) {
-                if (canGoOn()) {
+                if (canContinue()) {
                     run();
                 } else {
                     runSomething();
@@ -142,10 +142,10 @@ public final class SimulatedScheduler implements Scheduler {
         }
 
         boolean runnable() {
-            return started && canGoOn();
+            return started && canContinue();
         }
 
-        private boolean canGoOn() {
+        private boolean canContinue() {
             if (running) {
                 return false;
             }
@@ -163,14 +163,14 @@ public final class SimulatedScheduler implements Scheduler {
                 }
             }
             if (interleaves) {
-                goOn();
+                runSteps();
             } else {
                 runStep();
             }
             running = false;
         }
 
-        private void goOn() {
+        private void runSteps() {
             Coroutine coroutine = rest == null ? new Coroutine(this::runStep) : rest;
             rest = coroutine;
             Running resumer = current;
@@ -323,7 +323,7 @@ public final class SimulatedScheduler implements Scheduler {
         }
         if (random.nextInt(here.switchesOnceIn) == 0) {
             here.switchedFromPoint();
-            letAnotherGoOn();
+            letAnotherContinue();
         }
     }
 
@@ -416,7 +416,7 @@ public final class SimulatedScheduler implements Scheduler {
     }
 
     /** Switches to a thread that the generator chooses. */
-    void letAnotherGoOn() {
+    void letAnotherContinue() {
         Stepper worker = current.worker;
         if (worker == null) {
             step(true);

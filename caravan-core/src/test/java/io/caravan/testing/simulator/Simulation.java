@@ -31,14 +31,14 @@ final class Simulation {
     private SimulationFailure failure;
     private long cuts;
 
-    Simulation(long seed, boolean told) {
+    Simulation(long seed, boolean reported) {
         // Not in all simulations, because then few writes would share a commit.
         clientsFlush = seed % 4 == 0;
         mixesLevels = seed % 3 == 1;
         // Not in all even ones, so that clients also flush with simple threads.
         interleaves = seed % 2 == 0 && seed % 8 != 0;
         random = new SplittableRandom(seed);
-        story = new Story(told);
+        story = new Story(reported);
         config = StoreConfig.builder(Path.of("simulated"))
                 .maxValueBytes(MAX_VALUE_BYTES)
                 .logBufferBytes(8 * KIB)
@@ -63,13 +63,13 @@ final class Simulation {
         boolean failed = false;
         boolean powerLost = false;
         for (int i = 0; i < LIVES && cuts < enoughCuts; i++) {
-            Life life = new Life(this, disk, history, failed, powerLost);
-            life.live();
+            Incarnation incarnation = new Incarnation(this, disk, history, failed, powerLost);
+            incarnation.live();
             checkNoFailure();
-            disk = life.left();
-            history = life.history();
-            failed = life.failed();
-            powerLost = life.powerLost();
+            disk = incarnation.left();
+            history = incarnation.history();
+            failed = incarnation.failed();
+            powerLost = incarnation.powerLost();
         }
     }
 

@@ -101,7 +101,7 @@ public final class Simulator {
         } catch (RuntimeException | Error problem) {
             Failure first = new Failure(seed, simulation.cuts(), failureOf(problem), List.of());
             if (failure.compareAndSet(null, first)) {
-                failure.set(retold(first));
+                failure.set(repeated(first));
             }
         }
         simulations.incrementAndGet();
@@ -115,7 +115,7 @@ public final class Simulator {
     }
 
     /** Repeats a failed simulation and records its story. */
-    private static Failure retold(Failure first) {
+    private static Failure repeated(Failure first) {
         Simulation simulation = new Simulation(first.seed(), true);
         try {
             simulation.run(Long.MAX_VALUE);

@@ -16,7 +16,7 @@ class SimulatorTest {
 
     @Test
     @Tag("rounds")
-    void nothingAcknowledgedIsLost() {
+    void simulatedCutsLoseNoAcknowledgedWrite() {
         Seeds.forEach(1, seed -> {
             Simulator.Report report =
                     Simulator.run(seed, CUTS, TIME, Runtime.getRuntime().availableProcessors(), done -> {});
@@ -36,7 +36,7 @@ class SimulatorTest {
     /** A run must depend only on its seed. Otherwise, failures could not be reproduced. */
     @Test
     @Tag("thorough")
-    void aSeedTellsTheSameStoryAgain() {
+    void sameSeedReproducesRun() {
         Seeds.forEach(3, seed -> {
             List<String> first = story(seed);
             List<String> again = story(seed);

@@ -8,16 +8,16 @@ import java.util.function.Supplier;
 final class Story {
     private static final int LAST_LINES = 100_000;
 
-    private final boolean told;
+    private final boolean reported;
     private final List<String> lines = new ArrayList<>();
     private int depth;
 
-    Story(boolean told) {
-        this.told = told;
+    Story(boolean reported) {
+        this.reported = reported;
     }
 
     void note(Supplier<String> line) {
-        if (told) {
+        if (reported) {
             lines.add("  ".repeat(depth) + line.get());
         }
     }

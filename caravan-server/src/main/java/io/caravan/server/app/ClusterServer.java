@@ -38,7 +38,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
      * The time that clients get to receive their replies after this node has lost leadership. From then on, every
      * request fails fast.
      */
-    private static final Duration PATIENCE = Duration.ofMillis(500);
+    private static final Duration TIMEOUT = Duration.ofMillis(500);
 
     private static final long CHECK_SECONDS = 1;
     private static final int ATTEMPTS = 50;
@@ -123,7 +123,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     @Override
     public void follows() {
         cluster.serving(false);
-        guarded(PATIENCE, Server::follow);
+        guarded(TIMEOUT, Server::follow);
     }
 
     /** The action that starts a new server in its role. */
@@ -136,20 +136,20 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
      * Starts a role. If the node cannot serve in the role for any reason, ends the node, because no other node takes
      * its place while it is up.
      */
-    private void guarded(Duration patience, Role role) {
+    private void guarded(Duration timeout, Role role) {
         try {
-            replaceServer(patience, role);
+            replaceServer(timeout, role);
         } catch (RuntimeException | Error problem) {
             LOG.error("cannot serve in the new role of this node", problem);
             failed.completeExceptionally(problem);
         }
     }
 
-    private synchronized void replaceServer(Duration patience, Role first) {
+    private synchronized void replaceServer(Duration timeout, Role first) {
         Server previous = server;
         server = null;
         if (previous != null) {
-            previous.drain(patience);
+            previous.drain(timeout);
         }
         take(first);
         // Finishes the previous server only now, so that the addresses refuse connections as briefly as possible.
@@ -272,7 +272,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     /** Stops serving, and leaves the group; if this node leads, another node takes over. */
     @Override
     public void close() throws IOException {
-        stop(PATIENCE, PATIENCE);
+        stop(TIMEOUT, TIMEOUT);
     }
 
     /**

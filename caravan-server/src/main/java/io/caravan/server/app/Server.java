@@ -16,7 +16,7 @@ import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ReadBarrier;
 import io.caravan.server.document.StoreIdentity;
-import io.caravan.server.document.space.Promise;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.Spaces;
 import io.caravan.server.metrics.DiskSpace;
@@ -47,7 +47,7 @@ import org.slf4j.LoggerFactory;
 public final class Server implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
-    private static final Duration READERS_PATIENCE = Duration.ofSeconds(1);
+    private static final Duration READERS_TIMEOUT = Duration.ofSeconds(1);
 
     private final ServerConfig config;
     private final List<Setting> settings;
@@ -142,7 +142,7 @@ public final class Server implements AutoCloseable {
         DiskSpace disk = new DiskSpace(config.restore().data());
         metrics.register(opened, disk);
         ArchiveConfig archive = config.archive();
-        refuseIdle(opened.spaces(), archive);
+        rejectIdle(opened.spaces(), archive);
         RestoreService restoring = archive == null ? null : startArchive(archive, opened, store);
         RespProtocol resp = listen(opened, restoring, backups, disk);
         if (http != null) {
@@ -174,7 +174,7 @@ public final class Server implements AutoCloseable {
         DocumentService opened = new DocumentService(
                 store,
                 DocumentService.catalogOf(store),
-                cluster == null ? Promise.of(config.durability()) : Promise.REPLICATED);
+                cluster == null ? DocumentDurability.of(config.durability()) : DocumentDurability.REPLICATED);
         documents = opened;
         opened.readBarrier(readBarrier());
         if (cluster != null && cluster.groups().size() > 1) {
@@ -234,16 +234,16 @@ public final class Server implements AutoCloseable {
     }
 
     /** Rejects space settings that this server does not apply; otherwise an operator could rely on them. */
-    private static void refuseIdle(Spaces spaces, @Nullable ArchiveConfig archive) {
+    private static void rejectIdle(Spaces spaces, @Nullable ArchiveConfig archive) {
         if (archive == null) {
-            spaces.refuse(
+            spaces.reject(
                     "the server has no archive; start it with --archive URL",
                     SpaceSetting.ARCHIVE_AFTER,
                     SpaceSetting.ARCHIVE_KEEP,
                     SpaceSetting.ARCHIVE_KEEP_DAYS,
                     SpaceSetting.ARCHIVE_KEEP_DAILY);
         } else if (archive.pruning() == null) {
-            spaces.refuse(
+            spaces.reject(
                     "the server removes nothing from its archive; start it without --archive-prune off",
                     SpaceSetting.ARCHIVE_KEEP,
                     SpaceSetting.ARCHIVE_KEEP_DAYS,
@@ -263,8 +263,8 @@ public final class Server implements AutoCloseable {
 
     /** Whether the served store has failed for a reason other than lack of space. */
     boolean storeFailed() {
-        CaravanException trouble = documents == null ? null : documents.trouble();
-        return trouble != null && !(trouble instanceof OutOfSpaceException);
+        CaravanException problem = documents == null ? null : documents.problem();
+        return problem != null && !(problem instanceof OutOfSpaceException);
     }
 
     /** Returns the RESP address. Available only after {@link #serve}. */
@@ -338,8 +338,8 @@ public final class Server implements AutoCloseable {
         }
         readers.shutdownNow();
         try {
-            if (!readers.awaitTermination(READERS_PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
-                LOG.warn("a read did not end in {}", READERS_PATIENCE);
+            if (!readers.awaitTermination(READERS_TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
+                LOG.warn("a read did not end in {}", READERS_TIMEOUT);
             }
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();

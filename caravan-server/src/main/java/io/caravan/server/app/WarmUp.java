@@ -43,7 +43,7 @@ public final class WarmUp {
     private static final Duration LIMIT = Duration.ofSeconds(3);
     private static final int SEGMENT_BYTES = 4 * 1024 * 1024;
     private static final int VALUE_BYTES = 200;
-    private static final int ANSWER_BYTES = 64;
+    private static final int REPLY_BYTES = 64;
 
     private WarmUp() {}
 
@@ -91,7 +91,7 @@ public final class WarmUp {
             for (int i = 0; i < CONNECTIONS; i++) {
                 sockets.add(new Socket(address.getAddress(), address.getPort()));
             }
-            byte[] buffer = new byte[ANSWER_BYTES];
+            byte[] buffer = new byte[REPLY_BYTES];
             long deadline = System.nanoTime() + LIMIT.toNanos();
             for (int round = 0; round < ROUNDS && System.nanoTime() < deadline; round++) {
                 byte[] request = request(round);
@@ -99,7 +99,7 @@ public final class WarmUp {
                     socket.getOutputStream().write(request);
                 }
                 for (Socket socket : sockets) {
-                    readAnswer(socket.getInputStream(), buffer);
+                    readReply(socket.getInputStream(), buffer);
                 }
             }
         } finally {
@@ -117,7 +117,7 @@ public final class WarmUp {
     }
 
     /** Reads a line in blocks rather than byte by byte, so that the client uses little processor time. */
-    private static void readAnswer(InputStream in, byte[] buffer) throws IOException {
+    private static void readReply(InputStream in, byte[] buffer) throws IOException {
         int length;
         do {
             length = in.read(buffer);

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Pipeline<R> implements AutoCloseable {
     private static final int AHEAD = 8;
-    private static final int PATIENCE_SECONDS = 60;
+    private static final int TIMEOUT_SECONDS = 60;
 
     private final ExecutorService executor;
     private final Consumer<R> results;
@@ -126,7 +126,7 @@ public final class Pipeline<R> implements AutoCloseable {
     public void close() {
         executor.shutdownNow();
         try {
-            executor.awaitTermination(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            executor.awaitTermination(TIMEOUT_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         }

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /** The cluster as seen by this node. Thread-safe. */
 public final class Cluster {
     /** The Raft directory, next to the store in a node's data directory. */
-    public static final String RAFT_FOLDER = "raft";
+    public static final String RAFT_DIRECTORY = "raft";
 
     /** The time without a response after which the leader considers a follower unreachable. */
     public static final Duration SILENCE = Duration.ofSeconds(5);
@@ -38,7 +38,7 @@ public final class Cluster {
     private final List<RemoteGroup> others;
     private final List<GroupView> groups;
     private volatile @Nullable GroupMember member;
-    private volatile Supplier<Optional<ClusterNode>> heard = Optional::empty;
+    private volatile Supplier<Optional<ClusterNode>> leaderSource = Optional::empty;
     private volatile boolean serving;
 
     /**
@@ -75,7 +75,7 @@ public final class Cluster {
 
     /** Sets the supplier of the leader of this node's group. */
     void follow(Supplier<Optional<ClusterNode>> leader) {
-        heard = leader;
+        leaderSource = leader;
     }
 
     /**
@@ -186,7 +186,7 @@ public final class Cluster {
         if (serving) {
             return Optional.of(self);
         }
-        return heard.get().filter(known -> !known.equals(self));
+        return leaderSource.get().filter(known -> !known.equals(self));
     }
 
     /** Returns the current time on the clock of this view. */

@@ -82,7 +82,7 @@ public final class GroupView {
     }
 
     /** Returns all nodes of the group except the given one. */
-    public List<ClusterNode> hostsBesides(ClusterNode one) {
+    public List<ClusterNode> nodesExcept(ClusterNode one) {
         return hosts().stream().filter(host -> !host.equals(one)).toList();
     }
 

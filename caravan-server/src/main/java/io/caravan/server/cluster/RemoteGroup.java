@@ -20,23 +20,23 @@ import org.slf4j.LoggerFactory;
 final class RemoteGroup implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RemoteGroup.class);
     private static final long PERIOD_MILLIS = 500;
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
     private final ClusterGroup group;
     private final GroupView view;
-    private volatile Heard heard;
-    private @Nullable Asking asking;
+    private volatile Known known;
+    private @Nullable Polling polling;
     /** Whether the last poll failed with an exception. Used by the polling thread only. */
     private boolean failing;
 
-    private record Heard(List<ClusterNode> hosts, @Nullable ClusterNode leader) {}
+    private record Known(List<ClusterNode> hosts, @Nullable ClusterNode leader) {}
 
-    private record Asking(ScheduledExecutorService thread, LeaderLookup inquiry) {}
+    private record Polling(ScheduledExecutorService thread, LeaderLookup lookup) {}
 
     RemoteGroup(ClusterGroup group, ClusterNode self, InstantSource clock) {
         this.group = group;
-        this.heard = new Heard(group.hosts(), null);
-        this.view = new GroupView(group, self, () -> heard.hosts(), () -> Optional.ofNullable(heard.leader()), clock);
+        this.known = new Known(group.hosts(), null);
+        this.view = new GroupView(group, self, () -> known.hosts(), () -> Optional.ofNullable(known.leader()), clock);
     }
 
     GroupView view() {
@@ -44,21 +44,21 @@ final class RemoteGroup implements AutoCloseable {
     }
 
     void start(GroupConfig.@Nullable Tls tls) {
-        LeaderLookup inquiry = new LeaderLookup(group.id(), tls, PATIENCE);
+        LeaderLookup lookup = new LeaderLookup(group.id(), tls, TIMEOUT);
         ScheduledExecutorService thread =
                 Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("caravan-group", true));
-        thread.scheduleWithFixedDelay(() -> ask(inquiry), 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
-        asking = new Asking(thread, inquiry);
+        thread.scheduleWithFixedDelay(() -> query(lookup), 0, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+        polling = new Polling(thread, lookup);
     }
 
     /**
      * Polls once. Does not throw, because the scheduler would then not run it again: certificates that are being
      * replaced, for example, can be read a moment later.
      */
-    void ask(LeaderLookup inquiry) {
+    void query(LeaderLookup lookup) {
         boolean led = false;
         try {
-            led = askInOrder(inquiry);
+            led = queryInOrder(lookup);
             failing = false;
         } catch (RuntimeException | Error problem) {
             if (!failing) {
@@ -67,39 +67,39 @@ final class RemoteGroup implements AutoCloseable {
             failing = true;
         }
         if (!led) {
-            heard = new Heard(heard.hosts(), null);
+            known = new Known(known.hosts(), null);
         }
         // Detects a new leader now, and not only at the next request for it.
         view.since();
     }
 
     /** Queries one node after another, the leader first, until one knows the leader. Returns whether one did. */
-    private boolean askInOrder(LeaderLookup inquiry) {
+    private boolean queryInOrder(LeaderLookup lookup) {
         Set<ClusterNode> inOrder = new LinkedHashSet<>();
         view.leader().ifPresent(inOrder::add);
-        inOrder.addAll(heard.hosts());
+        inOrder.addAll(known.hosts());
         inOrder.addAll(group.hosts());
         return inOrder.stream()
-                .flatMap(host -> inquiry.ask(host.member()).stream())
-                .anyMatch(this::hear);
+                .flatMap(host -> lookup.query(host.member()).stream())
+                .anyMatch(this::receive);
     }
 
     /** Stores a node's response if it names the leader, and returns whether it does. */
-    private boolean hear(LeaderLookup.Answer answer) {
-        List<ClusterNode> hosts = group.described(answer.nodes());
+    private boolean receive(LeaderLookup.Reply reply) {
+        List<ClusterNode> hosts = group.described(reply.nodes());
         Optional<ClusterNode> leader =
-                hosts.stream().filter(host -> host.id().equals(answer.leader())).findFirst();
-        leader.ifPresent(leads -> heard = new Heard(hosts, leads));
+                hosts.stream().filter(host -> host.id().equals(reply.leader())).findFirst();
+        leader.ifPresent(leads -> known = new Known(hosts, leads));
         return leader.isPresent();
     }
 
     @Override
     public void close() {
-        Asking begun = asking;
-        asking = null;
+        Polling begun = polling;
+        polling = null;
         if (begun != null) {
             // The connection belongs to the thread.
-            begun.thread().execute(begun.inquiry()::close);
+            begun.thread().execute(begun.lookup()::close);
             begun.thread().shutdown();
         }
     }

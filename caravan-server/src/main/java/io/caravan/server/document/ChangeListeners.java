@@ -10,17 +10,17 @@ import java.util.concurrent.ConcurrentMap;
 
 /** The actions that wait for writes to documents. */
 final class ChangeListeners {
-    private final ConcurrentMap<DocumentName, Set<Waiting>> waiting = new ConcurrentHashMap<>();
+    private final ConcurrentMap<DocumentName, Set<Subscription>> waiting = new ConcurrentHashMap<>();
 
     /** See {@link DocumentService#onChange}. */
-    Tail add(DocumentName name, Runnable action) {
-        Waiting tail = new Waiting(name, action);
+    ChangeSubscription add(DocumentName name, Runnable action) {
+        Subscription subscription = new Subscription(name, action);
         waiting.compute(name, (key, others) -> {
-            Set<Waiting> all = others == null ? ConcurrentHashMap.newKeySet() : others;
-            all.add(tail);
+            Set<Subscription> all = others == null ? ConcurrentHashMap.newKeySet() : others;
+            all.add(subscription);
             return all;
         });
-        return tail;
+        return subscription;
     }
 
     /** Runs the actions that wait for one of these documents: all of them, even if one throws. */
@@ -30,9 +30,9 @@ final class ChangeListeners {
         }
         List<Runnable> actions = new ArrayList<>();
         for (DocumentName name : names) {
-            Set<Waiting> due = waiting.remove(name);
+            Set<Subscription> due = waiting.remove(name);
             if (due != null) {
-                due.forEach(tail -> actions.add(tail.action));
+                due.forEach(subscription -> actions.add(subscription.action));
             }
         }
         Reservations.runAll(actions);
@@ -43,11 +43,11 @@ final class ChangeListeners {
         return waiting.size();
     }
 
-    private final class Waiting implements Tail {
+    private final class Subscription implements ChangeSubscription {
         private final DocumentName name;
         private final Runnable action;
 
-        Waiting(DocumentName name, Runnable action) {
+        Subscription(DocumentName name, Runnable action) {
             this.name = name;
             this.action = action;
         }

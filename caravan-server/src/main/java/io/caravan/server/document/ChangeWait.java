@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
 public final class ChangeWait {
     private final ScheduledExecutorService loop;
     private final int most;
-    private final BiFunction<DocumentName, Runnable, Tail> observe;
+    private final BiFunction<DocumentName, Runnable, ChangeSubscription> observe;
     private final Consumer<List<DocumentName>> check;
     private final Runnable release;
-    private final Map<DocumentName, Tail> tails = new HashMap<>();
+    private final Map<DocumentName, ChangeSubscription> tails = new HashMap<>();
     private final Set<DocumentName> changed = new LinkedHashSet<>();
     private Stage stage = Stage.WAITING;
     private boolean checking = true;
@@ -53,7 +53,7 @@ public final class ChangeWait {
     public ChangeWait(
             ScheduledExecutorService loop,
             int most,
-            BiFunction<DocumentName, Runnable, Tail> observe,
+            BiFunction<DocumentName, Runnable, ChangeSubscription> observe,
             Consumer<List<DocumentName>> check,
             Runnable release) {
         this.loop = loop;
@@ -94,7 +94,7 @@ public final class ChangeWait {
     /** Stops waiting for changes of this document. */
     public void forget(DocumentName name) {
         changed.remove(name);
-        Tail tail = tails.remove(name);
+        ChangeSubscription tail = tails.remove(name);
         if (tail != null) {
             tail.close();
         }
@@ -122,7 +122,7 @@ public final class ChangeWait {
         if (timer != null) {
             timer.cancel(false);
         }
-        tails.values().forEach(Tail::close);
+        tails.values().forEach(ChangeSubscription::close);
         tails.clear();
         changed.clear();
         release.run();

@@ -32,7 +32,7 @@ public interface ColdDocuments {
      * many reading threads are waiting, so that some remain for documents in the store.
      */
     default void await(DocumentName name) {
-        Waiting.<DocumentName>to(known -> fetch(name, known));
+        BlockingOutcome.<DocumentName>to(known -> fetch(name, known));
     }
 
     /** The documents of a server without an archive. */

@@ -86,9 +86,9 @@ public record CreateRequest(
         DocumentInfo existing;
         try {
             existing = document.info();
-        } catch (DocumentException refused) {
-            if (refused.reason() != Reason.GONE) {
-                throw refused;
+        } catch (DocumentException rejected) {
+            if (rejected.reason() != Reason.GONE) {
+                throw rejected;
             }
             throw exists(name, "is deleted, but its forks still need its values, so the name is taken");
         }

@@ -36,7 +36,7 @@ final class DeletionJournal {
     private final ListStore store;
     private final ReentrantLock list = new ReentrantLock();
     /** Durable deletions, oldest first, with their sequences in the list. Guarded by the monitor. */
-    private final Map<Deletion, Long> pending = new LinkedHashMap<>();
+    private final Map<DeletionRecord, Long> pending = new LinkedHashMap<>();
     /** The number of deletions by name, durable or not. Guarded by the monitor. */
     private final Map<DocumentName, Integer> names = new HashMap<>();
     /** Guarded by the monitor. */
@@ -57,7 +57,7 @@ final class DeletionJournal {
     private void load() {
         store.get(LIST_ID, (sequence, value) -> {
             try {
-                Deletion deletion = Deletion.decode(value);
+                DeletionRecord deletion = DeletionRecord.decode(value);
                 accepted(deletion);
                 pending.put(deletion, sequence);
                 return true;
@@ -75,7 +75,7 @@ final class DeletionJournal {
      * @param record whether to write an entry for each deletion; without entries, for a store that has no space, the
      *     deletions are kept only in memory
      */
-    void commit(Edit edit, List<Deletion> deletions, boolean record, WriteCallback callback) {
+    void commit(Edit edit, List<DeletionRecord> deletions, boolean record, WriteCallback callback) {
         if (!record) {
             LOG.warn(
                     "the store has no space to record the deletion of {} documents: they stay in the archive if the"
@@ -97,7 +97,7 @@ final class DeletionJournal {
         }
     }
 
-    private void commit(Edit edit, List<Deletion> deletions, long sequence, WriteCallback callback) {
+    private void commit(Edit edit, List<DeletionRecord> deletions, long sequence, WriteCallback callback) {
         // Counts the deletions first, because a store may call back before the commit returns.
         deletions.forEach(this::accepted);
         try {
@@ -120,22 +120,22 @@ final class DeletionJournal {
         }
     }
 
-    private synchronized void accepted(Deletion deletion) {
+    private synchronized void accepted(DeletionRecord deletion) {
         names.merge(deletion.name(), 1, Integer::sum);
     }
 
-    private synchronized void forget(Deletion deletion) {
+    private synchronized void forget(DeletionRecord deletion) {
         names.computeIfPresent(deletion.name(), (name, count) -> count == 1 ? null : count - 1);
     }
 
-    private synchronized void durable(List<Deletion> deletions, long sequence) {
+    private synchronized void durable(List<DeletionRecord> deletions, long sequence) {
         for (int i = 0; i < deletions.size(); i++) {
             pending.put(deletions.get(i), sequence == UNWRITTEN ? UNWRITTEN : sequence + i);
         }
     }
 
     /** Returns the durable deletions, oldest first. */
-    synchronized List<Deletion> pending() {
+    synchronized List<DeletionRecord> pending() {
         return new ArrayList<>(pending.keySet());
     }
 
@@ -145,7 +145,7 @@ final class DeletionJournal {
     }
 
     /** Removes an archived deletion, and trims the journal if possible. */
-    void archived(Deletion deletion) {
+    void archived(DeletionRecord deletion) {
         long keepFrom;
         synchronized (this) {
             if (pending.remove(deletion) == null) {

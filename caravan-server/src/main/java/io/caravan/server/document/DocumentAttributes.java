@@ -247,7 +247,7 @@ public final class DocumentAttributes {
     }
 
     /** Returns a copy of these attributes that records that the values before this sequence were imported. */
-    DocumentAttributes withBrought(long nextSequence) {
+    DocumentAttributes withCopied(long nextSequence) {
         Origin origin = origin();
         return origin == null ? this : with(ORIGIN, new Origin(origin.identity(), nextSequence));
     }

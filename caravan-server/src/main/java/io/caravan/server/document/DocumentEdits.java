@@ -24,7 +24,7 @@ public final class DocumentEdits {
     private final List<EditedDocument> documents = new ArrayList<>(1);
 
     private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
-    private final List<Deletion> deletions = new ArrayList<>(0);
+    private final List<DeletionRecord> deletions = new ArrayList<>(0);
     private boolean migrates;
 
     /**
@@ -87,11 +87,11 @@ public final class DocumentEdits {
 
     /** Records that the write deletes a document that may be archived. */
     void deleted(DocumentName name, ArchiveMark mark, long nextSequence) {
-        deletions.add(new Deletion(mark.incarnation(), nextSequence, writes.expiry.nowMillis(), name));
+        deletions.add(new DeletionRecord(mark.incarnation(), nextSequence, writes.expiry.nowMillis(), name));
     }
 
     /** Returns the deletions of documents that may be archived. */
-    List<Deletion> deletions() {
+    List<DeletionRecord> deletions() {
         return deletions;
     }
 

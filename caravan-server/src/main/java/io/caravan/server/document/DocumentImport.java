@@ -48,7 +48,7 @@ public final class DocumentImport {
             List<byte[]> values,
             Replaced replaced) {
         freeName(document, firstSequence, replaced);
-        document.importPart(attributes.withStart(firstSequence).withBrought(firstSequence + values.size()), values);
+        document.importPart(attributes.withStart(firstSequence).withCopied(firstSequence + values.size()), values);
         return firstSequence + values.size();
     }
 
@@ -65,12 +65,12 @@ public final class DocumentImport {
         requireFirst(firstSequence);
         if (replaced == Replaced.ANYTHING && isVisible(document)) {
             document.requireNoFence();
-            EditedDocument beside = document.replacement();
-            DocumentInfo unfinished = beside.evenDeleted();
+            EditedDocument staging = document.replacement();
+            DocumentInfo unfinished = staging.evenDeleted();
             if (unfinished != null) {
-                beside.abortRestoring(unfinished.id());
+                staging.abortRestoring(unfinished.id());
             }
-            return beside.importPart(attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT), List.of());
+            return staging.importPart(attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT), List.of());
         }
         RedirectTarget redirect = freeName(document, firstSequence, replaced);
         return document.importPart(
@@ -135,7 +135,7 @@ public final class DocumentImport {
         EditedDocument imported = imported(document, id);
         DocumentInfo info = requireImporting(document, imported, id, nextSequence);
         DocumentAttributes made =
-                info.attributes().with(RESTORING, null).withMovedTo(null).withBrought(nextSequence);
+                info.attributes().with(RESTORING, null).withMovedTo(null).withCopied(nextSequence);
         if (imported == document) {
             document.importPart(made, List.of());
         } else {
@@ -155,7 +155,7 @@ public final class DocumentImport {
      * @throws DocumentException {@code CHANGED}, {@code SEQUENCE_CONFLICT}, {@code NOT_JSON}, {@code
      *     HAS_FORKS}
      */
-    public static long goOn(
+    public static long continueImport(
             EditedDocument document,
             long id,
             long sequence,
@@ -170,7 +170,7 @@ public final class DocumentImport {
         requireNext(document, info, sequence, "continues");
         long next = sequence + values.size();
         DocumentAttributes attributes =
-                info.attributes().with(ORIGIN, portable.origin()).withBrought(next);
+                info.attributes().with(ORIGIN, portable.origin()).withCopied(next);
         document.importPart(attributes.withPortable(portable.raw()), values);
         document.trimTo(firstSequence);
         return next;

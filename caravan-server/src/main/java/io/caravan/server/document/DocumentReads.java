@@ -233,7 +233,7 @@ abstract class DocumentReads {
      * @return false if the document does not exist; the receiver has then not been called
      * @throws DocumentException {@code CHANGED} when a fork was trimmed or deleted during the read
      */
-    public boolean snapshot(DocumentName name, SnapshotReceiver receiver) {
+    public boolean snapshot(DocumentName name, DocumentSnapshotVisitor receiver) {
         while (true) {
             // These sequences and attributes are consistent, but may not be durable yet; the read below waits until
             // they are.
@@ -257,10 +257,10 @@ abstract class DocumentReads {
 
     private static final class Snapshot implements DocumentReader {
         private final DocumentInfo info;
-        private final SnapshotReceiver receiver;
+        private final DocumentSnapshotVisitor receiver;
         private boolean wanted;
 
-        Snapshot(DocumentInfo info, SnapshotReceiver receiver) {
+        Snapshot(DocumentInfo info, DocumentSnapshotVisitor receiver) {
             this.info = info;
             this.receiver = receiver;
         }
@@ -395,7 +395,7 @@ abstract class DocumentReads {
                     return pass(part, sequence + part.shift(), value)
                             && next < part.range().to();
                 });
-            } catch (TrimmedException meanwhile) {
+            } catch (TrimmedException trimmed) {
                 return false;
             }
             return !stopped && next == part.range().to();

@@ -44,6 +44,6 @@ public final class DocumentRestoration {
     }
 
     private <T> void change(Function<EditedDocument, T> change) {
-        Waiting.<T>to(outcome -> documents.writeLocal(name, change, outcome));
+        BlockingOutcome.<T>to(outcome -> documents.writeLocal(name, change, outcome));
     }
 }

@@ -12,7 +12,7 @@ import io.caravan.server.document.AppendRequest.Added;
 import io.caravan.server.document.CreateRequest.Created;
 import io.caravan.server.document.CreateRequest.ForkPoint;
 import io.caravan.server.document.CreateRequest.SourceValue;
-import io.caravan.server.document.space.Promise;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.Spaces;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -68,7 +68,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
 
     /** Creates a service with the system's clocks, which frees the space of expired documents within about a minute. */
     public DocumentService(ListStore store, Catalog catalog) {
-        this(store, catalog, Promise.SYNC);
+        this(store, catalog, DocumentDurability.SYNC);
     }
 
     /**
@@ -76,7 +76,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
      *
      * @param promise the durability of writes to documents that are in no space
      */
-    public DocumentService(ListStore store, Catalog catalog, Promise promise) {
+    public DocumentService(ListStore store, Catalog catalog, DocumentDurability promise) {
         this(store, catalog, InstantSource.system(), System::nanoTime, Duration.ofMinutes(1), promise);
     }
 
@@ -92,7 +92,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
      * @param sweepCycle approximate maximum time after its expiry until the space of a document is free again
      */
     DocumentService(ListStore store, Catalog catalog, InstantSource clock, LongSupplier nanoTime, Duration sweepCycle) {
-        this(store, catalog, clock, nanoTime, sweepCycle, Promise.SYNC);
+        this(store, catalog, clock, nanoTime, sweepCycle, DocumentDurability.SYNC);
     }
 
     private DocumentService(
@@ -101,7 +101,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
             InstantSource clock,
             LongSupplier nanoTime,
             Duration sweepCycle,
-            Promise promise) {
+            DocumentDurability promise) {
         super(
                 store,
                 catalog,
@@ -204,7 +204,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
      *
      * @param action runs on a store thread: it must be quick, must not block, and must not read
      */
-    public Tail onChange(DocumentName name, Runnable action) {
+    public ChangeSubscription onChange(DocumentName name, Runnable action) {
         return tails.add(name, action);
     }
 
@@ -223,22 +223,24 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}
      */
     public DocumentRestoration restoration(DocumentName name, long firstSequence) {
-        long id = Waiting.<Long>to(
+        long id = BlockingOutcome.<Long>to(
                 outcome -> writeLocal(name, document -> document.beginRestoring(firstSequence), outcome));
         return new DocumentRestoration(this, name, id);
     }
 
     /** Returns the durable deletions that are not archived yet; those of one name, oldest first. */
-    public List<Deletion> pendingDeletions() {
+    public List<DeletionRecord> pendingDeletions() {
         return deletions.stream().flatMap(journal -> journal.pending().stream()).toList();
     }
 
-    /** Whether a document of this name was deleted, durably or not, and its deletion might not have been archived yet. */
+    /**
+     * Whether a document of this name was deleted, durably or not, and its deletion might not have been archived yet.
+     */
     public boolean deletionPending(DocumentName name) {
         return deletions.get(catalog.shardOf(name)).isPending(name);
     }
 
-    public void deletionArchived(Deletion deletion) {
+    public void deletionArchived(DeletionRecord deletion) {
         deletions.get(catalog.shardOf(deletion.name())).archived(deletion);
     }
 
@@ -261,9 +263,9 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
      * Returns the reason why the store rejects writes, or null if it seems to accept them: a {@link
      * io.caravan.StoreFailedException}, or an {@link io.caravan.OutOfSpaceException} after which no write succeeded.
      */
-    public @Nullable CaravanException trouble() {
-        return troubles.stream()
-                .map(Trouble::current)
+    public @Nullable CaravanException problem() {
+        return problems.stream()
+                .map(WriteProblem::current)
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(null);

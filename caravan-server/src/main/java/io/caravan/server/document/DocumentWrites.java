@@ -47,7 +47,7 @@ abstract class DocumentWrites extends DocumentReads {
     /** The deletions that are not archived yet, of each shard. */
     final List<DeletionJournal> deletions;
     /** One for each shard: if one has no space, the others may still have some. */
-    final List<Trouble> troubles;
+    final List<WriteProblem> problems;
 
     private final Reservations reservations = new Reservations();
     private volatile ReadBarrier readBarrier = ReadBarrier.NONE;
@@ -58,7 +58,8 @@ abstract class DocumentWrites extends DocumentReads {
         this.spaces = spaces;
         this.rules = rules;
         this.deletions = store.shards().stream().map(DeletionJournal::new).toList();
-        this.troubles = Stream.generate(Trouble::new).limit(catalog.shards()).toList();
+        this.problems =
+                Stream.generate(WriteProblem::new).limit(catalog.shards()).toList();
     }
 
     /**
@@ -184,8 +185,8 @@ abstract class DocumentWrites extends DocumentReads {
     private static void orFail(Outcome<?> outcome, Runnable part) {
         try {
             part.run();
-        } catch (RuntimeException refused) {
-            outcome.failure(refused);
+        } catch (RuntimeException rejected) {
+            outcome.failure(rejected);
         } catch (Error broken) {
             outcome.failure(new IllegalStateException("a write failed: " + broken, broken));
             throw broken;
@@ -266,8 +267,8 @@ abstract class DocumentWrites extends DocumentReads {
     /**
      * Locks the names and runs the write.
      *
-     * @param fromClient whether a client requests the write: the rules of spaces may then reject it, and it counts as a read
-     *     if it changes nothing
+     * @param fromClient whether a client requests the write: the rules of spaces may then reject it, and it counts as a
+     *     read if it changes nothing
      */
     private <T> void writeLocking(Set<DocumentName> names, Write<T> write, boolean fromClient) {
         ReadBarrier barrier = fromClient ? readBarrier : ReadBarrier.NONE;
@@ -309,8 +310,8 @@ abstract class DocumentWrites extends DocumentReads {
                 locked.add(missing.name());
             } catch (UnpreparedException more) {
                 throw more;
-            } catch (RuntimeException refused) {
-                reject(locked, write, refused, barrier);
+            } catch (RuntimeException rejected) {
+                reject(locked, write, rejected, barrier);
                 return;
             }
         }
@@ -426,14 +427,14 @@ abstract class DocumentWrites extends DocumentReads {
      * Reports a rejection. A rejection that reveals the state of documents is like a read: it waits until that state is
      * durable and known to be current.
      */
-    private void reject(Set<DocumentName> names, Write<?> write, RuntimeException refused, ReadBarrier barrier) {
-        if (barrier != ReadBarrier.NONE && revealsState(refused)) {
-            rejectDurably(names, write, refused, barrier);
-        } else if (refused instanceof CaravanException problem) {
-            troubles.get(groupOf(names)).rejected(problem);
+    private void reject(Set<DocumentName> names, Write<?> write, RuntimeException rejected, ReadBarrier barrier) {
+        if (barrier != ReadBarrier.NONE && revealsState(rejected)) {
+            rejectDurably(names, write, rejected, barrier);
+        } else if (rejected instanceof CaravanException problem) {
+            problems.get(groupOf(names)).rejected(problem);
             write.outcome().failure(problem);
         } else {
-            throw refused;
+            throw rejected;
         }
     }
 
@@ -441,23 +442,24 @@ abstract class DocumentWrites extends DocumentReads {
      * Whether a rejection reveals the state of documents. Rejections because of a limit of the store or a space, or the
      * group of a name, do not.
      */
-    private static boolean revealsState(RuntimeException refused) {
-        if (refused instanceof DocumentException about) {
+    private static boolean revealsState(RuntimeException rejected) {
+        if (rejected instanceof DocumentException about) {
             return switch (about.reason()) {
                 case TOO_LARGE, OVER_QUOTA, RATE_LIMITED, CROSS_SLOT -> false;
                 default -> true;
             };
         }
-        return !(refused instanceof CaravanException);
+        return !(rejected instanceof CaravanException);
     }
 
-    private void rejectDurably(Set<DocumentName> names, Write<?> write, RuntimeException refused, ReadBarrier barrier) {
+    private void rejectDurably(
+            Set<DocumentName> names, Write<?> write, RuntimeException rejected, ReadBarrier barrier) {
         try (Edit nothing = edit(names)) {
             setTerms(nothing, names);
             nothing.commit(
-                    completion(names, write.outcome(), () -> write.outcome().failure(refused), barrier));
+                    completion(names, write.outcome(), () -> write.outcome().failure(rejected), barrier));
         } catch (CaravanException failed) {
-            troubles.get(groupOf(names)).rejected(failed);
+            problems.get(groupOf(names)).rejected(failed);
             write.outcome().failure(failed);
         }
     }
@@ -469,11 +471,11 @@ abstract class DocumentWrites extends DocumentReads {
      * @param barrier the barrier that the report passes
      */
     private WriteCallback completion(Set<DocumentName> names, Outcome<?> outcome, Runnable done, ReadBarrier barrier) {
-        Trouble trouble = troubles.get(groupOf(names));
+        WriteProblem writeProblem = problems.get(groupOf(names));
         return new WriteCallback() {
             @Override
             public void success(long sequence) {
-                trouble.wrote();
+                writeProblem.wrote();
                 try {
                     barrier.pass(done, outcome::failure);
                 } finally {
@@ -483,7 +485,7 @@ abstract class DocumentWrites extends DocumentReads {
 
             @Override
             public void failure(CaravanException problem) {
-                trouble.rejected(problem);
+                writeProblem.rejected(problem);
                 try {
                     outcome.failure(problem);
                 } finally {
@@ -499,7 +501,7 @@ abstract class DocumentWrites extends DocumentReads {
      * rejection: clients that stopped writing because of it would otherwise never learn that space is available again.
      * Thread-safe.
      */
-    static final class Trouble {
+    static final class WriteProblem {
         private static final long OUT_OF_SPACE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
         private volatile @Nullable CaravanException failed;

@@ -86,7 +86,8 @@ public record ImportStep(
             case BEGIN -> DocumentImport.begin(document, attributes, first, replaced);
             case ADD -> DocumentImport.add(document, first, numbers.get(1), values);
             case END -> DocumentImport.end(document, first, numbers.get(1));
-            case CONTINUE -> DocumentImport.goOn(document, first, numbers.get(1), numbers.get(2), attributes, values);
+            case CONTINUE ->
+                DocumentImport.continueImport(document, first, numbers.get(1), numbers.get(2), attributes, values);
             case ABORT -> DocumentImport.abort(document, first);
             case DELETE -> DocumentImport.delete(document, first);
         };

@@ -26,8 +26,8 @@ public record MoveStep(
     /**
      * Makes the step as part of a write.
      *
-     * @return for {@code FENCE}, a {@link Fenced}; for {@code REDIRECT}, the target as text; otherwise whether something
-     *     was removed
+     * @return for {@code FENCE}, a {@link Fenced}; for {@code REDIRECT}, the target as text; otherwise whether
+     * something was removed
      */
     public Object applyTo(EditedDocument document) {
         return switch (kind) {

@@ -82,9 +82,9 @@ public final class Prefetch {
         T result;
         try {
             result = change.apply(edits);
-        } catch (RuntimeException refused) {
+        } catch (RuntimeException rejected) {
             requireComplete();
-            throw refused;
+            throw rejected;
         }
         requireComplete();
         return result;

@@ -13,15 +13,15 @@ import java.util.function.Supplier;
 @FunctionalInterface
 public interface ReadBarrier {
     /** A barrier that does not wait. */
-    ReadBarrier NONE = (read, refused) -> read.run();
+    ReadBarrier NONE = (read, rejected) -> read.run();
 
     /**
      * Runs one of the two arguments, once: immediately, or later on a thread that must not be blocked.
      *
      * @param read starts the read
-     * @param refused receives the reason why a read might be stale
+     * @param rejected receives the reason why a read might be stale
      */
-    void pass(Runnable read, Consumer<UnconfirmedReadException> refused);
+    void pass(Runnable read, Consumer<UnconfirmedReadException> rejected);
 
     /**
      * Creates a barrier that waits for a confirmation.
@@ -29,19 +29,19 @@ public interface ReadBarrier {
      * @param confirmation begins one; its failure is the reason for a rejection
      */
     static ReadBarrier of(Supplier<? extends CompletionStage<?>> confirmation) {
-        return (read, refused) -> {
+        return (read, rejected) -> {
             CompletionStage<?> confirmed;
             try {
                 confirmed = confirmation.get();
             } catch (RuntimeException stopping) {
-                refused.accept(new UnconfirmedReadException(stopping));
+                rejected.accept(new UnconfirmedReadException(stopping));
                 return;
             }
             confirmed.whenComplete((done, problem) -> {
                 if (problem == null) {
                     read.run();
                 } else {
-                    refused.accept(new UnconfirmedReadException(
+                    rejected.accept(new UnconfirmedReadException(
                             problem instanceof CompletionException && problem.getCause() != null
                                     ? problem.getCause()
                                     : problem));

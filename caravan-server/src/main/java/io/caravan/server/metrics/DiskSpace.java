@@ -22,15 +22,15 @@ public final class DiskSpace {
 
     /** Returns the number of bytes that this process may still write; -1 if the system does not report it. */
     public long freeBytes() {
-        return ask(FileStore::getUsableSpace);
+        return read(FileStore::getUsableSpace);
     }
 
     /** Returns the file system's size in bytes; -1 if the system does not report it. */
     public long totalBytes() {
-        return ask(FileStore::getTotalSpace);
+        return read(FileStore::getTotalSpace);
     }
 
-    private long ask(Figure figure) {
+    private long read(Figure figure) {
         try {
             return figure.of(Files.getFileStore(directory));
         } catch (IOException unknown) {

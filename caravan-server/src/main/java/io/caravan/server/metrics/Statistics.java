@@ -57,7 +57,7 @@ public final class Statistics {
                     "caravan.store.writable",
                     "0 or 1",
                     "1 while the store accepts writes, 0 if it has failed or has no space",
-                    each -> each.trouble() == null ? 1 : 0),
+                    each -> each.problem() == null ? 1 : 0),
             gauge("caravan.store.shards", "shards", "shards of the store, each with a log", DocumentService::shards)
                     .openField(PERSISTENCE, "shards"));
 
@@ -233,7 +233,7 @@ public final class Statistics {
                     "connections",
                     "connections rejected, by the `limit` that was reached: `total` or `address`",
                     "limit",
-                    network -> Map.of("total", network.refusedConnections(), "address", network.refusedByAddress())),
+                    network -> Map.of("total", network.rejectedConnections(), "address", network.rejectedByAddress())),
             gauge(
                             "caravan.requests.in.flight.bytes",
                             "bytes",
@@ -249,13 +249,13 @@ public final class Statistics {
                     "caravan.replies.pending.bytes",
                     "bytes",
                     "replies that clients have not received",
-                    Network::answerBytes),
+                    Network::replyBytes),
             counter(
                     "caravan.replies.closed.connections",
                     "connections",
                     "connections closed because their clients read nothing while all replies together were at their"
                             + " limit",
-                    Network::closedForAnswers),
+                    Network::closedForReplies),
             gauge(
                     "caravan.waits.bytes",
                     "bytes",
@@ -269,7 +269,7 @@ public final class Statistics {
             "secrets",
             "secrets rejected, by `reason`: `wrong`, or `limited` if the address had presented too many wrong secrets",
             "reason",
-            logins -> Map.of("wrong", logins.failures(), "limited", logins.refusals())));
+            logins -> Map.of("wrong", logins.failures(), "limited", logins.rejections())));
 
     static final Statistic<Supplier<Number>> BLOCKED_POPS =
             gauge("caravan.blocked.pops", "names", "names that clients wait for with `BLPOP`", Supplier::get);
@@ -404,15 +404,23 @@ public final class Statistics {
                             "values trimmed by the retention of the space since the start",
                             Space::retentionTrimmedValues)
                     .field("Spaces", "spaces_retention_trimmed_values"),
-            space("rejected.sizes", "writes", "writes rejected because of a size since the start", Space::sizeRefusals)
+            space(
+                            "rejected.sizes",
+                            "writes",
+                            "writes rejected because of a size since the start",
+                            Space::sizeRejections)
                     .field("Spaces", "spaces_rejected_sizes"),
             space(
                             "rejected.quotas",
                             "writes",
                             "writes rejected because of a quota since the start",
-                            Space::quotaRefusals)
+                            Space::quotaRejections)
                     .field("Spaces", "spaces_rejected_quotas"),
-            space("rejected.rates", "writes", "writes rejected because of a rate since the start", Space::rateRefusals)
+            space(
+                            "rejected.rates",
+                            "writes",
+                            "writes rejected because of a rate since the start",
+                            Space::rateRejections)
                     .field("Spaces", "spaces_rejected_rates"));
 
     /** This node's view of its cluster. */

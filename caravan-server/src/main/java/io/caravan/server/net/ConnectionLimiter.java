@@ -12,8 +12,8 @@ final class ConnectionLimiter {
     private final int maxPerAddress;
     private final AtomicInteger taken = new AtomicInteger();
     private final Map<ClientSubnet, Integer> takenByAddress = new ConcurrentHashMap<>();
-    private final LongAdder refused = new LongAdder();
-    private final LongAdder refusedByAddress = new LongAdder();
+    private final LongAdder rejected = new LongAdder();
+    private final LongAdder rejectedByAddress = new LongAdder();
 
     ConnectionLimiter(int max, int maxPerAddress) {
         this.max = max;
@@ -28,34 +28,34 @@ final class ConnectionLimiter {
 
     private boolean takeOf(ClientSubnet peer, Channel connection) {
         if (takenByAddress.merge(peer, 1, Integer::sum) > maxPerAddress) {
-            refusedByAddress.increment();
+            rejectedByAddress.increment();
         } else if (takeAny(connection)) {
-            connection.closeFuture().addListener(closed -> giveBack(peer));
+            connection.closeFuture().addListener(closed -> release(peer));
             return true;
         }
-        giveBack(peer);
+        release(peer);
         return false;
     }
 
     private boolean takeAny(Channel connection) {
         if (taken.incrementAndGet() > max) {
             taken.decrementAndGet();
-            refused.increment();
+            rejected.increment();
             return false;
         }
         connection.closeFuture().addListener(closed -> taken.decrementAndGet());
         return true;
     }
 
-    private void giveBack(ClientSubnet peer) {
+    private void release(ClientSubnet peer) {
         takenByAddress.computeIfPresent(peer, (same, count) -> count == 1 ? null : count - 1);
     }
 
-    long refused() {
-        return refused.sum();
+    long rejected() {
+        return rejected.sum();
     }
 
-    long refusedByAddress() {
-        return refusedByAddress.sum();
+    long rejectedByAddress() {
+        return rejectedByAddress.sum();
     }
 }

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 public final class ConnectionMemory extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionMemory.class);
     private static final LogRateLimiter LINES = new LogRateLimiter();
-    /** A client that sends fewer bytes within {@link NetworkLimits#patience} counts as idle. */
+    /** A client that sends fewer bytes within {@link NetworkLimits#timeout} counts as idle. */
     private static final int PROGRESS_BYTES = 8 * 1024;
     /**
      * A connection with fewer bytes of replies than this may create small replies even without space, so that its
@@ -189,8 +189,8 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     /**
-     * Counts memory as {@link #hold} does, but before the memory is allocated. Returns false, and counts nothing, if the other
-     * connections leave no space.
+     * Counts memory as {@link #hold} does, but before the memory is allocated. Returns false, and counts nothing, if
+     * the other connections leave no space.
      */
     public boolean tryHold(long bytes) {
         boolean admitted = closed || budget.admits(this, begun());
@@ -348,9 +348,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
                 || much && !channel.isWritable() && stalledSince(nanos);
     }
 
-    /** Whether a request whose client chooses the waiting time has waited for {@link NetworkLimits#patience}. */
+    /** Whether a request whose client chooses the waiting time has waited for {@link NetworkLimits#timeout}. */
     boolean waitsLong() {
-        return waitingNanos.getAsLong() >= budget.limits.patience().toNanos();
+        return waitingNanos.getAsLong() >= budget.limits.timeout().toNanos();
     }
 
     /** Whether the connection holds replies of which the client has received nothing since the given time. */
@@ -376,7 +376,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
                     channel.remoteAddress(),
                     requestBytes,
                     PROGRESS_BYTES,
-                    budget.limits.patience(),
+                    budget.limits.timeout(),
                     left);
         }
         channel.eventLoop().execute(() -> {
@@ -398,7 +398,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
                         + " connections are at their limit",
                 channel.remoteAddress(),
                 replyBytes(),
-                MemoryBudget.REPLY_PATIENCE);
+                MemoryBudget.REPLY_TIMEOUT);
         channel.close();
     }
 

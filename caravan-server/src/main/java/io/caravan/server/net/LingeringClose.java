@@ -27,7 +27,7 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
      * Starts to close a connection that has written everything; its handlers receive no more messages. Call this on the
      * event loop of the connection.
      */
-    public static void start(Channel channel, Duration patience) {
+    public static void start(Channel channel, Duration timeout) {
         DuplexChannel duplex = (DuplexChannel) channel;
         if (!channel.isActive() || duplex.isInputShutdown()) {
             channel.close();
@@ -42,10 +42,10 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
         if (tls == null) {
             duplex.shutdownOutput();
         } else {
-            tls.closeOutbound().addListener(told -> duplex.shutdownOutput());
+            tls.closeOutbound().addListener(done -> duplex.shutdownOutput());
         }
         channel.config().setAutoRead(true);
-        Future<?> end = channel.eventLoop().schedule(() -> channel.close(), patience.toNanos(), TimeUnit.NANOSECONDS);
+        Future<?> end = channel.eventLoop().schedule(() -> channel.close(), timeout.toNanos(), TimeUnit.NANOSECONDS);
         channel.closeFuture().addListener(closed -> end.cancel(false));
     }
 

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MemoryBudget {
     /** The maximum time for which a client may receive nothing while replies are at their limit. */
-    static final Duration REPLY_PATIENCE = Duration.ofSeconds(5);
+    static final Duration REPLY_TIMEOUT = Duration.ofSeconds(5);
     /** The maximum bytes of requests of a connection that holds little; less if the limit is small. */
     private static final int LITTLE_BYTES = 16 * 1024;
     /** The divisor that yields the limit of waits from the limit of replies. */
@@ -73,7 +73,7 @@ final class MemoryBudget {
      */
     private final Map<ConnectionMemory, Boolean> readers = new LinkedHashMap<>();
     /** The connections that wait for space for replies. Guarded by this. */
-    private final Set<ConnectionMemory> answerers = new HashSet<>();
+    private final Set<ConnectionMemory> replyingConnections = new HashSet<>();
     /** The connection that is the exception. Changed under the lock. */
     private volatile @Nullable ConnectionMemory excepted;
     /** Whether replies have no space. Changed under the lock. */
@@ -88,8 +88,8 @@ final class MemoryBudget {
         this.limitForLittleBytes = requests - requests / 8;
         this.limitForMuchBytes = requests - requests / 4;
         this.littleBytes = Math.min(LITTLE_BYTES, requests / 64);
-        this.repliesFreeBytes = limits.totalAnswerBytes() - limits.totalAnswerBytes() / 8;
-        this.waitLimitBytes = limits.totalAnswerBytes() / WAITS_PART;
+        this.repliesFreeBytes = limits.totalReplyBytes() - limits.totalReplyBytes() / 8;
+        this.waitLimitBytes = limits.totalReplyBytes() / WAITS_PART;
         this.timer = timer;
     }
 
@@ -104,7 +104,7 @@ final class MemoryBudget {
     synchronized void closed(ConnectionMemory connection) {
         connections.remove(connection);
         readers.remove(connection);
-        answerers.remove(connection);
+        replyingConnections.remove(connection);
         settled(connection);
     }
 
@@ -193,7 +193,7 @@ final class MemoryBudget {
     /** Adds bytes of replies. A negative number releases bytes, and wakes the connections that wait for space. */
     void addReplies(long bytes) {
         long held = replyBytes.addAndGet(bytes);
-        if (spent ? held <= repliesFreeBytes : held >= limits.totalAnswerBytes()) {
+        if (spent ? held <= repliesFreeBytes : held >= limits.totalReplyBytes()) {
             updateSpent();
         }
     }
@@ -201,7 +201,7 @@ final class MemoryBudget {
     private void updateSpent() {
         boolean freed;
         synchronized (this) {
-            if (replyBytes.get() >= limits.totalAnswerBytes()) {
+            if (replyBytes.get() >= limits.totalReplyBytes()) {
                 spent = true;
                 watch();
             }
@@ -212,7 +212,7 @@ final class MemoryBudget {
             }
         }
         if (freed) {
-            wake(answerers);
+            wake(replyingConnections);
         }
     }
 
@@ -223,7 +223,7 @@ final class MemoryBudget {
 
     private synchronized boolean hasReplyRoomOrWakes(ConnectionMemory connection) {
         if (spent && connections.contains(connection)) {
-            answerers.add(connection);
+            replyingConnections.add(connection);
         }
         return !spent;
     }
@@ -254,7 +254,7 @@ final class MemoryBudget {
 
     private void watch() {
         if (watching.compareAndSet(false, true)) {
-            long nanos = Math.min(limits.patience().toNanos(), REPLY_PATIENCE.toNanos());
+            long nanos = Math.min(limits.timeout().toNanos(), REPLY_TIMEOUT.toNanos());
             timer.schedule(this::closeInactive, nanos, TimeUnit.NANOSECONDS);
         }
     }
@@ -266,7 +266,7 @@ final class MemoryBudget {
         long requests = requestBytes.get();
         if (requests >= limitForMuchBytes) {
             watch();
-            long before = now - limits.patience().toNanos();
+            long before = now - limits.timeout().toNanos();
             closeGreatest(
                     requests - (limitForMuchBytes - limitForMuchBytes / 8),
                     connection -> connection.idleSince(before, littleBytes),
@@ -281,7 +281,7 @@ final class MemoryBudget {
         }
         if (spent) {
             watch();
-            long before = now - REPLY_PATIENCE.toNanos();
+            long before = now - REPLY_TIMEOUT.toNanos();
             closeGreatest(
                     replyBytes.get() - repliesFreeBytes,
                     connection -> connection.stalledSince(before),

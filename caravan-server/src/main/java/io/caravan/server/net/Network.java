@@ -42,14 +42,14 @@ public final class Network implements AutoCloseable {
     /** The time for which an event loop runs tasks before it polls its sockets again. */
     private static final long MAX_TASKS_MILLIS = 5;
 
-    private static final int MAX_REFUSALS = 64;
-    private static final Duration REFUSAL_PATIENCE = Duration.ofSeconds(1);
+    private static final int MAX_REJECTIONS = 64;
+    private static final Duration REJECTION_TIMEOUT = Duration.ofSeconds(1);
     private static final AttributeKey<Connection> CONNECTION = AttributeKey.valueOf(Network.class, "connection");
 
     private final NetworkConfig config;
     private final EventLoopGroup loops;
     /** Limits the number of refused connections that are open only to receive a message. */
-    private final ConnectionLimiter refusals = new ConnectionLimiter(MAX_REFUSALS, MAX_REFUSALS);
+    private final ConnectionLimiter rejections = new ConnectionLimiter(MAX_REJECTIONS, MAX_REJECTIONS);
 
     /** The threads that compute TLS signatures when a connection begins. */
     private final ExecutorService signers;
@@ -176,7 +176,7 @@ public final class Network implements AutoCloseable {
             if (slots.take(channel)) {
                 accept(channel);
             } else {
-                refuse(channel);
+                reject(channel);
             }
         }
 
@@ -199,14 +199,14 @@ public final class Network implements AutoCloseable {
          * Refuses a connection with a message. If too many refused connections are still open, closes it without a
          * message, so that refusals do not use up the sockets.
          */
-        private void refuse(Channel channel) {
-            if (!refusals.take(channel)) {
+        private void reject(Channel channel) {
+            if (!rejections.take(channel)) {
                 channel.close();
                 return;
             }
             LOG.debug("rejecting {}: the limit of connections is reached", channel.remoteAddress());
             channel.writeAndFlush(protocol.tooManyConnections())
-                    .addListener(told -> LingeringClose.start(channel, REFUSAL_PATIENCE));
+                    .addListener(written -> LingeringClose.start(channel, REJECTION_TIMEOUT));
         }
     }
 
@@ -220,7 +220,7 @@ public final class Network implements AutoCloseable {
     }
 
     /** Returns the bytes of replies that clients have not received. */
-    public long answerBytes() {
+    public long replyBytes() {
         return memory.replyBytes.get();
     }
 
@@ -235,18 +235,18 @@ public final class Network implements AutoCloseable {
     }
 
     /** Returns the number of connections closed because they received nothing while replies were at their limit. */
-    public long closedForAnswers() {
+    public long closedForReplies() {
         return memory.closedForReplies.sum();
     }
 
     /** Returns the number of connections refused because of the limit on the total number. */
-    public long refusedConnections() {
-        return slots.refused();
+    public long rejectedConnections() {
+        return slots.rejected();
     }
 
     /** Returns the number of connections refused because of the limit for one address. */
-    public long refusedByAddress() {
-        return slots.refusedByAddress();
+    public long rejectedByAddress() {
+        return slots.rejectedByAddress();
     }
 
     public NetworkConfig config() {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param connectionInFlightBytes maximum memory of a connection's requests without replies; at this limit, the server
  *     stops reading from the connection
  * @param totalInFlightBytes maximum memory of all requests without replies; large requests may use three quarters of it
- * @param totalAnswerBytes maximum bytes of replies that clients have not received, for all connections together; at
+ * @param totalReplyBytes maximum bytes of replies that clients have not received, for all connections together; at
  *     this limit, commands that read data wait
  * @param requestTimeout maximum time for a request to arrive, from its first byte; for a new connection's first
  *     request, from when the connection was accepted
@@ -24,14 +24,14 @@ public record NetworkLimits(
         int maxConnectionsPerAddress,
         long connectionInFlightBytes,
         long totalInFlightBytes,
-        long totalAnswerBytes,
+        long totalReplyBytes,
         Duration requestTimeout,
         Duration stallTimeout,
         @Nullable Duration idleTimeout) {
     private static final int MAX_CONNECTIONS = 10_000;
     private static final long MIN_TOTAL_BYTES = 64L << 20;
-    /** The divisor that yields {@link #patience} from the request timeout. */
-    private static final int PATIENCE_PART = 15;
+    /** The divisor that yields {@link #timeout} from the request timeout. */
+    private static final int TIMEOUT_PART = 15;
 
     /**
      * Returns the default limits. One address may have half of the connections. Requests and replies may each take a
@@ -51,8 +51,8 @@ public record NetworkLimits(
     }
 
     /** Returns the maximum idle time of a client while the requests of all connections together are at their limit. */
-    Duration patience() {
-        return requestTimeout.dividedBy(PATIENCE_PART);
+    Duration timeout() {
+        return requestTimeout.dividedBy(TIMEOUT_PART);
     }
 
     /** Returns the default limit for one address: half of the connections, but at least one. */
@@ -71,7 +71,7 @@ public record NetworkLimits(
                 isShare ? shareOf(connections) : Math.min(maxConnectionsPerAddress, connections),
                 connectionInFlightBytes,
                 totalInFlightBytes,
-                totalAnswerBytes,
+                totalReplyBytes,
                 requestTimeout,
                 stallTimeout,
                 idleTimeout);

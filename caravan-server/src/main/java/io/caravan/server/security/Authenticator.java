@@ -21,7 +21,7 @@ public class Authenticator {
 
     private final FailedAttempts failedAttempts = new FailedAttempts(System::nanoTime);
     private final LongAdder failures = new LongAdder();
-    private final LongAdder refusals = new LongAdder();
+    private final LongAdder rejections = new LongAdder();
     /** Null if no secret is required. */
     private volatile @Nullable Credentials credentials;
 
@@ -66,7 +66,7 @@ public class Authenticator {
         long hash = failedAttempts.hash(user, secret);
         boolean limited = !network.loopback();
         if (limited && !failedAttempts.mayTry(network, hash)) {
-            refusals.increment();
+            rejections.increment();
             return null;
         }
         Principal principal = valid.find(user, secret);
@@ -99,7 +99,7 @@ public class Authenticator {
     /**
      * Returns how many secrets were not checked because the clients' addresses had presented too many wrong secrets.
      */
-    public final long refusals() {
-        return refusals.sum();
+    public final long rejections() {
+        return rejections.sum();
     }
 }

@@ -18,7 +18,7 @@ public final class Principal {
     /**
      * The principal without permissions; represents a client that has presented no valid secret, if one is required.
      */
-    public static final Principal NOBODY = new Principal("nobody", EnumSet.noneOf(Permission.class), List.of());
+    public static final Principal ANONYMOUS = new Principal("nobody", EnumSet.noneOf(Permission.class), List.of());
 
     private final String name;
     private final Set<Permission> permissions;

@@ -59,7 +59,7 @@ class ArchiveServerTest {
      * writes of users.
      */
     @Test
-    void anIdleServerHasOnlyItsOwnWrites() throws Exception {
+    void internalWritesDoNotCountAsUserWrites() throws Exception {
         try (ServerFixture server = server(false);
                 RespClient resp = server.connect()) {
             assertThat(resp.call("CARAVAN.SPACE", "SET", "a/", "max-values", "3"))
@@ -86,7 +86,7 @@ class ArchiveServerTest {
     }
 
     @Test
-    void aCommandArchivesADocument() throws Exception {
+    void commandArchivesDocument() throws Exception {
         try (ServerFixture server = server(false);
                 RespClient resp = server.connect()) {
             assertThat(archivedByCommand(resp, "k"))
@@ -95,7 +95,7 @@ class ArchiveServerTest {
             assertThat(resp.call("CARAVAN.ARCHIVE", "k")).endsWith("$uploaded, :0]");
             assertThat(has("k")).isTrue();
             assertThat(resp.call("CARAVAN.ARCHIVE", "absent")).isEqualTo("-NOTFOUND document 'absent' does not exist");
-            client.faults((number, call, key) -> ObjectFault.REFUSED);
+            client.faults((number, call, key) -> ObjectFault.REJECTED);
             resp.call("RPUSH", "k", "c");
             assertThat(resp.call("CARAVAN.ARCHIVE", "k")).startsWith("-ARCHIVE ");
             client.faults(ObjectFaults.NONE);
@@ -108,7 +108,7 @@ class ArchiveServerTest {
     }
 
     @Test
-    void overHttpGenerationsAreListedAndRestored() throws Exception {
+    void listsAndRestoresGenerationsOverHttp() throws Exception {
         try (ServerFixture server = server(false);
                 RespClient resp = server.connect()) {
             archivedByCommand(resp, "k");
@@ -129,21 +129,21 @@ class ArchiveServerTest {
 
     /** Appends to a document and archives it by command. Repeats both if the scanner archived the document first. */
     private static String archivedByCommand(RespClient resp, String document) {
-        AtomicReference<String> answer = new AtomicReference<>();
+        AtomicReference<String> reply = new AtomicReference<>();
         Eventually.await("the command itself has archived what was appended", () -> {
             try {
                 resp.call("RPUSH", document, "a", "b");
-                answer.set(resp.call("CARAVAN.ARCHIVE", document));
+                reply.set(resp.call("CARAVAN.ARCHIVE", document));
             } catch (IOException broken) {
                 throw new UncheckedIOException(broken);
             }
-            return answer.get().endsWith("$uploaded, :1]");
+            return reply.get().endsWith("$uploaded, :1]");
         });
-        return answer.get();
+        return reply.get();
     }
 
     @Test
-    void withoutAnArchiveTheCommandSaysSo() throws Exception {
+    void commandReportsMissingArchive() throws Exception {
         try (ServerFixture server = new ServerFixture();
                 RespClient resp = server.connect()) {
             assertThat(resp.call("CARAVAN.ARCHIVE", "k")).startsWith("-ARCHIVE this server has no archive");
@@ -152,7 +152,7 @@ class ArchiveServerTest {
     }
 
     @Test
-    void figuresTellHowFarItIs() throws Exception {
+    void reportsArchiveProgressAndFailures() throws Exception {
         try (ServerFixture server = server(false);
                 RespClient resp = server.connect()) {
             resp.call("RPUSH", "k", "a");
@@ -175,7 +175,7 @@ class ArchiveServerTest {
                     .contains("caravan_archive_backoff_seconds 0.0")
                     .contains("caravan_archive_failures_total{kind=\"unavailable\"} 0.0")
                     .contains("caravan_archive_last_success_timestamp_seconds 1");
-            client.faults((number, call, key) -> ObjectFault.REFUSED);
+            client.faults((number, call, key) -> ObjectFault.REJECTED);
             resp.call("RPUSH", "k", "b");
             resp.call("CARAVAN.ARCHIVE", "k");
             assertThat(server.get("/readyz")).contains("\"status\":\"ready\"", "\"kind\":\"unavailable\"");
@@ -184,20 +184,21 @@ class ArchiveServerTest {
     }
 
     @Test
-    void whatToKeepIsRefusedByAServerThatRemovesNothing() throws Exception {
+    void rejectsRetentionSettingsWithoutPruning() throws Exception {
         try (ServerFixture server = server(false);
                 RespClient resp = server.connect()) {
             assertThat(resp.call("CARAVAN.SPACE", "SET", "a/", "archive-after", "60"))
                     .startsWith("[$prefix, $a/, $archive-after, :60");
             for (String setting : List.of("archive-keep", "archive-keep-days", "archive-keep-daily")) {
-                String refusal = "ERR " + setting + " cannot be set here: the server removes nothing from its archive";
-                resp.fails(refusal, "CARAVAN.SPACE", "SET", "a/", setting, "2");
+                String rejection =
+                        "ERR " + setting + " cannot be set here: the server removes nothing from its archive";
+                resp.fails(rejection, "CARAVAN.SPACE", "SET", "a/", setting, "2");
             }
         }
     }
 
     @Test
-    void whoIsNoAdministratorIsToldNoPlacesAndNoNames() throws Exception {
+    void hidesLocationAndNamesFromNonAdministrators() throws Exception {
         TestUsers users = new TestUsers("""
                 reader.secret = reads-and-reads
                 reader.permissions = read
@@ -210,7 +211,7 @@ class ArchiveServerTest {
             resp.call("AUTH", "admin", "looks-after-it");
             resp.call("RPUSH", "theirs", "a");
             resp.call("CARAVAN.ARCHIVE", "theirs");
-            client.faults((number, call, key) -> ObjectFault.REFUSED);
+            client.faults((number, call, key) -> ObjectFault.REJECTED);
             resp.call("RPUSH", "theirs", "b");
             resp.call("CARAVAN.ARCHIVE", "theirs");
             assertThat(resp.call("INFO")).contains("archive_location:memory:", "archive_last_error:memory:");
@@ -222,7 +223,7 @@ class ArchiveServerTest {
     }
 
     @Test
-    void aStopArchivesWhatHasChangedIfThatIsWanted() throws Exception {
+    void archivesChangesOnStopIfConfigured() throws Exception {
         try (ServerFixture server = server(true);
                 RespClient resp = server.connect()) {
             resp.call("RPUSH", "first", "a");
@@ -236,7 +237,7 @@ class ArchiveServerTest {
     }
 
     @Test
-    void aStopDoesNotArchiveIfThatIsNotWanted() throws Exception {
+    void doesNotArchiveOnStopUnlessConfigured() throws Exception {
         try (ServerFixture server = server(false);
                 RespClient resp = server.connect()) {
             resp.call("RPUSH", "first", "a");
@@ -247,7 +248,7 @@ class ArchiveServerTest {
     }
 
     @Test
-    void anotherStoresArchiveKeepsTheServerFromStarting() {
+    void rejectsArchiveOfOtherStoreAtStartup() {
         Claims.claim(objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
         assertThatThrownBy(() -> server(false))
                 .isInstanceOf(ArchiveException.class)

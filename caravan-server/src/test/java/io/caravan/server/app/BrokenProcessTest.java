@@ -27,7 +27,7 @@ class BrokenProcessTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"memory", "caught memory"})
-    void aProcessWithoutMemoryEndsAndSaysWhy(String problem) throws Exception {
+    void outOfMemoryErrorEndsProcessAndIsReported(String problem) throws Exception {
         ChildJvm process = start(problem);
         assertThat(process.awaitExit()).isEqualTo(FatalErrors.EXIT_STATUS);
         assertThat(process.output())
@@ -38,15 +38,15 @@ class BrokenProcessTest {
 
     /** A stack overflow or a hanging stop must not prevent the process from ending on SIGTERM. */
     @Test
-    void whatASingleThreadSurvivesEndsNothingAndAStopThatHangsEndsInTime() throws Exception {
+    void survivesStackOverflowAndExitsDespiteHangingStop() throws Exception {
         try (ChildJvm process = start("stack")) {
-            Eventually.await("it goes on", () -> goesOn(process));
+            Eventually.await("it goes on", () -> hasContinued(process));
             process.terminate();
             assertThat(process.awaitExit()).isOne();
         }
     }
 
-    private static boolean goesOn(ChildJvm process) {
+    private static boolean hasContinued(ChildJvm process) {
         try {
             return process.output().contains("goes on");
         } catch (IOException unreadable) {

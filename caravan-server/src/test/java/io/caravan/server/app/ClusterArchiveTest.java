@@ -57,8 +57,7 @@ class ClusterArchiveTest {
     }
 
     @Test
-    void theNextLeaderTakesTheArchiveOverAsSpacesHaveItAndANewClusterComesBackFromIt(
-            @TempDir Path one, @TempDir Path two) throws Exception {
+    void newLeaderTakesOverArchiveAndNewClusterRestoresIt(@TempDir Path one, @TempDir Path two) throws Exception {
         try (TestCluster cluster = new TestCluster(one, config -> config.withArchive(archive(false)), null)) {
             awaitOwner(cluster);
             assertThat(call(cluster, "RPUSH", "d", "first")).isEqualTo(":1");
@@ -72,8 +71,8 @@ class ClusterArchiveTest {
             assertThat(call(cluster, "CARAVAN.ARCHIVE", "d")).contains(":2");
             for (int count = 1; count <= 2; count++) {
                 assertThat(call(cluster, "RPUSH", "soon/d", "value")).isEqualTo(":" + count);
-                long behind = count;
-                Eventually.await("archived", () -> archivedTo() == behind);
+                long expected = count;
+                Eventually.await("archived", () -> archivedTo() == expected);
             }
         }
         // All nodes and their files are lost.

@@ -102,15 +102,15 @@ class ClusterGroupsTest {
     }
 
     @Test
-    void anyHostSendsAClientToTheLeaderOfTheDocumentsGroup() throws Exception {
+    void anyNodeRedirectsToLeaderOfDocumentGroup() throws Exception {
         List<ClusterNode> leaders = leaders();
         for (int group = 0; group < 2; group++) {
             String name = nameIn(group, "moved");
             ClusterNode leader = leaders.get(group);
             ClusterNode otherLeader = leaders.get(1 - group);
-            for (ClusterNode asked : List.of(otherLeader, follower(group), follower(1 - group))) {
-                assertThat(cluster.call(asked, "RPUSH", name, "v")).isEqualTo(moved(name, leader));
-                assertThat(cluster.call(asked, "LRANGE", name, "0", "-1")).isEqualTo(moved(name, leader));
+            for (ClusterNode target : List.of(otherLeader, follower(group), follower(1 - group))) {
+                assertThat(cluster.call(target, "RPUSH", name, "v")).isEqualTo(moved(name, leader));
+                assertThat(cluster.call(target, "LRANGE", name, "0", "-1")).isEqualTo(moved(name, leader));
             }
             assertThat(cluster.call(leader, "RPUSH", name, "v")).isEqualTo(":1");
             assertThat(cluster.call(otherLeader, "SCAN", "0", "COUNT", "1000")).doesNotContain(name);
@@ -122,7 +122,7 @@ class ClusterGroupsTest {
     }
 
     @Test
-    void everyHostTellsOfAllGroups() throws Exception {
+    void everyNodeReportsAllGroups() throws Exception {
         List<ClusterNode> leaders = leaders();
         for (ClusterNode host : cluster.hosts()) {
             assertThat(cluster.call(host, "CLUSTER", "SLOTS"))
@@ -155,12 +155,13 @@ class ClusterGroupsTest {
     }
 
     @Test
-    void aClusterClientNeedsOneHostOnly() throws Exception {
-        ClusterNode asked = follower(1);
+    void clusterClientNeedsOnlyOneNode() throws Exception {
+        ClusterNode target = follower(1);
         List<String> names =
                 IntStream.range(0, 60).mapToObj(number -> "client-" + number).toList();
         try (RedisClusterClient client = RedisClusterClient.builder()
-                .nodes(Set.of(new HostAndPort(asked.resp().host(), asked.resp().port())))
+                .nodes(Set.of(
+                        new HostAndPort(target.resp().host(), target.resp().port())))
                 .build()) {
             for (String name : names) {
                 assertThat(client.rpush(name, "of " + name)).isEqualTo(1);
@@ -179,7 +180,7 @@ class ClusterGroupsTest {
     }
 
     @Test
-    void overHttpAnyHostAnswersForAllGroups() throws Exception {
+    void anyNodeServesAllGroupsOverHttp() throws Exception {
         List<ClusterNode> hosts =
                 List.of(leaders().get(0), follower(0), leaders().get(1), follower(1));
         Set<String> written = new TreeSet<>();
@@ -203,7 +204,7 @@ class ClusterGroupsTest {
 
     /** A relay checks every second whether the leader of the document's group is still the same. */
     @Test
-    void aLiveReadOfAnotherGroupGoesOn() throws Exception {
+    void liveReadOfOtherGroupKeepsReceivingValues() throws Exception {
         String there = nameIn(1, "live");
         assertThat(status(leaders().get(1), "PUT", "/v1/stream/" + there, "1")).isEqualTo(201);
         try (Stream<String> ofLeader = live(leaders().get(0), there);
@@ -225,31 +226,31 @@ class ClusterGroupsTest {
         }
     }
 
-    private static Stream<String> live(ClusterNode asked, String name) throws Exception {
-        return lines(TestCluster.request(asked, "/v1/stream/" + name + "?live=sse&offset=now"));
+    private static Stream<String> live(ClusterNode target, String name) throws Exception {
+        return lines(TestCluster.request(target, "/v1/stream/" + name + "?live=sse&offset=now"));
     }
 
     /** The stop would otherwise wait for these live reads until a timeout and then cut them. */
     @Test
-    void aHostThatStopsEndsTheLiveReadsThatItPassesOn() throws Exception {
-        ClusterNode asked = follower(0);
+    void stoppingNodeEndsRelayedLiveReads() throws Exception {
+        ClusterNode target = follower(0);
         String path = "/v1/stream/" + nameIn(1, "ended");
-        assertThat(status(asked, "PUT", path, "1")).isEqualTo(201);
+        assertThat(status(target, "PUT", path, "1")).isEqualTo(201);
 
         String body = "{\"streams\":[{\"path\":\"" + path + "\",\"offset\":\"-1\"}]}";
-        try (Stream<String> one = lines(TestCluster.request(asked, path + "?live=sse&offset=-1"));
+        try (Stream<String> one = lines(TestCluster.request(target, path + "?live=sse&offset=-1"));
                 Stream<String> many =
-                        lines(TestCluster.request(asked, "/v1/live").POST(BodyPublishers.ofString(body)))) {
+                        lines(TestCluster.request(target, "/v1/live").POST(BodyPublishers.ofString(body)))) {
             Iterator<String> ofOne = one.iterator();
             Iterator<String> ofMany = many.iterator();
             assertThat(await(ofOne, line -> line.startsWith("data:"))).isTrue();
             assertThat(await(ofMany, line -> line.startsWith("data:"))).isTrue();
-            cluster.stop(asked.id());
+            cluster.stop(target.id());
             // A read that is cut throws.
             assertThat(await(ofOne, line -> false)).isFalse();
             assertThat(await(ofMany, line -> false)).isFalse();
         } finally {
-            cluster.restart(asked.id());
+            cluster.restart(target.id());
             leaders();
         }
     }
@@ -272,13 +273,13 @@ class ClusterGroupsTest {
      * missing.
      */
     @Test
-    void whatWasPassedOnIsNotPassedOnAgain() throws Exception {
+    void relayedRequestIsNotRelayedAgain() throws Exception {
         String there = nameIn(1, "circle");
-        for (ClusterNode asked : List.of(leaders().get(0), follower(0))) {
+        for (ClusterNode target : List.of(leaders().get(0), follower(0))) {
             for (String path : List.of("/v1/stream/" + there, "/v1/documents?cursor=8192-0")) {
-                HttpResponse<String> refused = send(asked, "GET", path, "", "Caravan-Relayed", "x");
-                assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
-                assertThat(refused.headers().firstValue("Caravan-Relayed")).hasValue("refused");
+                HttpResponse<String> rejected = send(target, "GET", path, "", "Caravan-Relayed", "x");
+                assertThat(rejected.statusCode()).as(rejected.body()).isEqualTo(503);
+                assertThat(rejected.headers().firstValue("Caravan-Relayed")).hasValue("refused");
             }
         }
         HttpResponse<String> made = send(leaders().get(1), "PUT", "/v1/stream/" + there, "1", "Caravan-Relayed", "x");
@@ -304,7 +305,7 @@ class ClusterGroupsTest {
     }
 
     @Test
-    void aCursorThatIsNoneIsRefused() throws Exception {
+    void rejectsInvalidCursor() throws Exception {
         for (String cursor : List.of("x", "16384-0", "-1", "0-", "0-99999999999999999999", "99999999999999999999")) {
             assertThat(status(follower(0), "GET", "/v1/documents?cursor=" + cursor, ""))
                     .as(cursor)
@@ -322,7 +323,7 @@ class ClusterGroupsTest {
     }
 
     @Test
-    void aRequestConcernsOneGroup() throws Exception {
+    void rejectsRequestAcrossGroups() throws Exception {
         String here = nameIn(0, "crossed");
         String there = nameIn(1, "crossed");
         for (ClusterNode host : List.of(follower(0), leaders().get(1))) {
@@ -350,9 +351,9 @@ class ClusterGroupsTest {
     }
 
     @Test
-    void aSpaceIsSetInEachGroup() throws Exception {
-        String asked = follower(0).resp().toString();
-        assertThat(ClusterCommandRun.caravan("space", "set", "limited/", "max-values=2", "--server", asked)
+    void setsAndRemovesSpaceInEachGroup() throws Exception {
+        String target = follower(0).resp().toString();
+        assertThat(ClusterCommandRun.caravan("space", "set", "limited/", "max-values=2", "--server", target)
                         .exitCode())
                 .isZero();
         for (int group = 0; group < 2; group++) {
@@ -360,20 +361,20 @@ class ClusterGroupsTest {
             assertThat(cluster.call(leaders().get(group), "RPUSH", name, "1", "2", "3"))
                     .startsWith("-TOOLARGE");
         }
-        assertThat(ClusterCommandRun.caravan("space", "rm", "limited/", "--server", asked)
+        assertThat(ClusterCommandRun.caravan("space", "rm", "limited/", "--server", target)
                         .exitCode())
                 .isZero();
         for (ClusterNode leader : leaders()) {
             assertThat(cluster.call(leader, "CARAVAN.SPACE", "LIST")).doesNotContain("limited/");
         }
-        assertThat(ClusterCommandRun.caravan("space", "rm", "limited/", "--server", asked)
+        assertThat(ClusterCommandRun.caravan("space", "rm", "limited/", "--server", target)
                         .exitCode())
                 .isEqualTo(3);
     }
 
     /** A command that lists names must list those of all groups or reject the request. */
     @Test
-    void commandsForManyDocumentsMissNone() throws Exception {
+    void commandsCoverAllGroupsOrReject() throws Exception {
         List<String> names = Stream.concat(
                         namesIn(0, "many").limit(3), namesIn(1, "many").limit(3))
                 .toList();
@@ -381,21 +382,21 @@ class ClusterGroupsTest {
             assertThat(status(follower(0), "PUT", "/v1/stream/" + name, "1")).isEqualTo(201);
         }
         for (ClusterNode host : List.of(follower(0), leaders().get(1))) {
-            String asked = host.resp().toString();
-            assertThat(ClusterCommandRun.caravan("ls", "--match", "many-*", "--server", asked)
+            String target = host.resp().toString();
+            assertThat(ClusterCommandRun.caravan("ls", "--match", "many-*", "--server", target)
                             .text()
                             .lines())
                     .containsExactlyInAnyOrderElementsOf(names);
-            assertThat(ClusterCommandRun.caravan("ls", "--limit", "2", "--server", asked)
+            assertThat(ClusterCommandRun.caravan("ls", "--limit", "2", "--server", target)
                             .text()
                             .lines())
                     .hasSize(2);
-            ClusterCommandRun export = ClusterCommandRun.caravan("export", "--prefix", "many-", "--server", asked);
+            ClusterCommandRun export = ClusterCommandRun.caravan("export", "--prefix", "many-", "--server", target);
             assertThat(export.exitCode()).as(export.text()).isZero();
             assertThat(names).allMatch(name -> export.text().contains("\"" + name + "\""));
             for (String command : List.of("copy", "move")) {
                 ClusterCommandRun carried = ClusterCommandRun.caravan(
-                        command, "--prefix", "many-", "--to", "127.0.0.1:1", "--server", asked);
+                        command, "--prefix", "many-", "--to", "127.0.0.1:1", "--server", target);
                 assertThat(carried.exitCode()).as(carried.text()).isEqualTo(1);
                 assertThat(carried.text()).contains("several groups");
             }
@@ -403,7 +404,7 @@ class ClusterGroupsTest {
     }
 
     @Test
-    void aHostJoinsItsOwnGroupOnly() throws Exception {
+    void rejectsNodeWithSlotsOfOtherGroup() throws Exception {
         String text = """
                 cluster = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10
                 x.peer = 127.0.0.1:11
@@ -423,36 +424,36 @@ class ClusterGroupsTest {
     }
 
     @Test
-    void aHostThatJoinsHasNothingOfAnotherGroupsHost() throws Exception {
+    void rejectsNewNodeWithIdOrAddressOfOtherGroup() throws Exception {
         ClusterNode other = follower(1);
-        ClusterNode asked = leaders().get(0);
+        ClusterNode target = leaders().get(0);
         String address = other.resp().toString();
-        assertThat(cluster.call(asked, "CARAVAN.CLUSTER", "ADD", "x", "127.0.0.1:11", address, "127.0.0.1:13"))
+        assertThat(cluster.call(target, "CARAVAN.CLUSTER", "ADD", "x", "127.0.0.1:11", address, "127.0.0.1:13"))
                 .startsWith("-ERR node " + other.id() + " already has the address " + other.resp());
         assertThat(cluster.call(
-                        asked, "CARAVAN.CLUSTER", "ADD", other.id(), "127.0.0.1:11", "127.0.0.1:12", "127.0.0.1:13"))
+                        target, "CARAVAN.CLUSTER", "ADD", other.id(), "127.0.0.1:11", "127.0.0.1:12", "127.0.0.1:13"))
                 .startsWith("-ERR the group of the slots 8192-16383 already has a node " + other.id());
     }
 
     @Test
-    void anotherLeaderOfAGroupIsFoundByTheHostsOfTheOther() throws Exception {
+    void otherGroupFindsNewLeaderAfterFailover() throws Exception {
         ClusterNode lost = cluster.awaitLeader(1);
-        ClusterNode asked = follower(0);
+        ClusterNode target = follower(0);
         String name = nameIn(1, "lost");
-        assertThat(status(asked, "PUT", "/v1/stream/" + name, "1")).isEqualTo(201);
+        assertThat(status(target, "PUT", "/v1/stream/" + name, "1")).isEqualTo(201);
         cluster.stop(lost.id());
         try {
-            Eventually.await("the document is there again", () -> answers(asked, name));
+            Eventually.await("the document is there again", () -> responds(target, name));
             ClusterNode next = cluster.awaitLeader(1);
             Eventually.await(
-                    "host " + asked.id() + " knows the new leader",
-                    () -> cluster.view(asked.id())
+                    "host " + target.id() + " knows the new leader",
+                    () -> cluster.view(target.id())
                             .group(Slots.of(name.getBytes(UTF_8)))
                             .leader()
                             .equals(Optional.of(next)));
-            assertThat(cluster.call(asked, "RPUSH", name, "2")).isEqualTo(moved(name, next));
-            assertThat(status(asked, "POST", "/v1/stream/" + name, "2")).isEqualTo(204);
-            assertThat(send(asked, "GET", "/v1/stream/" + name, "").body()).isEqualTo("12");
+            assertThat(cluster.call(target, "RPUSH", name, "2")).isEqualTo(moved(name, next));
+            assertThat(status(target, "POST", "/v1/stream/" + name, "2")).isEqualTo(204);
+            assertThat(send(target, "GET", "/v1/stream/" + name, "").body()).isEqualTo("12");
         } finally {
             cluster.restart(lost.id());
             leaders();
@@ -460,36 +461,36 @@ class ClusterGroupsTest {
     }
 
     @Test
-    void aGroupThatIsDownTakesNoOtherWithIt() throws Exception {
-        ClusterNode asked = cluster.awaitLeader(0);
+    void groupOutageDoesNotAffectOtherGroup() throws Exception {
+        ClusterNode target = cluster.awaitLeader(0);
         String here = nameIn(0, "down");
         String there = nameIn(1, "down");
-        assertThat(status(asked, "PUT", "/v1/stream/" + there, "1")).isEqualTo(201);
+        assertThat(status(target, "PUT", "/v1/stream/" + there, "1")).isEqualTo(201);
         List<ClusterNode> lost = cluster.hosts().subList(3, 6);
         cluster.stopAll(lost);
         try {
             Eventually.await(
                     "no host leads the other group",
-                    () -> cluster.view(asked.id()).groups().get(1).leader().isEmpty());
-            assertThat(cluster.call(asked, "RPUSH", here, "1")).isEqualTo(":1");
-            assertThat(cluster.call(asked, "RPUSH", there, "1")).startsWith("-CLUSTERDOWN");
-            assertThat(status(asked, "GET", "/v1/stream/" + there, "")).isEqualTo(503);
-            assertThat(status(asked, "GET", "/v1/documents?cursor=8192-0", "")).isEqualTo(503);
-            assertThat(cluster.call(asked, "CLUSTER", "INFO")).contains("cluster_state:fail", "cluster_slots_ok:8192");
+                    () -> cluster.view(target.id()).groups().get(1).leader().isEmpty());
+            assertThat(cluster.call(target, "RPUSH", here, "1")).isEqualTo(":1");
+            assertThat(cluster.call(target, "RPUSH", there, "1")).startsWith("-CLUSTERDOWN");
+            assertThat(status(target, "GET", "/v1/stream/" + there, "")).isEqualTo(503);
+            assertThat(status(target, "GET", "/v1/documents?cursor=8192-0", "")).isEqualTo(503);
+            assertThat(cluster.call(target, "CLUSTER", "INFO")).contains("cluster_state:fail", "cluster_slots_ok:8192");
             ClusterCommandRun half =
-                    ClusterCommandRun.caravan("ls", "--server", asked.resp().toString());
+                    ClusterCommandRun.caravan("ls", "--server", target.resp().toString());
             assertThat(half.exitCode()).isEqualTo(1);
             assertThat(half.text()).contains("no node leads the slots 8192-16383");
         } finally {
             cluster.restartAll(lost);
             leaders();
         }
-        assertThat(send(asked, "GET", "/v1/stream/" + there, "").body()).isEqualTo("1");
+        assertThat(send(target, "GET", "/v1/stream/" + there, "").body()).isEqualTo("1");
     }
 
-    private static boolean answers(ClusterNode asked, String name) {
+    private static boolean responds(ClusterNode target, String name) {
         try {
-            return send(asked, "GET", "/v1/stream/" + name, "").statusCode() == 200;
+            return send(target, "GET", "/v1/stream/" + name, "").statusCode() == 200;
         } catch (Exception lost) {
             return false;
         }

@@ -22,7 +22,7 @@ class ClusterLinearizableReadsTest {
     private Path directory;
 
     /** Returns the reply, or an error if the connection ended because the node became a follower. */
-    private static String answerOrEnd(RespClient client, String... words) {
+    private static String replyOrError(RespClient client, String... words) {
         try {
             return client.call(words);
         } catch (IOException ended) {
@@ -31,7 +31,7 @@ class ClusterLinearizableReadsTest {
     }
 
     @Test
-    void aLeaderThatIsCutOffFromItsMajorityAnswersNoRead() throws Exception {
+    void leaderWithoutMajorityServesNoReads() throws Exception {
         try (TestCluster cluster = TestCluster.strict(directory)) {
             ClusterNode leader = cluster.awaitLeader();
             ClusterNode follower = cluster.follower();
@@ -49,8 +49,8 @@ class ClusterLinearizableReadsTest {
                 for (String other : others) {
                     cluster.stop(other);
                 }
-                assertThat(answerOrEnd(client, "LLEN", "a")).startsWith("-");
-                assertThat(answerOrEnd(client, "RPUSHX", "absent", "v")).startsWith("-");
+                assertThat(replyOrError(client, "LLEN", "a")).startsWith("-");
+                assertThat(replyOrError(client, "RPUSHX", "absent", "v")).startsWith("-");
                 Eventually.await(
                         "the leader has noticed",
                         () -> cluster.view(leader.id()).leader().isEmpty());

@@ -74,15 +74,15 @@ class ClusterMembershipTest {
     }
 
     @Test
-    void hostsComeAndGo() throws Exception {
+    void addsRemovesAndReplacesNodes() throws Exception {
         try (TestCluster cluster = new TestCluster(directory.resolve("hosts"))) {
-            changesThatMakeNoSenseAreRefused(cluster);
-            everyHostTellsOfTheNewHostAtOnceAndForgetsTheOldOne(cluster);
-            aDeadHostIsReplacedByTheFileThatTheNewOneIsStartedWith(cluster);
+            rejectsInvalidChanges(cluster);
+            addsAndRemovesNode(cluster);
+            replacesDeadNodeFromClusterFile(cluster);
         }
     }
 
-    private void everyHostTellsOfTheNewHostAtOnceAndForgetsTheOldOne(TestCluster cluster) throws Exception {
+    private void addsAndRemovesNode(TestCluster cluster) throws Exception {
         ClusterNode leader = cluster.awaitLeader();
         assertThat(cluster.call(leader, "RPUSH", "kept", "value")).isEqualTo(":1");
         ClusterNode d = cluster.join("d");
@@ -117,9 +117,9 @@ class ClusterMembershipTest {
                 .filter(host -> !host.equals(leader))
                 .findFirst()
                 .orElseThrow();
-        ClusterCommandRun refusal = remove(leaves, leader);
-        assertThat(refusal.exitCode()).isEqualTo(1);
-        assertThat(refusal.text()).contains("responded a moment ago: stop it");
+        ClusterCommandRun rejection = remove(leaves, leader);
+        assertThat(rejection.exitCode()).isEqualTo(1);
+        assertThat(rejection.text()).contains("responded a moment ago: stop it");
         cluster.stop(leaves.id());
         ClusterNode now = awaitSilent(cluster, leaves);
         ClusterCommandRun removal = remove(leaves, now);
@@ -140,7 +140,7 @@ class ClusterMembershipTest {
         assertThat(cluster.call(now, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
     }
 
-    private void aDeadHostIsReplacedByTheFileThatTheNewOneIsStartedWith(TestCluster cluster) throws Exception {
+    private void replacesDeadNodeFromClusterFile(TestCluster cluster) throws Exception {
         ClusterNode dead = cluster.follower();
         cluster.stop(dead.id());
         ClusterNode e = cluster.join("e");
@@ -170,7 +170,7 @@ class ClusterMembershipTest {
         assertThat(cluster.view(other).hosts()).contains(e);
     }
 
-    private void changesThatMakeNoSenseAreRefused(TestCluster cluster) throws Exception {
+    private void rejectsInvalidChanges(TestCluster cluster) throws Exception {
         ClusterNode leader = cluster.awaitLeader();
         ClusterNode follower = cluster.follower();
         assertThat(cluster.call(follower, "CARAVAN.CLUSTER", "REMOVE", "a"))

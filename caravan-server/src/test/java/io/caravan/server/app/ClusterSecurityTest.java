@@ -38,7 +38,7 @@ class ClusterSecurityTest {
     private Path directory;
 
     @Test
-    void aRequestIsPassedOnWithItsTokenAndOverTls() throws Exception {
+    void relaysRequestsWithTokenOverTls() throws Exception {
         X509Bundle authority = new CertificateBuilder()
                 .subject("CN=authority")
                 .setIsCertificateAuthority(true)
@@ -60,11 +60,11 @@ class ClusterSecurityTest {
             Eventually.await(
                     "the other group knows the leader",
                     () -> cluster.view(ofOtherGroup.id()).group(0).leader().equals(Optional.of(leader)));
-            for (ClusterNode asked : List.of(follower, leader, ofOtherGroup)) {
-                assertThat(status(client, asked, "PUT", null)).isEqualTo(401);
-                assertThat(status(client, asked, "PUT", "wrong")).isEqualTo(401);
-                assertThat(status(client, asked, "PUT", "right")).isIn(200, 201);
-                assertThat(status(client, asked, "GET", "right")).isEqualTo(200);
+            for (ClusterNode target : List.of(follower, leader, ofOtherGroup)) {
+                assertThat(status(client, target, "PUT", null)).isEqualTo(401);
+                assertThat(status(client, target, "PUT", "wrong")).isEqualTo(401);
+                assertThat(status(client, target, "PUT", "right")).isIn(200, 201);
+                assertThat(status(client, target, "GET", "right")).isEqualTo(200);
             }
         }
     }

@@ -52,7 +52,7 @@ class ClusterServerTest {
     }
 
     @Test
-    void aFollowerSendsClientsToTheLeader() throws Exception {
+    void followerRedirectsClientsToLeader() throws Exception {
         ClusterNode leader = cluster.awaitLeader();
         ClusterNode follower = cluster.follower();
         int slot = Slots.of("k".getBytes(UTF_8));
@@ -73,7 +73,7 @@ class ClusterServerTest {
     }
 
     @Test
-    void everyHostTellsWhoIsWho() throws Exception {
+    void everyNodeReportsLeaderAndRoles() throws Exception {
         ClusterNode leader = cluster.awaitLeader();
         for (ClusterNode host : cluster.hosts()) {
             boolean leads = host.equals(leader);
@@ -102,7 +102,7 @@ class ClusterServerTest {
     }
 
     @Test
-    void theLeaderDoesEverythingThatAServerAloneDoes() throws Exception {
+    void leaderServesCommandsAndRejectsInvalidTransfers() throws Exception {
         ClusterNode leader = cluster.awaitLeader();
         assertThat(cluster.call(leader, "RPUSH", "alone", "a", "b")).isEqualTo(":2");
         assertThat(cluster.call(leader, "WAIT", "1", "100")).isEqualTo(":1");
@@ -119,7 +119,7 @@ class ClusterServerTest {
     }
 
     @Test
-    void anyHostAnswersOverHttp() throws Exception {
+    void anyNodeServesHttpRequests() throws Exception {
         ClusterNode leader = cluster.awaitLeader();
         ClusterNode follower = cluster.follower();
         HttpResponse<String> created = send(follower, "PUT", "/v1/stream/relayed?x=1", "one ");
@@ -140,7 +140,7 @@ class ClusterServerTest {
     }
 
     @Test
-    void theCommandsOfAClusterAreThoseThatAreDocumented() throws Exception {
+    void documentedClusterCommandsExist() throws Exception {
         String table = Files.readString(Path.of("../docs/reference/resp.md"))
                 .split("### In a cluster")[1]
                 .split("### Authentication")[0];
@@ -159,14 +159,14 @@ class ClusterServerTest {
     }
 
     @Test
-    void aHostThatIsSentARequestByAnotherDoesNotSendItOn() throws Exception {
-        HttpResponse<String> answer = send(cluster.follower(), "GET", "/v1/documents", "", "Caravan-Relayed", "x");
-        assertThat(answer.statusCode()).isEqualTo(503);
-        assertThat(answer.body()).contains("no_leader");
+    void followerDoesNotRelayRelayedRequest() throws Exception {
+        HttpResponse<String> reply = send(cluster.follower(), "GET", "/v1/documents", "", "Caravan-Relayed", "x");
+        assertThat(reply.statusCode()).isEqualTo(503);
+        assertThat(reply.body()).contains("no_leader");
     }
 
     @Test
-    void clusterClientsFindTheirWayAfterAChangeOfLeader() throws Exception {
+    void clusterClientsFollowLeaderChange() throws Exception {
         ClusterNode next = cluster.follower();
         RedisURI seed = RedisURI.create(next.resp().host(), next.resp().port());
         RedisClusterClient lettuce = RedisClusterClient.create(seed);
@@ -194,7 +194,7 @@ class ClusterServerTest {
     }
 
     @Test
-    void aHostThatIsDrainedDoesNotLeadUntilThatIsUndone() throws Exception {
+    void drainedNodeStepsDownUntilUndrained() throws Exception {
         ClusterNode first = cluster.awaitLeader();
         assertThat(cluster.call(first, "CARAVAN.CLUSTER", "DRAIN", "MAYBE")).startsWith("-ERR syntax error");
         assertThat(cluster.call(first, "CARAVAN.CLUSTER", "DRAIN", "ON")).isEqualTo("+OK");
@@ -202,7 +202,7 @@ class ClusterServerTest {
         assertThat(cluster.call(first, "INFO", "cluster")).contains("cluster_drained:1");
 
         long term = cluster.view(first.id()).term();
-        askToLead(first);
+        requestLeadership(first);
         Eventually.await(
                 "it was elected, and another after it",
                 () -> cluster.view(first.id()).term() > term + 1);
@@ -213,36 +213,36 @@ class ClusterServerTest {
     }
 
     /** Asks for a transfer of leadership and ignores the reply, because the transfer may close the connection. */
-    private static void askToLead(ClusterNode host) {
+    private static void requestLeadership(ClusterNode host) {
         try {
             cluster.call(cluster.awaitLeader(), "CARAVAN.CLUSTER", "TRANSFER", host.id());
         } catch (IOException ended) {
-            System.out.println("leadership moved meanwhile: " + ended);
+            System.out.println("leadership changed in the meantime: " + ended);
         }
     }
 
     @Test
-    void aLiveReadEndsWithItsLeaderAndGoesOnWhereItStopped() throws Exception {
+    void liveReadEndsOnLeaderChangeAndCanResume() throws Exception {
         ClusterNode first = cluster.awaitLeader();
-        ClusterNode asked = cluster.follower();
-        assertThat(status(asked, "PUT", "/v1/stream/live", "1")).isEqualTo(201);
-        String offset = get(asked, "/v1/stream/live")
+        ClusterNode target = cluster.follower();
+        assertThat(status(target, "PUT", "/v1/stream/live", "1")).isEqualTo(201);
+        String offset = get(target, "/v1/stream/live")
                 .headers()
                 .firstValue("Stream-Next-Offset")
                 .orElseThrow();
-        HttpRequest live = TestCluster.request(asked, "/v1/stream/live?live=sse&offset=" + offset)
+        HttpRequest live = TestCluster.request(target, "/v1/stream/live?live=sse&offset=" + offset)
                 .build();
         try (InputStream events = TestCluster.HTTP
                 .send(live, HttpResponse.BodyHandlers.ofInputStream())
                 .body()) {
             BufferedReader lines = new BufferedReader(new InputStreamReader(events, UTF_8));
-            assertThat(status(asked, "POST", "/v1/stream/live", "2")).isEqualTo(204);
+            assertThat(status(target, "POST", "/v1/stream/live", "2")).isEqualTo(204);
             String line = lines.readLine();
             while (!line.equals("data:2")) {
                 line = lines.readLine();
             }
             ClusterNode other = cluster.hosts().stream()
-                    .filter(host -> !List.of(first, asked).contains(host))
+                    .filter(host -> !List.of(first, target).contains(host))
                     .findFirst()
                     .orElseThrow();
             cluster.lead(other);
@@ -250,8 +250,8 @@ class ClusterServerTest {
                 line = readOrEnd(lines);
             }
         }
-        TestCluster.write(asked, "/v1/stream/live", "3");
-        assertThat(get(asked, "/v1/stream/live?offset=" + offset).body()).matches("23+");
+        TestCluster.write(target, "/v1/stream/live", "3");
+        assertThat(get(target, "/v1/stream/live?offset=" + offset).body()).matches("23+");
     }
 
     private static String readOrEnd(BufferedReader lines) {
@@ -263,7 +263,7 @@ class ClusterServerTest {
     }
 
     @Test
-    void aStoppedLeaderHandsOverAndComesBackAsAFollower() throws Exception {
+    void stoppedLeaderIsReplacedAndRejoinsAsFollower() throws Exception {
         ClusterNode leader = cluster.awaitLeader();
         assertThat(cluster.call(leader, "RPUSH", "across", "a stop")).isEqualTo(":1");
         cluster.stop(leader.id());
@@ -284,8 +284,8 @@ class ClusterServerTest {
                 .build();
         Eventually.await("host " + host.id() + " follows", () -> {
             try {
-                HttpResponse<String> answer = TestCluster.HTTP.send(relayed, HttpResponse.BodyHandlers.ofString());
-                return answer.headers().firstValue("Caravan-Relayed").isPresent();
+                HttpResponse<String> reply = TestCluster.HTTP.send(relayed, HttpResponse.BodyHandlers.ofString());
+                return reply.headers().firstValue("Caravan-Relayed").isPresent();
             } catch (IOException ended) {
                 return false;
             } catch (InterruptedException stopped) {
@@ -295,7 +295,7 @@ class ClusterServerTest {
     }
 
     @Test
-    void withoutAMajorityWritesAreRefusedAtOnceAndComeBackWithIt() throws Exception {
+    void rejectsWritesUntilMajorityReturns() throws Exception {
         ClusterNode leader = cluster.awaitLeader();
         List<ClusterNode> others =
                 cluster.hosts().stream().filter(host -> !host.equals(leader)).toList();
@@ -316,7 +316,7 @@ class ClusterServerTest {
     }
 
     @Test
-    void aRequestThatComesWhileNobodyLeadsIsHeldUntilAHostDoes() throws Exception {
+    void requestWithoutLeaderWaitsForElection() throws Exception {
         ClusterNode leader = cluster.awaitLeader();
         assertThat(cluster.call(leader, "RPUSH", "held", "v")).isEqualTo(":1");
         List<ClusterNode> others =
@@ -334,11 +334,11 @@ class ClusterServerTest {
                     "the host that is left knows no leader",
                     () -> cluster.view(left.id()).leader().isEmpty());
             awaitFollows(left);
-            CompletableFuture<HttpResponse<String>> answer = TestCluster.HTTP.sendAsync(
+            CompletableFuture<HttpResponse<String>> reply = TestCluster.HTTP.sendAsync(
                     TestCluster.request(left, "/v1/stream/held").build(), BodyHandlers.ofString());
             cluster.restart(leader.id());
             cluster.restart(others.get(0).id());
-            assertThat(answer.get().body()).isEqualTo("v");
+            assertThat(reply.get().body()).isEqualTo("v");
         }
         cluster.view(left.id()).drain(false);
     }

@@ -82,7 +82,7 @@ class LimitsTest {
     }
 
     @Test
-    void oneConnectionTooManyIsToldSoAndClosed() throws IOException {
+    void rejectsConnectionBeyondLimit() throws IOException {
         start(2, 16 * MIB, 64 * MIB);
         RespClient first = connect();
         assertThat(first.call("PING")).isEqualTo("+PONG");
@@ -95,7 +95,7 @@ class LimitsTest {
     }
 
     @Test
-    void aConnectionThatEndsMakesRoomForAnother() throws IOException {
+    void acceptsNewConnectionAfterOneCloses() throws IOException {
         start(1, 16 * MIB, 64 * MIB);
         for (int i = 0; i < 20; i++) {
             RespClient client = connect();
@@ -108,15 +108,15 @@ class LimitsTest {
 
     /** The server must release the connection before the timeout for the rest of the request. */
     @Test
-    void theServerKeepsNothingOfAConnectionThatHasEnded() throws Exception {
+    void closedConnectionsAreGarbageCollected() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
         List<WeakReference<Channel>> ended;
         try (RespClient silent = fixture.connect();
-                RespClient answered = fixture.connect();
+                RespClient replied = fixture.connect();
                 RespClient halfway = fixture.connect();
                 Socket http =
                         new Socket("127.0.0.1", fixture.server.httpAddress().getPort())) {
-            assertThat(answered.call("PING")).isEqualTo("+PONG");
+            assertThat(replied.call("PING")).isEqualTo("+PONG");
             halfway.sendRaw("*2\r\n$4\r\nPI".getBytes(UTF_8));
             http.getOutputStream().write("GET /healthz HTTP/1.1\r\n".getBytes(UTF_8));
             ChannelGroup connections = fixture.server.network().connections();
@@ -131,7 +131,7 @@ class LimitsTest {
 
     /** A write that waits for room in the store must not retain its connection. */
     @Test
-    void aCommandThatWaitsGoesWithItsConnection() throws Exception {
+    void waitingCommandDoesNotRetainConnection() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
         fixture.store.takeRoom();
         WeakReference<Channel> ended;
@@ -160,7 +160,7 @@ class LimitsTest {
 
     /** The same over HTTP. */
     @Test
-    void aRequestThatWaitsGoesWithItsConnection() throws Exception {
+    void waitingHttpRequestDoesNotRetainConnection() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
         fixture.store.takeRoom();
         WeakReference<Channel> ended;
@@ -176,13 +176,13 @@ class LimitsTest {
     }
 
     @Test
-    void aConnectionIsNotReadFromWhileTooMuchOfItWaits() throws Exception {
+    void pausesReadingAtConnectionByteLimit() throws Exception {
         start(10, 9 * MIB, 64 * MIB);
         pushMuch(1, 80, 9 * MIB);
     }
 
     @Test
-    void nothingIsReadWhileTooMuchWaitsInAll() throws Exception {
+    void pausesReadingAtTotalByteLimit() throws Exception {
         start(20, 9 * MIB, 12 * MIB);
         pushMuch(8, 16, forLargeOnes(12 * MIB));
     }
@@ -225,15 +225,15 @@ class LimitsTest {
 
     /** They would block each other if each waited until the others release memory. */
     @Test
-    void connectionsThatEachHoldPartOfARequestAllGetOn() throws Exception {
+    void partialRequestsDoNotBlockEachOtherAtByteLimit() throws Exception {
         start(20, 9 * MIB, 9 * MIB);
         byte[] request = RespClient.encode("RPUSH".getBytes(UTF_8), "k".getBytes(UTF_8), new byte[(int) MIB]);
         int clientCount = 16;
-        List<Future<String>> answers = new ArrayList<>();
+        List<Future<String>> replies = new ArrayList<>();
         CountDownLatch full = new CountDownLatch(1);
         for (int i = 0; i < clientCount; i++) {
             RespClient client = connect();
-            answers.add(clientThreads.submit(() -> {
+            replies.add(clientThreads.submit(() -> {
                 client.sendRaw(request, 0, request.length * 3 / 4);
                 full.await();
                 client.sendRaw(request, request.length * 3 / 4, request.length);
@@ -242,8 +242,8 @@ class LimitsTest {
         }
         Eventually.await("the limit is reached", () -> inFlight() >= forLargeOnes(9 * MIB));
         full.countDown();
-        for (Future<String> answer : answers) {
-            assertThat(answer.get(30, TimeUnit.SECONDS)).startsWith(":");
+        for (Future<String> reply : replies) {
+            assertThat(reply.get(30, TimeUnit.SECONDS)).startsWith(":");
         }
     }
 
@@ -256,7 +256,7 @@ class LimitsTest {
     }
 
     @Test
-    void aRequestThatDoesNotComeWholeEndsItsConnectionHoweverItTrickles() throws Exception {
+    void tricklingRequestTimesOut() throws Exception {
         start(TestLimits.of(10, 16 * MIB, 64 * MIB, SHORT, NEVER));
         RespClient patient = connect();
         RespClient trickling = connect();
@@ -269,25 +269,25 @@ class LimitsTest {
 
     /** It would be the only connection that the server reads, so all others would wait for it. */
     @Test
-    void aRequestThatStopsWhileAllHoldAsMuchAsTheyMayEndsItsConnection() throws Exception {
+    void stalledRequestsTimeOutAtTotalByteLimit() throws Exception {
         start(TestLimits.of(20, 9 * MIB, 9 * MIB, SHORT, NEVER));
         byte[] request = RespClient.encode("RPUSH".getBytes(UTF_8), "k".getBytes(UTF_8), new byte[(int) MIB]);
-        List<Future<String>> answers = new ArrayList<>();
+        List<Future<String>> replies = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
             RespClient client = connect();
-            answers.add(clientThreads.submit(() -> {
+            replies.add(clientThreads.submit(() -> {
                 client.sendRaw(request, 0, request.length * 7 / 8);
                 return client.read();
             }));
         }
-        for (Future<String> answer : answers) {
-            assertThat(answer.get(30, TimeUnit.SECONDS)).startsWith("-ERR Protocol error: ");
+        for (Future<String> reply : replies) {
+            assertThat(reply.get(30, TimeUnit.SECONDS)).startsWith("-ERR Protocol error: ");
         }
         Eventually.await("nothing is held", () -> inFlight() == 0);
     }
 
     @Test
-    void anIdleConnectionIsClosedButNotOneThatWaitsForItsAnswer() throws Exception {
+    void closesIdleConnectionsExceptThoseAwaitingReply() throws Exception {
         start(TestLimits.of(10, 16 * MIB, 64 * MIB, LONG, IDLE));
         RespClient waiting = connect();
         fixture.store.hold();
@@ -301,7 +301,7 @@ class LimitsTest {
     }
 
     @Test
-    void onlySoManyRequestsOfAConnectionWaitForTheirAnswers() throws Exception {
+    void limitsPipelinedRequestsPerConnection() throws Exception {
         int pipeline = 7;
         RespLimits limits = new RespLimits(ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES, pipeline);
         startWith(config -> config.withLimits(limits));

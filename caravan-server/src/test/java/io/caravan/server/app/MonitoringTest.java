@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The metrics of the dashboard and of the alert rules: a scrape of a server must contain each one with its labels. */
 class MonitoringTest {
-    private static final Path FOLDER = Path.of("..", "docs", "monitoring");
+    private static final Path DIRECTORY = Path.of("..", "docs", "monitoring");
     private static final Pattern EXPRESSION =
             Pattern.compile("\"expr\": \"((?:[^\"\\\\]|\\\\.)*)\"|(?m)^ +expr: '(.*)'$");
     private static final Pattern SELECTOR = Pattern.compile("(caravan_[a-z0-9_]+)\\{([^}]*)}");
@@ -45,7 +45,7 @@ class MonitoringTest {
                 ServerFixture server = new ServerFixture(
                         store, config -> config.withArchive(archive).withHttp(ServerFixture.HTTP));
                 RespClient client = server.connect()) {
-            objects.faults((number, call, key) -> ObjectFault.REFUSED);
+            objects.faults((number, call, key) -> ObjectFault.REJECTED);
             assertThat(client.call("CARAVAN.SPACE", "SET", "k", "max-values", "9"))
                     .startsWith("[");
             assertThat(client.call("RPUSH", "k", "v")).isEqualTo(":1");
@@ -55,7 +55,8 @@ class MonitoringTest {
     }
 
     private static List<String> expressions() throws Exception {
-        String both = Files.readString(FOLDER.resolve("grafana.json")) + Files.readString(FOLDER.resolve("alerts.yml"));
+        String both =
+                Files.readString(DIRECTORY.resolve("grafana.json")) + Files.readString(DIRECTORY.resolve("alerts.yml"));
         return EXPRESSION
                 .matcher(both)
                 .results()
@@ -66,7 +67,7 @@ class MonitoringTest {
 
     @ParameterizedTest
     @EnumSource
-    void everyTransportThatThisMachineHasServesAndIsNamed(Transport transport) throws Exception {
+    void serverReportsEachAvailableTransport(Transport transport) throws Exception {
         assumeTrue(transport.unavailable() == null);
         NetworkConfig network = new NetworkConfig(transport, 1, NetworkLimits.defaults(), null);
         try (ServerFixture server = new ServerFixture(ListStore.inMemory(), config -> config.withNetwork(network));
@@ -76,7 +77,7 @@ class MonitoringTest {
     }
 
     @Test
-    void everyFigureThatIsNamedIsScrapedWithItsLabels() throws Exception {
+    void scrapeContainsEveryUsedMetricWithLabels() throws Exception {
         List<String> lines = scrape().lines().toList();
         List<String> expressions = expressions();
         assertThat(expressions).hasSizeGreaterThan(30);

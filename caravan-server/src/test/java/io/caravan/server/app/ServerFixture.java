@@ -28,7 +28,7 @@ public final class ServerFixture implements AutoCloseable {
     private static final HttpClient CLIENT =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-    public final HeldStore store;
+    public final DelayedStore store;
     public final Server server;
 
     public ServerFixture() throws IOException {
@@ -41,7 +41,7 @@ public final class ServerFixture implements AutoCloseable {
 
     /** Starts a server whose configuration is changed first. */
     public ServerFixture(ListStore store, UnaryOperator<ServerConfig> change) throws IOException {
-        this.store = new HeldStore(store);
+        this.store = new DelayedStore(store);
         this.server = Server.start(
                 this.store,
                 change.apply(new ServerConfig(

@@ -78,14 +78,14 @@ class ShardedServerTest {
         return namesIn(group).findFirst().orElseThrow();
     }
 
-    private void answers(String expected, String... words) throws IOException {
-        client.answers(expected, words);
+    private void replies(String expected, String... words) throws IOException {
+        client.replies(expected, words);
     }
 
     @Test
-    void documentsAreInTheGroupsOfTheirSlotsAndFoundAgain() throws Exception {
+    void documentsAreStoredByHashSlotAndFoundAfterRestart() throws Exception {
         for (int i = 0; i < 200; i++) {
-            answers(":1", "RPUSH", "document-" + i, "value " + i);
+            replies(":1", "RPUSH", "document-" + i, "value " + i);
         }
         int[] expected = new int[GROUPS];
         for (int i = 0; i < 200; i++) {
@@ -96,23 +96,23 @@ class ShardedServerTest {
         }
         again();
         for (int i = 0; i < 200; i++) {
-            answers("[$value " + i + "]", "LRANGE", "document-" + i, "0", "-1");
+            replies("[$value " + i + "]", "LRANGE", "document-" + i, "0", "-1");
         }
-        answers(":200", "DBSIZE");
+        replies(":200", "DBSIZE");
     }
 
     @Test
-    void listingsGoOverAllGroups() throws Exception {
+    void listingsCoverAllShards() throws Exception {
         for (int i = 0; i < 100; i++) {
-            answers(":1", "RPUSH", "document-" + i, "a");
+            replies(":1", "RPUSH", "document-" + i, "a");
         }
         Set<String> scanned = new HashSet<>();
         int found = 0;
         String cursor = "0";
         do {
-            String answer = client.call("SCAN", cursor, "COUNT", "7");
-            cursor = answer.substring(2, answer.indexOf(','));
-            for (String name : answer.substring(answer.indexOf('[', 1) + 1).split("[\\[\\], $]+")) {
+            String reply = client.call("SCAN", cursor, "COUNT", "7");
+            cursor = reply.substring(2, reply.indexOf(','));
+            for (String name : reply.substring(reply.indexOf('[', 1) + 1).split("[\\[\\], $]+")) {
                 found += name.isEmpty() ? 0 : 1;
                 scanned.add(name);
             }
@@ -126,49 +126,49 @@ class ShardedServerTest {
     }
 
     @Test
-    void aChangeOverGroupsIsRefusedAndChangesNothing() throws Exception {
+    void rejectsWriteAcrossShardsWithoutChange() throws Exception {
         String one = in(0);
         String other = in(3);
-        answers(":1", "RPUSH", one, "a");
-        answers(":1", "RPUSH", other, "a");
+        replies(":1", "RPUSH", one, "a");
+        replies(":1", "RPUSH", other, "a");
         assertThat(client.call("DEL", one, other))
                 .startsWith("-CROSSSLOT document '" + other + "' is in another shard");
-        answers(":2", "EXISTS", one, other);
-        answers("+OK", "MULTI");
-        answers("+QUEUED", "RPUSH", one, "b");
-        answers("+QUEUED", "RPUSH", other, "b");
+        replies(":2", "EXISTS", one, other);
+        replies("+OK", "MULTI");
+        replies("+QUEUED", "RPUSH", one, "b");
+        replies("+QUEUED", "RPUSH", other, "b");
         assertThat(client.call("EXEC")).startsWith("-CROSSSLOT ");
-        answers("[$a]", "LRANGE", one, "0", "-1");
+        replies("[$a]", "LRANGE", one, "0", "-1");
         String change = "{\"path\":\"/v1/stream/%s\",\"append\":[\"b\"]}".formatted(one);
         String changes = "{\"operations\":[" + change + "," + change.replace(one, other) + "]}";
         HttpResponse<String> batch = http("POST", "/v1/batch", changes);
         assertThat(batch.statusCode()).as(batch.body()).isEqualTo(409);
         assertThat(batch.body()).contains("\"code\":\"cross_slot\"");
-        answers("[$a]", "LRANGE", other, "0", "-1");
+        replies("[$a]", "LRANGE", other, "0", "-1");
         assertThat(client.call("BLPOP", in(1), in(2), "0")).startsWith("-CROSSSLOT ");
     }
 
     @Test
-    void documentsWithTheSameTagAreChangedTogether() throws Exception {
-        answers("+OK", "MULTI");
-        answers("+QUEUED", "RPUSH", "{a}1", "x");
-        answers("+QUEUED", "RPUSH", "{a}2", "y");
-        answers("[:1, :1]", "EXEC");
-        answers(":2", "DEL", "{a}1", "{a}2");
+    void transactionWritesDocumentsOfSameShard() throws Exception {
+        replies("+OK", "MULTI");
+        replies("+QUEUED", "RPUSH", "{a}1", "x");
+        replies("+QUEUED", "RPUSH", "{a}2", "y");
+        replies("[:1, :1]", "EXEC");
+        replies(":2", "DEL", "{a}1", "{a}2");
         // The names are in different slots of the same shard.
         String first = in(2);
         String second = namesIn(2).skip(1).findFirst().orElseThrow();
-        answers("+OK", "MULTI");
-        answers("+QUEUED", "RPUSH", first, "x");
-        answers("+QUEUED", "RPUSH", second, "y");
-        answers("[:1, :1]", "EXEC");
+        replies("+OK", "MULTI");
+        replies("+QUEUED", "RPUSH", first, "x");
+        replies("+QUEUED", "RPUSH", second, "y");
+        replies("[:1, :1]", "EXEC");
     }
 
     @Test
-    void aSpaceHoldsInAllGroups() throws Exception {
+    void spaceQuotaAppliesAcrossShards() throws Exception {
         client.call("CARAVAN.SPACE", "SET", "document-", "quota-documents", "10");
         for (int i = 0; i < 10; i++) {
-            answers(":1", "RPUSH", "document-" + i, "a");
+            replies(":1", "RPUSH", "document-" + i, "a");
         }
         assertThat(client.call("RPUSH", "document-10", "a")).startsWith("-QUOTA ");
         again();
@@ -177,27 +177,27 @@ class ShardedServerTest {
     }
 
     @Test
-    void documentsExpireInAllGroups() throws Exception {
+    void documentsExpireInAllShards() throws Exception {
         for (int i = 0; i < 40; i++) {
-            answers(":1", "RPUSH", "document-" + i, "a");
-            answers(":1", "PEXPIRE", "document-" + i, "1");
+            replies(":1", "RPUSH", "document-" + i, "a");
+            replies(":1", "PEXPIRE", "document-" + i, "1");
         }
         client.await(":0"::equals, "EXISTS", in(0), in(1), in(2), in(3));
     }
 
     @Test
-    void aFullGroupRefusesAndTheOthersGoOn() throws Exception {
+    void fullShardRejectsWritesWhileOthersAccept() throws Exception {
         groups.get(1).full = true;
         assertThat(client.call("RPUSH", in(1), "a")).startsWith("-OOM ");
-        answers(":1", "RPUSH", in(2), "a");
+        replies(":1", "RPUSH", in(2), "a");
         assertThat(client.call("INFO", "persistence")).contains("store_state:full");
         groups.get(1).full = false;
-        answers(":1", "RPUSH", in(1), "a");
+        replies(":1", "RPUSH", in(1), "a");
         assertThat(client.call("INFO", "persistence")).contains("store_state:ok", "shards:4");
     }
 
     @Test
-    void aTurnWithChangesOfSeveralGroupsIsAnsweredInOrder() throws Exception {
+    void pipelinedWritesToSeveralShardsReplyInOrder() throws Exception {
         for (int i = 0; i < 200; i++) {
             client.send("RPUSH", "document-" + i % 20, "value");
         }
@@ -207,7 +207,7 @@ class ShardedServerTest {
     }
 
     @Test
-    void eachGroupsLayoutIsTold() throws Exception {
+    void reportsLayoutOfEachShard() throws Exception {
         HttpResponse<String> last = http("GET", "/v1/store?shard=3", "");
         assertThat(last.body()).contains("\"shard\":3", "\"shards\":4");
         assertThat(http("GET", "/v1/store", "").body()).contains("\"shard\":0");

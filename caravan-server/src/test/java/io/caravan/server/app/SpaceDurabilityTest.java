@@ -21,14 +21,14 @@ import org.junit.jupiter.api.io.TempDir;
 class SpaceDurabilityTest {
 
     @TempDir
-    Path folder;
+    Path directory;
 
     private ListStore store;
     private ServerFixture server;
     private RespClient client;
 
     private void start(Durability level) throws IOException {
-        store = DurableListStore.open(SmallFiles.config(folder.resolve("store"))
+        store = DurableListStore.open(SmallFiles.config(directory.resolve("store"))
                 .durability(level)
                 .checkpointFloorBytes(1L << 40)
                 .build());
@@ -43,48 +43,48 @@ class SpaceDurabilityTest {
         server.close();
     }
 
-    private static void tells(String durability, HttpResponse<String> answer) {
-        assertThat(answer.statusCode()).as(answer.body()).isBetween(200, 299);
-        assertThat(answer.headers().firstValue("Stream-Durability").orElse("")).isEqualTo(durability);
+    private static void assertDurability(String durability, HttpResponse<String> reply) {
+        assertThat(reply.statusCode()).as(reply.body()).isBetween(200, 299);
+        assertThat(reply.headers().firstValue("Stream-Durability").orElse("")).isEqualTo(durability);
     }
 
     /**
      * Returns the number of fsyncs. The write that is done first ensures that the statistics include the previous
      * flush.
      */
-    private long forces() {
+    private long fsyncCount() {
         store.write(WriteBatch.create().durability(Durability.MEMORY)).join();
         return store.stats().fsyncs();
     }
 
-    private long forcesOf(String... words) throws IOException {
-        long before = forces();
+    private long fsyncsOf(String... words) throws IOException {
+        long before = fsyncCount();
         assertThat(client.call(words)).doesNotStartWith("-");
-        return forces() - before;
+        return fsyncCount() - before;
     }
 
     @Test
-    void documentsInMemoryCostNoForceAndSaySo() throws Exception {
+    void memoryDurabilityNeedsNoFsyncAndIsReported() throws Exception {
         start(Durability.SYNC);
         assertThat(client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory"))
                 .contains("$durability, $memory", "$effective-durability, $memory");
         for (int i = 0; i < 10; i++) {
-            assertThat(forcesOf("RPUSH", "m/a", "value")).isZero();
+            assertThat(fsyncsOf("RPUSH", "m/a", "value")).isZero();
         }
-        assertThat(forcesOf("LTRIM", "m/a", "5", "-1")).isZero();
-        assertThat(forcesOf("LRANGE", "m/a", "0", "-1")).isZero();
-        assertThat(forcesOf("CARAVAN.TRIM", "m/a", "TO", "7")).isZero();
-        long before = forces();
+        assertThat(fsyncsOf("LTRIM", "m/a", "5", "-1")).isZero();
+        assertThat(fsyncsOf("LRANGE", "m/a", "0", "-1")).isZero();
+        assertThat(fsyncsOf("CARAVAN.TRIM", "m/a", "TO", "7")).isZero();
+        long before = fsyncCount();
         assertThat(client.call("RPUSHX", "m/none", "value")).isEqualTo(":0");
         assertThat(client.call("CARAVAN.APPEND", "m/a", "IFSEQ", "1", "value")).startsWith("-CONFLICT");
-        tells("memory", server.http("PUT", "/v1/stream/m/h", "one"));
-        tells("memory", server.http("POST", "/v1/stream/m/h", "two"));
-        tells("memory", server.http("POST", "/v1/stream/m/h?trim=" + Offset.of(1), ""));
-        tells("memory", server.http("HEAD", "/v1/stream/m/h", ""));
-        tells("memory", server.http("POST", "/v1/batch", """
+        assertDurability("memory", server.http("PUT", "/v1/stream/m/h", "one"));
+        assertDurability("memory", server.http("POST", "/v1/stream/m/h", "two"));
+        assertDurability("memory", server.http("POST", "/v1/stream/m/h?trim=" + Offset.of(1), ""));
+        assertDurability("memory", server.http("HEAD", "/v1/stream/m/h", ""));
+        assertDurability("memory", server.http("POST", "/v1/batch", """
                 {"operations": [{"path": "/v1/stream/m/h", "append": ["three"]}]}"""));
-        tells("memory", server.http("DELETE", "/v1/stream/m/h", ""));
-        assertThat(forces()).as("forces").isEqualTo(before);
+        assertDurability("memory", server.http("DELETE", "/v1/stream/m/h", ""));
+        assertThat(fsyncCount()).as("forces").isEqualTo(before);
         assertThat(client.call("CARAVAN.INFO", "m/a")).contains("$durability, $memory");
         assertThat(client.call("INFO", "spaces")).contains("spaces_less_durable:1");
         assertThat(server.get("/v1/documents?prefix=m/")).contains("\"durability\":\"memory\"");
@@ -94,56 +94,60 @@ class SpaceDurabilityTest {
     }
 
     @Test
-    void othersAreForcedAsEver() throws Exception {
+    void otherDocumentsAreStillFsynced() throws Exception {
         start(Durability.SYNC);
         client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory");
         client.call("CARAVAN.SPACE", "SET", "m/but/", "max-values", "10");
         for (String name : new String[] {"other", "m/but/this"}) {
-            assertThat(forcesOf("RPUSH", name, "value")).as(name).isEqualTo(1);
+            assertThat(fsyncsOf("RPUSH", name, "value")).as(name).isEqualTo(1);
             assertThat(client.call("CARAVAN.INFO", name)).contains("$durability, $sync");
-            tells("", server.http("HEAD", "/v1/stream/" + name, ""));
+            assertDurability("", server.http("HEAD", "/v1/stream/" + name, ""));
         }
     }
 
     @Test
-    void aChangeOfSeveralDocumentsIsAsDurableAsTheStrongest() throws Exception {
+    void writeUsesStrongestDurabilityOfItsDocuments() throws Exception {
         start(Durability.SYNC);
         client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory");
         client.call("CARAVAN.SPACE", "SET", "p/", "durability", "process");
-        long before = forces();
+        long before = fsyncCount();
         client.call("MULTI");
         client.call("RPUSH", "m/a", "1");
         client.call("RPUSH", "p/a", "1");
         assertThat(client.call("EXEC")).isEqualTo("[:1, :1]");
-        assertThat(forces()).isEqualTo(before);
+        assertThat(fsyncCount()).isEqualTo(before);
         client.call("MULTI");
         client.call("RPUSH", "m/a", "1");
         client.call("RPUSH", "s/a", "1");
         assertThat(client.call("EXEC")).isEqualTo("[:2, :1]");
-        assertThat(forces()).isEqualTo(before + 1);
-        tells("process", server.http("POST", "/v1/batch", """
+        assertThat(fsyncCount()).isEqualTo(before + 1);
+        assertDurability("process", server.http("POST", "/v1/batch", """
                 {"operations": [{"path": "/v1/stream/m/a", "append": ["2"]}, {"path": "/v1/stream/p/a", "append": ["2"]}]}"""));
     }
 
     @Test
-    void changesThatMayWaitShareTheForceOfOneThatMayNot() throws Exception {
+    void delayedWritesShareFsyncOfUndelayedWrite() throws Exception {
         start(Durability.SYNC);
         client.call("CARAVAN.SPACE", "SET", "w/", "flush-delay", "60000");
         client.call("CARAVAN.SPACE", "SET", "w/less/", "flush-delay", "50000");
-        long before = forces();
+        long before = fsyncCount();
         try (RespClient patient = server.connect();
-                RespClient lessPatient = server.connect()) {
+                RespClient withShortTimeout = server.connect()) {
             awaitAccepted(() -> patient.send("RPUSH", "w/a", "1"));
-            lessPatient.send("MULTI");
-            lessPatient.send("RPUSH", "w/less/a", "1");
-            lessPatient.send("RPUSH", "w/b", "1");
-            awaitAccepted(() -> lessPatient.send("EXEC"));
+            withShortTimeout.send("MULTI");
+            withShortTimeout.send("RPUSH", "w/less/a", "1");
+            withShortTimeout.send("RPUSH", "w/b", "1");
+            awaitAccepted(() -> withShortTimeout.send("EXEC"));
             assertThat(client.call("RPUSH", "other", "1")).isEqualTo(":1");
             assertThat(patient.read()).isEqualTo(":1");
-            assertThat(List.of(lessPatient.read(), lessPatient.read(), lessPatient.read(), lessPatient.read()))
+            assertThat(List.of(
+                            withShortTimeout.read(),
+                            withShortTimeout.read(),
+                            withShortTimeout.read(),
+                            withShortTimeout.read()))
                     .containsExactly("+OK", "+QUEUED", "+QUEUED", "[:1, :1]");
         }
-        assertThat(forces()).isEqualTo(before + 1);
+        assertThat(fsyncCount()).isEqualTo(before + 1);
     }
 
     /** Sends a write, and waits until the store has accepted it. */
@@ -158,7 +162,7 @@ class SpaceDurabilityTest {
     }
 
     @Test
-    void aChangeWithOneThatDoesNotWaitDoesNotEither() throws Exception {
+    void transactionWithUndelayedWriteIsNotDelayed() throws Exception {
         start(Durability.SYNC);
         client.call("CARAVAN.SPACE", "SET", "w/", "flush-delay", "60000");
         client.call("MULTI");
@@ -173,21 +177,21 @@ class SpaceDurabilityTest {
 
     /** The acknowledgment of the setting implies that earlier writes have the new durability. */
     @Test
-    void raisingALevelForcesWhatWasWritten() throws Exception {
+    void raisingDurabilityFsyncsEarlierWrites() throws Exception {
         start(Durability.SYNC);
         client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory", "max-values", "10");
         client.call("RPUSH", "m/a", "value");
-        assertThat(forcesOf("CARAVAN.SPACE", "SET", "m/", "durability", "0")).isPositive();
-        assertThat(forcesOf("RPUSH", "m/a", "value")).isEqualTo(1);
+        assertThat(fsyncsOf("CARAVAN.SPACE", "SET", "m/", "durability", "0")).isPositive();
+        assertThat(fsyncsOf("RPUSH", "m/a", "value")).isEqualTo(1);
         assertThat(client.call("CARAVAN.SPACE", "GET", "m/")).contains("$effective-durability, $sync");
         client.call("CARAVAN.SPACE", "SET", "m/", "durability", "memory");
         client.call("RPUSH", "m/a", "value");
-        assertThat(forcesOf("CARAVAN.SPACE", "REMOVE", "m/")).isPositive();
-        assertThat(forcesOf("RPUSH", "m/a", "value")).isEqualTo(1);
+        assertThat(fsyncsOf("CARAVAN.SPACE", "REMOVE", "m/")).isPositive();
+        assertThat(fsyncsOf("RPUSH", "m/a", "value")).isEqualTo(1);
     }
 
     @Test
-    void moreThanTheServerPromisesIsRefused() throws Exception {
+    void rejectsDurabilityAboveServerLevel() throws Exception {
         start(Durability.PROCESS);
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "durability", "sync"))
                 .isEqualTo("-ERR durability cannot be sync here: the server offers at most process;"
@@ -202,12 +206,12 @@ class SpaceDurabilityTest {
                         .statusCode())
                 .isEqualTo(400);
         assertThat(client.call("CARAVAN.SPACE", "LIST")).isEqualTo("[]");
-        tells("", server.http("PUT", "/v1/spaces/a/", "{\"durability\": \"process\"}"));
+        assertDurability("", server.http("PUT", "/v1/spaces/a/", "{\"durability\": \"process\"}"));
     }
 
     /** A server with a lower durability keeps the setting of the space and reports the durability that it provides. */
     @Test
-    void aServerThatPromisesLessSaysWhatItDoes() throws Exception {
+    void reportsEffectiveDurabilityOfWeakerServer() throws Exception {
         start(Durability.SYNC);
         client.call("CARAVAN.SPACE", "SET", "a/", "durability", "sync");
         stop();
@@ -215,7 +219,7 @@ class SpaceDurabilityTest {
         assertThat(client.call("CARAVAN.SPACE", "GET", "a/"))
                 .contains("$durability, $sync", "$effective-durability, $process");
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "max-values", "3")).contains("$durability, $sync");
-        assertThat(forcesOf("RPUSH", "a/a", "value")).isZero();
+        assertThat(fsyncsOf("RPUSH", "a/a", "value")).isZero();
         assertThat(client.call("CARAVAN.INFO", "a/a")).contains("$durability, $process");
     }
 }

@@ -32,21 +32,21 @@ class SpaceServerTest {
         server.close();
     }
 
-    private static void answers(String expected, String... words) throws IOException {
-        client.answers(expected, words);
+    private static void replies(String expected, String... words) throws IOException {
+        client.replies(expected, words);
     }
 
-    private static void refused(HttpResponse<String> answer, int status, String code) {
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
-        assertThat(answer.body()).contains("\"code\":\"" + code + "\"");
+    private static void assertRejected(HttpResponse<String> reply, int status, String code) {
+        assertThat(reply.statusCode()).as(reply.body()).isEqualTo(status);
+        assertThat(reply.body()).contains("\"code\":\"" + code + "\"");
     }
 
-    private static String told(String prefix) throws IOException {
+    private static String reported(String prefix) throws IOException {
         return client.call("CARAVAN.SPACE", "GET", prefix);
     }
 
     @Test
-    void aSpaceIsSetToldListedAndRemovedOverBothProtocols() throws Exception {
+    void setsListsAndRemovesSpaceOverBothProtocols() throws Exception {
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "MAX-VALUES", "3", "max-bytes", "100"))
                 .startsWith("[$prefix, $a/, $max-values, :3, $max-bytes, :100, $documents, :0, $bytes, :0, ");
         assertThat(client.call("CARAVAN.SPACE", "SET", "a/", "max-bytes", "0", "retain-values", "2"))
@@ -55,42 +55,42 @@ class SpaceServerTest {
         assertThat(replaced.statusCode()).isEqualTo(200);
         assertThat(replaced.body())
                 .contains("\"prefix\":\"a/\"", "\"path\":\"/v1/spaces/a/\"", "\"settings\":{\"max-value-bytes\":5}");
-        assertThat(told("a/")).startsWith("[$prefix, $a/, $max-value-bytes, :5, $documents");
+        assertThat(reported("a/")).startsWith("[$prefix, $a/, $max-value-bytes, :5, $documents");
         assertThat(server.get("/v1/spaces/a/")).contains("\"max-value-bytes\":5");
         assertThat(server.get("/v1/spaces")).contains("\"prefix\":\"a/\"");
         assertThat(client.call("CARAVAN.SPACE", "LIST")).contains("[$prefix, $a/, ");
         assertThat(server.http("DELETE", "/v1/spaces/a/", "").statusCode()).isEqualTo(204);
-        refused(server.http("DELETE", "/v1/spaces/a/", ""), 404, "no_space");
-        refused(server.http("GET", "/v1/spaces/a/", ""), 404, "no_space");
-        answers(":0", "CARAVAN.SPACE", "REMOVE", "a/");
-        answers("null", "CARAVAN.SPACE", "GET", "a/");
+        assertRejected(server.http("DELETE", "/v1/spaces/a/", ""), 404, "no_space");
+        assertRejected(server.http("GET", "/v1/spaces/a/", ""), 404, "no_space");
+        replies(":0", "CARAVAN.SPACE", "REMOVE", "a/");
+        replies("null", "CARAVAN.SPACE", "GET", "a/");
         assertThat(client.call("CARAVAN.SPACE", "HELP")).contains("+CARAVAN.SPACE SET prefix setting value");
     }
 
     @Test
-    void aValueIsToldWithItsTimeOverHttp() throws Exception {
+    void reportsValueTimestampOverHttp() throws Exception {
         long before = System.currentTimeMillis();
         assertThat(client.call("CARAVAN.SPACE", "SET", "t/", "timestamps", "on"))
                 .contains("$timestamps, $on");
         assertThat(server.get("/v1/spaces/t/")).contains("\"timestamps\":\"on\"");
-        answers(":2", "RPUSH", "t/1", "one", "two");
+        replies(":2", "RPUSH", "t/1", "one", "two");
         String timed = server.get("/v1/values/t/1");
         assertThat(timed).contains("\"bytes\":3,\"base64\":\"b25l\",\"time\":");
         long time = Long.parseLong(timed.replaceAll("(?s).*\"time\":(\\d+).*", "$1"));
         assertThat(time).isBetween(before, System.currentTimeMillis());
         client.call("CARAVAN.SPACE", "SET", "t/", "timestamps", "0", "max-values", "9");
-        answers(":3", "RPUSH", "t/1", "three");
+        replies(":3", "RPUSH", "t/1", "three");
         assertThat(server.get("/v1/values/t/1?newest=true&limit=1")).doesNotContain("\"time\"");
-        answers("[$one, $two, $three]", "LRANGE", "t/1", "0", "-1");
+        replies("[$one, $two, $three]", "LRANGE", "t/1", "0", "-1");
         assertThat(server.get("/v1/stream/t/1?offset=-1")).isEqualTo("onetwothree");
         assertThat(client.call("CARAVAN.SPACE", "SET", "t/", "timestamps", "off"))
                 .isEqualTo("-ERR timestamps must be on, or 0 to unset it");
     }
 
     @Test
-    void whatIsNoSettingIsRefusedAndChangesNothing() throws Exception {
+    void rejectsInvalidSettingsWithoutChange() throws Exception {
         client.call("CARAVAN.SPACE", "SET", "b/", "max-values", "3");
-        String before = told("b/");
+        String before = reported("b/");
         for (String wrong : new String[] {
             "max-values 4 no-such 1",
             "max-values 4 max-bytes",
@@ -118,7 +118,7 @@ class SpaceServerTest {
                     .as(wrong)
                     .isEqualTo(400);
         }
-        assertThat(told("b/")).isEqualTo(before);
+        assertThat(reported("b/")).isEqualTo(before);
         assertThat(client.call("CARAVAN.SPACE", "SET", "", "max-values", "3"))
                 .startsWith("-ERR a space's prefix must have 1 to 256 bytes");
         assertThat(client.call("CARAVAN.SPACE", "SET", "p".repeat(257), "max-values", "3"))
@@ -128,94 +128,94 @@ class SpaceServerTest {
     }
 
     @Test
-    void whatIsTooLargeIsRefusedOverBothProtocols() throws Exception {
+    void enforcesSizeLimitsOverBothProtocols() throws Exception {
         client.call("CARAVAN.SPACE", "SET", "size/", "max-value-bytes", "4", "max-values", "2", "max-bytes", "6");
         String tooLarge = "-TOOLARGE document 'size/d' cannot ";
         String value = tooLarge + "have a value of 5 bytes: its space 'size/' has max-value-bytes 4";
-        answers(value, "RPUSH", "size/d", "12345");
-        answers(":0", "EXISTS", "size/d");
-        answers(":2", "RPUSH", "size/d", "1", "2");
-        answers(tooLarge + "have 3 values: its space 'size/' has max-values 2", "RPUSH", "size/d", "3");
-        refused(server.http("POST", "/v1/stream/size/d", "3"), 413, "too_large");
-        refused(server.http("PUT", "/v1/stream/size/e", "12345"), 413, "too_large");
+        replies(value, "RPUSH", "size/d", "12345");
+        replies(":0", "EXISTS", "size/d");
+        replies(":2", "RPUSH", "size/d", "1", "2");
+        replies(tooLarge + "have 3 values: its space 'size/' has max-values 2", "RPUSH", "size/d", "3");
+        assertRejected(server.http("POST", "/v1/stream/size/d", "3"), 413, "too_large");
+        assertRejected(server.http("PUT", "/v1/stream/size/e", "12345"), 413, "too_large");
         assertThat(server.http("HEAD", "/v1/stream/size/e", "").statusCode()).isEqualTo(404);
         assertThat(server.http("PUT", "/v1/stream/size/f", "1234").statusCode()).isEqualTo(201);
         String seven = "TOOLARGE document 'size/f' cannot have 7 bytes: its space 'size/' has max-bytes 6";
         client.fails(seven, "RPUSH", "size/f", "567");
-        answers("[$1, $2]", "LRANGE", "size/d", "0", "-1");
+        replies("[$1, $2]", "LRANGE", "size/d", "0", "-1");
     }
 
     @Test
-    void aTransactionAndABatchAreRefusedWhole() throws Exception {
+    void rejectsEntireTransactionOrBatch() throws Exception {
         client.call("CARAVAN.SPACE", "SET", "whole/", "max-values", "1");
-        answers("+OK", "MULTI");
-        answers("+QUEUED", "RPUSH", "outside", "a");
-        answers("+QUEUED", "RPUSH", "whole/d", "a", "b");
+        replies("+OK", "MULTI");
+        replies("+QUEUED", "RPUSH", "outside", "a");
+        replies("+QUEUED", "RPUSH", "whole/d", "a", "b");
         assertThat(client.call("EXEC")).startsWith("-TOOLARGE ");
-        answers(":0", "EXISTS", "outside", "whole/d");
+        replies(":0", "EXISTS", "outside", "whole/d");
         String batch = "{\"operations\": [{\"path\": \"/v1/stream/outside\", \"append\": [\"a\"]},"
                 + " {\"path\": \"/v1/stream/whole/d\", \"append\": [\"a\", \"b\"]}]}";
         assertThat(server.http("POST", "/v1/batch", batch).statusCode()).isNotEqualTo(200);
-        answers(":0", "EXISTS", "outside", "whole/d");
+        replies(":0", "EXISTS", "outside", "whole/d");
         // A new value that replaces all earlier values.
-        answers(":1", "RPUSH", "whole/d", "a");
-        answers("+OK", "MULTI");
-        answers("+QUEUED", "RPUSH", "whole/d", "b");
-        answers("+QUEUED", "LTRIM", "whole/d", "-1", "-1");
+        replies(":1", "RPUSH", "whole/d", "a");
+        replies("+OK", "MULTI");
+        replies("+QUEUED", "RPUSH", "whole/d", "b");
+        replies("+QUEUED", "LTRIM", "whole/d", "-1", "-1");
         assertThat(client.call("EXEC")).startsWith("[");
-        answers("[$b]", "LRANGE", "whole/d", "0", "-1");
+        replies("[$b]", "LRANGE", "whole/d", "0", "-1");
     }
 
     @Test
-    void theOldestValuesAreTrimmedOverBothProtocols() throws Exception {
+    void trimsOldestValuesOverBothProtocols() throws Exception {
         client.call("CARAVAN.SPACE", "SET", "keep/", "retain-values", "2", "retain-bytes", "5");
         client.call("RPUSH", "keep/d", "1", "2", "3");
-        answers("[$2, $3]", "LRANGE", "keep/d", "0", "-1");
+        replies("[$2, $3]", "LRANGE", "keep/d", "0", "-1");
         assertThat(server.http("POST", "/v1/stream/keep/d", "4567").statusCode())
                 .isEqualTo(204);
-        answers("[$3, $4567]", "LRANGE", "keep/d", "0", "-1");
+        replies("[$3, $4567]", "LRANGE", "keep/d", "0", "-1");
         client.call("RPUSH", "keep/d", "89");
-        answers("[$89]", "LRANGE", "keep/d", "0", "-1");
-        assertThat(told("keep/")).contains("$retention-trimmed-values, :4");
+        replies("[$89]", "LRANGE", "keep/d", "0", "-1");
+        assertThat(reported("keep/")).contains("$retention-trimmed-values, :4");
     }
 
     @Test
-    void aQuotaAndARateAreToldSoThatAClientKnowsWhatToDo() throws Exception {
+    void reportsExceededQuotaAndRate() throws Exception {
         client.call("CARAVAN.SPACE", "SET", "quota/", "quota-bytes", "2", "quota-documents", "2");
-        answers(":2", "RPUSH", "quota/d", "1", "2");
+        replies(":2", "RPUSH", "quota/d", "1", "2");
         String overQuota =
                 "-QUOTA document 'quota/d' rejects the write: its space 'quota/' would exceed its quota-bytes"
                         + " of 2; trim or delete documents of the space";
-        answers(overQuota, "RPUSH", "quota/d", "3");
-        refused(server.http("POST", "/v1/stream/quota/d", "3"), 507, "over_quota");
+        replies(overQuota, "RPUSH", "quota/d", "3");
+        assertRejected(server.http("POST", "/v1/stream/quota/d", "3"), 507, "over_quota");
         assertThat(server.http("PUT", "/v1/stream/quota/e", "").statusCode()).isEqualTo(201);
-        refused(server.http("PUT", "/v1/stream/quota/f", ""), 507, "over_quota");
-        answers("+OK", "LTRIM", "quota/d", "1", "-1");
-        answers(":2", "RPUSH", "quota/d", "3");
+        assertRejected(server.http("PUT", "/v1/stream/quota/f", ""), 507, "over_quota");
+        replies("+OK", "LTRIM", "quota/d", "1", "-1");
+        replies(":2", "RPUSH", "quota/d", "3");
 
         // Slower than any machine.
         client.call("CARAVAN.SPACE", "SET", "rate/", "bytes-per-second", "1");
-        answers(":1", "RPUSH", "rate/d", "v".repeat(90_000));
+        replies(":1", "RPUSH", "rate/d", "v".repeat(90_000));
         assertThat(client.call("RPUSH", "rate/d", "v"))
                 .matches("-RATELIMITED document 'rate/d' rejects the write: its space 'rate/' exceeds its rate;"
                         + " try again in [0-9]{8} ms");
         HttpResponse<String> limited = server.http("POST", "/v1/stream/rate/d", "v");
-        refused(limited, 429, "rate_limited");
+        assertRejected(limited, 429, "rate_limited");
         assertThat(limited.headers().firstValue("Retry-After").orElse("")).matches("[0-9]{5}");
-        answers(":1", "LLEN", "rate/d");
+        replies(":1", "LLEN", "rate/d");
         client.call("CARAVAN.SPACE", "SET", "rate/", "bytes-per-second", "0", "max-values", "9");
-        answers(":2", "RPUSH", "rate/d", "v");
+        replies(":2", "RPUSH", "rate/d", "v");
     }
 
     @Test
-    void theMetricsAndInfoTellOfEachSpaceWhateverItsPrefix() throws Exception {
+    void reportsSpaceMetricsForAnyPrefix() throws Exception {
         String hostile = "met\"rics\n} 1\\";
         client.call("CARAVAN.SPACE", "SET", hostile, "quota-bytes", "7", "max-value-bytes", "2");
         client.call("RPUSH", hostile + "d", "12");
         client.call("RPUSH", hostile + "d", "123");
         String metrics = server.get("/metrics");
         String label = "{prefix=\"met\\\"rics\\\\n} 1\\\\\\\\\"}";
-        for (Map.Entry<String, String> figure : Map.of(
+        for (Map.Entry<String, String> metric : Map.of(
                         "documents", "1.0",
                         "bytes", "2.0",
                         "quota_bytes", "7.0",
@@ -227,7 +227,7 @@ class SpaceServerTest {
                         "rejected_quotas", "0.0",
                         "rejected_rates", "0.0")
                 .entrySet()) {
-            assertThat(metrics.lines()).contains("caravan_space_" + figure.getKey() + label + " " + figure.getValue());
+            assertThat(metrics.lines()).contains("caravan_space_" + metric.getKey() + label + " " + metric.getValue());
         }
         assertThat(client.call("INFO")).contains("# Spaces\r\nspaces:").contains("\r\nspaces_rejected_sizes:");
         String path = "/v1/spaces/" + URLEncoder.encode(hostile, UTF_8).replace("+", "%20");
@@ -237,20 +237,20 @@ class SpaceServerTest {
     }
 
     @Test
-    void whatConcernsTheArchiveIsRefusedWithoutOne() throws Exception {
+    void rejectsArchiveSettingsWithoutArchive() throws Exception {
         String noArchive = "ERR archive-after cannot be set here: the server has no archive; start it with --archive";
         client.fails(noArchive, "CARAVAN.SPACE", "SET", "archived/", "archive-after", "60");
         assertThat(client.call("CARAVAN.SPACE", "SET", "archived/", "archive-after", "0", "max-values", "1"))
                 .startsWith("[$prefix, $archived/, $max-values, :1");
         for (String setting : List.of("archive-keep", "archive-keep-days", "archive-keep-daily")) {
-            String refusal = "ERR " + setting + " cannot be set here: the server has no archive";
-            client.fails(refusal, "CARAVAN.SPACE", "SET", "archived/", setting, "2");
+            String rejection = "ERR " + setting + " cannot be set here: the server has no archive";
+            client.fails(rejection, "CARAVAN.SPACE", "SET", "archived/", setting, "2");
         }
         assertThat(client.call("CARAVAN.SPACE", "SET", "archived/", "archive-keep", "1000001"))
                 .startsWith("-ERR archive-keep must be from 1 to 1000000, or 0 to unset it, was 1000001");
-        HttpResponse<String> answer = server.http("PUT", "/v1/spaces/archived/", "{\"archive-after\": 60}");
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(400);
-        assertThat(answer.body()).contains("archive-after cannot be set here");
+        HttpResponse<String> reply = server.http("PUT", "/v1/spaces/archived/", "{\"archive-after\": 60}");
+        assertThat(reply.statusCode()).as(reply.body()).isEqualTo(400);
+        assertThat(reply.body()).contains("archive-after cannot be set here");
         assertThat(client.call("CARAVAN.SPACE", "REMOVE", "archived/")).isEqualTo(":1");
     }
 }

@@ -87,9 +87,9 @@ public final class TestCluster implements AutoCloseable {
                         UUID.randomUUID(),
                         Map.of(
                                 SlotRange.ofGroup(0, 2),
-                                freeHosts("a", "b", "c"),
+                                freeNodes("a", "b", "c"),
                                 SlotRange.ofGroup(1, 2),
-                                freeHosts(others))));
+                                freeNodes(others))));
     }
 
     /**
@@ -103,7 +103,7 @@ public final class TestCluster implements AutoCloseable {
     }
 
     private static ClusterFile ofOneGroup() {
-        return ClusterFile.ofOneGroup(freeHosts("a", "b", "c"));
+        return ClusterFile.ofOneGroup(freeNodes("a", "b", "c"));
     }
 
     private TestCluster(
@@ -134,7 +134,7 @@ public final class TestCluster implements AutoCloseable {
         void on(String id) throws IOException;
     }
 
-    private static List<ClusterNode> freeHosts(String... ids) {
+    private static List<ClusterNode> freeNodes(String... ids) {
         return Stream.of(ids)
                 .map(id -> new ClusterNode(id, freeAddress(), freeAddress(), freeAddress()))
                 .toList();
@@ -155,7 +155,7 @@ public final class TestCluster implements AutoCloseable {
 
     /** Starts a node that is not a member of the cluster yet, for the first group. */
     public ClusterNode join(String id) throws IOException {
-        ClusterNode host = freeHosts(id).get(0);
+        ClusterNode host = freeNodes(id).get(0);
         newcomers.add(host);
         start(id, GroupConfig.Start.JOIN);
         return host;
@@ -261,17 +261,18 @@ public final class TestCluster implements AutoCloseable {
         Eventually.await("host " + next.id() + " leads", () -> {
             ClusterNode leader = awaitLeader();
             if (!leader.equals(next)) {
-                askToHandOver(leader, next);
+                requestTransfer(leader, next);
             }
             return awaitLeader().equals(next);
         });
     }
 
-    private void askToHandOver(ClusterNode leader, ClusterNode next) {
+    private void requestTransfer(ClusterNode leader, ClusterNode next) {
         try (RespClient client = connect(leader)) {
-            System.out.println("asked to hand over: " + client.call("CARAVAN.CLUSTER", "TRANSFER", next.id()));
+            System.out.println(
+                    "requested to transfer leadership: " + client.call("CARAVAN.CLUSTER", "TRANSFER", next.id()));
         } catch (IOException ended) {
-            System.out.println("leadership moved meanwhile: " + ended);
+            System.out.println("leadership changed in the meantime: " + ended);
         }
     }
 
@@ -306,7 +307,7 @@ public final class TestCluster implements AutoCloseable {
             try {
                 client.set(new RespClient(address));
                 return true;
-            } catch (IOException refused) {
+            } catch (IOException rejected) {
                 return false;
             }
         });
@@ -340,7 +341,7 @@ public final class TestCluster implements AutoCloseable {
         if (headers.length > 0) {
             request.headers(headers);
         }
-        return answer(request.build());
+        return reply(request.build());
     }
 
     static int status(ClusterNode host, String method, String path, String body) throws Exception {
@@ -352,17 +353,17 @@ public final class TestCluster implements AutoCloseable {
      * made.
      */
     static void write(ClusterNode host, String path, String value) throws Exception {
-        HttpResponse<String> answer = send(host, "POST", path, value);
-        for (int attempt = 1; answer.statusCode() == 503 && attempt < 100; attempt++) {
-            System.out.println("the write was interrupted: " + answer.body());
+        HttpResponse<String> reply = send(host, "POST", path, value);
+        for (int attempt = 1; reply.statusCode() == 503 && attempt < 100; attempt++) {
+            System.out.println("the write was interrupted: " + reply.body());
             TimeUnit.MILLISECONDS.sleep(20);
-            answer = send(host, "POST", path, value);
+            reply = send(host, "POST", path, value);
         }
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(204);
+        assertThat(reply.statusCode()).as(reply.body()).isEqualTo(204);
     }
 
     /** Sends a request. Retries while the node refuses connections because its role is changing. */
-    private static HttpResponse<String> answer(HttpRequest request) throws Exception {
+    private static HttpResponse<String> reply(HttpRequest request) throws Exception {
         for (int attempt = 1; ; attempt++) {
             try {
                 return HTTP.send(request, BodyHandlers.ofString());

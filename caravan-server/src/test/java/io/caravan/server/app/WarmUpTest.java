@@ -13,13 +13,13 @@ class WarmUpTest {
     Path parent;
 
     @Test
-    void nothingIsLeftOfIt() {
+    void leavesNoFiles() {
         WarmUp.run(Transport.NIO, parent);
         assertThat(parent).isEmptyDirectory();
     }
 
     @Test
-    void aServerThatCannotBeWarmedUpBeginsCold() {
+    void toleratesMissingDirectory() {
         assertThatCode(() -> WarmUp.run(Transport.NIO, parent.resolve("missing")))
                 .doesNotThrowAnyException();
         assertThat(parent).isEmptyDirectory();

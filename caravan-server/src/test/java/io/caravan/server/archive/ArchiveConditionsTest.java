@@ -7,9 +7,9 @@ import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.archive.object.ObjectStores;
+import io.caravan.testing.CannedResponse;
 import io.caravan.testing.FaultProxy;
-import io.caravan.testing.HttpAnswer;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,14 +21,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The rejection of S3 servers on which two owners of an archive would not detect each other. */
-@Patient
+@LongTimeout
 class ArchiveConditionsTest {
     private static final UUID STORE = new UUID(1, 2);
 
-    private static final HttpAnswer PUT = new HttpAnswer(200, "ETag: \"1\"", "");
-    private static final HttpAnswer DELETED = HttpAnswer.of(204);
-    private static final HttpAnswer FAILED =
-            HttpAnswer.s3(412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold");
+    private static final CannedResponse PUT = new CannedResponse(200, "ETag: \"1\"", "");
+    private static final CannedResponse DELETED = CannedResponse.of(204);
+    private static final CannedResponse FAILED = CannedResponse.s3(
+            412, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold");
 
     /** The faults of a server, with the start of the header that it does not support. */
     private enum Fault {
@@ -42,20 +42,20 @@ class ArchiveConditionsTest {
 
         private final String method;
         private final String header;
-        private final HttpAnswer answer;
+        private final CannedResponse response;
 
-        Fault(String method, String header, HttpAnswer answer) {
+        Fault(String method, String header, CannedResponse response) {
             this.method = method;
             this.header = header;
-            this.answer = answer;
+            this.response = response;
         }
 
         void at(FaultProxy proxy) {
-            proxy.answerHeads(
+            proxy.responseHeads(
                     Integer.MAX_VALUE,
                     head -> head.startsWith(method)
                             && head.toLowerCase(Locale.ROOT).contains("\r\n" + header),
-                    answer);
+                    response);
         }
     }
 
@@ -66,7 +66,7 @@ class ArchiveConditionsTest {
         "REJECTS_IF_NONE_MATCH, this server is at fault: it rejects a correct If-None-Match",
         "REJECTS_IF_MATCH, this server is at fault: it rejects a correct If-Match"
     })
-    void anArchiveIsNotClaimedWhereConditionsDoNotHold(Fault fault, String told) throws Exception {
+    void doesNotClaimArchiveWithoutWorkingConditions(Fault fault, String reported) throws Exception {
         try (S3Server server = S3Server.start();
                 FaultProxy proxy = FaultProxy.before(server.port());
                 ObjectStore objects =
@@ -76,8 +76,8 @@ class ArchiveConditionsTest {
                 assertThatThrownBy(() -> claim(objects))
                         .isInstanceOfSatisfying(
                                 ObjectStoreException.class,
-                                refused -> assertThat(refused.kind()).isEqualTo(Kind.CORRUPT))
-                        .hasMessageContaining(told);
+                                rejected -> assertThat(rejected.kind()).isEqualTo(Kind.CORRUPT))
+                        .hasMessageContaining(reported);
             }
             proxy.pass();
             assertThat(keys(objects)).isEmpty();
@@ -89,7 +89,7 @@ class ArchiveConditionsTest {
     @EnumSource(
             value = Fault.class,
             names = {"IGNORES_IF_MATCH_OF_DELETIONS", "REJECTS_IF_MATCH_OF_DELETIONS"})
-    void whereTheConditionOfADeletionDoesNotHoldNothingIsDeletedOnOne(Fault fault) throws Exception {
+    void conditionalDeleteDeletesNothingIfUnsupported(Fault fault) throws Exception {
         try (S3Server server = S3Server.start();
                 FaultProxy proxy = FaultProxy.before(server.port());
                 ObjectStore objects =
@@ -106,18 +106,18 @@ class ArchiveConditionsTest {
     }
 
     @Test
-    void anOwnerNeedNotBePermittedToDelete() throws Exception {
+    void claimSucceedsWithoutDeletePermission() throws Exception {
         try (S3Server server = S3Server.start();
                 FaultProxy proxy = FaultProxy.before(server.port());
                 ObjectStore objects =
                         ObjectStores.place(S3Server.url("archive")).open(S3Server.through(proxy.port()))) {
-            proxy.answer(
+            proxy.response(
                     Integer.MAX_VALUE,
                     line -> line.startsWith("DELETE "),
-                    HttpAnswer.s3(403, "AccessDenied", "User is not authorized to perform: s3:DeleteObject"));
+                    CannedResponse.s3(403, "AccessDenied", "User is not authorized to perform: s3:DeleteObject"));
             claim(objects).checkOwner();
             claim(objects).checkOwner();
-            assertThat(proxy.answered())
+            assertThat(proxy.responded())
                     .as("servers are checked once a store: a deletion on a condition, and that of the object")
                     .isEqualTo(2);
             assertThat(keys(objects)).contains("archive.json").hasSize(2);

@@ -37,7 +37,7 @@ class ArchiveCrashTest {
 
     @ParameterizedTest
     @EnumSource(value = ObjectFault.class, names = "NONE", mode = EnumSource.Mode.EXCLUDE)
-    void whateverHappensAtOneCallTheArchiveIsWholeAndTheNextRunEndsTheSame(ObjectFault fault) {
+    void archiveRecoversFromFaultAtAnyCall(ObjectFault fault) {
         boolean reached = true;
         for (long at = 1; reached; at++) {
             millis.set(START);
@@ -53,10 +53,10 @@ class ArchiveCrashTest {
                 assertThat(fault).as(withoutItsRoot.getMessage()).isEqualTo(ObjectFault.NOT_THERE);
             }
             reached = first.calls() >= at;
-            assertWhole(objects);
+            assertIntact(objects);
             assertThat(run(objects.client())).isEmpty();
             assertThat(objects.keys("")).as("after %s at call %s", fault, at).hasSize(3);
-            assertWhole(objects);
+            assertIntact(objects);
             Manifest kept = Archive.open(objects.client()).manifest(KEPT).manifest();
             assertThat(kept.generations()).extracting(Generation::nextSequence).containsExactly(6L);
         }
@@ -87,7 +87,7 @@ class ArchiveCrashTest {
         }
     }
 
-    private static void assertWhole(MemoryObjects objects) {
+    private static void assertIntact(MemoryObjects objects) {
         if (objects.content(ArchiveKeys.ROOT) == null) {
             assertThat(objects.keys("")).isEmpty();
             return;

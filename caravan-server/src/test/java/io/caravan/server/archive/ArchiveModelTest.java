@@ -12,7 +12,7 @@ class ArchiveModelTest {
     private static final int STEPS = 150;
 
     @Test
-    void noInterleavingHarmsTheArchive() {
+    void randomInterleavingsKeepArchiveIntact() {
         Seeds.forEach(SEEDS, seed -> {
             ArchiveModel model = new ArchiveModel(seed);
             for (int step = 0; step < STEPS; step++) {

@@ -51,14 +51,14 @@ class ArchiveTest {
         return new State("letters/1", incarnation, 0, next, 5_000 + next);
     }
 
-    private static void assertRefused(Reason reason, ThrowingCallable call, String... parts) {
+    private static void assertRejected(Reason reason, ThrowingCallable call, String... parts) {
         assertThatThrownBy(call).isInstanceOfSatisfying(ArchiveException.class, problem -> {
             assertThat(problem.reason()).isEqualTo(reason);
             assertThat(problem).hasMessageContainingAll(parts);
         });
     }
 
-    private static void assertAnswered(Kind kind, ThrowingCallable call) {
+    private static void assertResponded(Kind kind, ThrowingCallable call) {
         assertThatThrownBy(call)
                 .isInstanceOfSatisfying(
                         ObjectStoreException.class,
@@ -66,8 +66,8 @@ class ArchiveTest {
     }
 
     @Test
-    void thereIsNoArchiveBeforeOneIsClaimed() {
-        assertRefused(Reason.NOT_FOUND, () -> Archive.open(client), "memory:", "archive.json");
+    void opensOnlyAfterClaim() {
+        assertRejected(Reason.NOT_FOUND, () -> Archive.open(client), "memory:", "archive.json");
         Archive claimed = claim();
         assertThat(claimed.root().epoch()).isOne();
         assertThat(claimed.root().owner()).startsWith("host/1");
@@ -76,13 +76,13 @@ class ArchiveTest {
     }
 
     @Test
-    void theNextOwnerFencesTheOneBefore() {
+    void newOwnerFencesPreviousOwner() {
         Archive first = claim();
         first.checkOwner();
         Archive second = claim();
         assertThat(second.root().epoch()).isEqualTo(2);
         second.checkOwner();
-        assertRefused(Reason.FENCED, first::checkOwner, "host/1", "number 2");
+        assertRejected(Reason.FENCED, first::checkOwner, "host/1", "number 2");
     }
 
     private static Archive claim(MemoryObjectStore client, Lease.Clock time) {
@@ -94,7 +94,7 @@ class ArchiveTest {
      * over.
      */
     @Test
-    void anOwnerThatWakesUpAfterAnotherHasTakenOverCommitsNothing() {
+    void resumedOwnerCommitsNothingAfterTakeover() {
         Claims.SkippedTime time = new Claims.SkippedTime();
         Archive paused = claim(client, time);
         Archiving.archive(paused, state(1, 5));
@@ -102,16 +102,16 @@ class ArchiveTest {
         Generation put = Archiving.put(paused, before, state(1, 6));
         claim();
         time.skip(Lease.LENGTH.toNanos() + 1);
-        assertRefused(
+        assertRejected(
                 Reason.FENCED, () -> paused.commit(before, Archiving.with(paused, before, NAME, put)), "number 2");
         assertThat(paused.manifest(NAME)).isEqualTo(before);
         long puts = client.calls(ObjectCall.PUT);
-        assertRefused(Reason.FENCED, () -> Archiving.put(paused, before, state(1, 7)), "number 2");
+        assertRejected(Reason.FENCED, () -> Archiving.put(paused, before, state(1, 7)), "number 2");
         assertThat(client.calls(ObjectCall.PUT)).isEqualTo(puts);
     }
 
     @Test
-    void aLookAtTheRootCountsForAWhile() {
+    void ownershipCheckIsValidForLeaseLength() {
         Claims.SkippedTime time = new Claims.SkippedTime();
         Archive owner = claim(client, time);
         long gets = client.calls(ObjectCall.GET);
@@ -126,7 +126,7 @@ class ArchiveTest {
 
     /** The previous owner has read the root by then, or must read it before its next write. */
     @Test
-    void anOwnerThatSucceedsAnotherWritesNothingUntilThatOnesLookHasRunOut() {
+    void newOwnerWaitsForPreviousLeaseBeforeWriting() {
         Claims.SkippedTime time = new Claims.SkippedTime();
         Archiving.archive(claim(client, time), state(1, 5));
         assertThat(time.nanoTime()).isZero();
@@ -139,19 +139,19 @@ class ArchiveTest {
 
     /** Another owner may have taken over the archive while this one waited. */
     @Test
-    void anOwnerThatWasSucceededWhileItWaitedWritesNothing() {
+    void ownerSupersededWhileWaitingIsFenced() {
         claim();
         Archive second = claim(client, new Claims.SkippedTime());
         claim();
-        assertRefused(Reason.FENCED, second::ensureOwner, "number 3");
+        assertRejected(Reason.FENCED, second::ensureOwner, "number 3");
     }
 
     @Test
-    void anotherStoresArchiveIsRefusedAndLeftAlone() {
+    void rejectsArchiveOfOtherStoreWithoutChange() {
         claim();
         byte[] root = objects.content(ArchiveKeys.ROOT);
         UUID other = new UUID(3, 4);
-        assertRefused(
+        assertRejected(
                 Reason.FOREIGN,
                 () -> Claims.claim(client, other, "host/2", InstantSource.system()),
                 STORE.toString(),
@@ -161,17 +161,17 @@ class ArchiveTest {
     }
 
     @Test
-    void anArchiveThatHasLostItsRootIsNotMadeAnew() {
+    void doesNotRecreateLostRoot() {
         Archiving.archive(claim(), state(1, 3));
         objects.delete(ArchiveKeys.ROOT);
-        assertRefused(Reason.CORRUPT, this::claim, "archive.json", "restore this object");
-        assertRefused(Reason.CORRUPT, () -> Archive.open(client), "archive.json", "restore this object");
+        assertRejected(Reason.CORRUPT, this::claim, "archive.json", "restore this object");
+        assertRejected(Reason.CORRUPT, () -> Archive.open(client), "archive.json", "restore this object");
         assertThat(objects.content(ArchiveKeys.ROOT)).isNull();
     }
 
     @Test
-    void aClaimIsKnownByItsRootWhenItsAnswerIsLost() {
-        for (ObjectFault fault : List.of(ObjectFault.ANSWER_LOST, ObjectFault.TRIED_TWICE)) {
+    void claimSucceedsAfterLostResponse() {
+        for (ObjectFault fault : List.of(ObjectFault.RESPONSE_LOST, ObjectFault.TRIED_TWICE)) {
             MemoryObjectStore faulty = objects.client().faults(ObjectFaults.at(ObjectCall.PUT_IF, 1, fault));
             Archive archive = claim(faulty);
             archive.checkOwner();
@@ -182,7 +182,7 @@ class ArchiveTest {
     }
 
     @Test
-    void aClaimThatIsOvertakenClaimsAgain() {
+    void retriesOvertakenClaim() {
         claim();
         MemoryObjectStore overtaken = objects.client();
         overtaken.faults((number, call, key) -> {
@@ -197,14 +197,14 @@ class ArchiveTest {
     }
 
     @Test
-    void aClaimThatIsRefusedFails() {
-        MemoryObjectStore faulty = objects.client().faults(ObjectFaults.at(ObjectCall.PUT_IF, 1, ObjectFault.REFUSED));
-        assertAnswered(Kind.UNAVAILABLE, () -> claim(faulty));
+    void failsClaimIfRootPutIsRejected() {
+        MemoryObjectStore faulty = objects.client().faults(ObjectFaults.at(ObjectCall.PUT_IF, 1, ObjectFault.REJECTED));
+        assertResponded(Kind.UNAVAILABLE, () -> claim(faulty));
         assertThat(objects.keys("")).isEmpty();
     }
 
     @Test
-    void whatWasPutIsArchivedOnceItIsCommittedAndReadBack() {
+    void snapshotIsArchivedOnlyAfterCommit() {
         Archive archive = claim();
         Generation generation = Archiving.put(archive, null, state(7, 4));
         assertThat(archive.manifest(NAME)).isNull();
@@ -218,7 +218,7 @@ class ArchiveTest {
     }
 
     @Test
-    void aDocumentMayGoOnUntilItsSnapshotBegins() {
+    void documentMayChangeUntilSnapshotStarts() {
         Archive archive = claim();
         SnapshotHeader early = state(7, 4).header(archive, 1);
         Generation generation = archive.putSnapshot(early, target -> {
@@ -233,7 +233,7 @@ class ArchiveTest {
     }
 
     @Test
-    void aSnapshotOfAnotherDocumentIsNotPut() {
+    void rejectsSnapshotThatDoesNotMatchHeader() {
         Archive archive = claim();
         SnapshotHeader header = state(7, 4).header(archive, 1);
         for (State other : List.of(new State("other", 7, 0, 4, 0), state(8, 4), state(7, 3))) {
@@ -245,7 +245,7 @@ class ArchiveTest {
     }
 
     @Test
-    void whatASourceThrowsReachesTheCallerAndNothingIsPut() {
+    void propagatesSourceExceptionAndPutsNothing() {
         Archive archive = claim();
         assertThatThrownBy(() -> archive.putSnapshot(state(7, 4).header(archive, 1), target -> {
                     throw new IllegalStateException("gone");
@@ -257,8 +257,8 @@ class ArchiveTest {
     @ParameterizedTest
     @EnumSource(
             value = ObjectFault.class,
-            names = {"ANSWER_LOST", "TRIED_TWICE"})
-    void aCommitIsKnownByItsManifestWhenItsAnswerIsLost(ObjectFault fault) {
+            names = {"RESPONSE_LOST", "TRIED_TWICE"})
+    void commitSucceedsAfterLostResponse(ObjectFault fault) {
         Archive archive = claim();
         Archiving.archive(archive, state(1, 3));
         client.faults(ObjectFaults.at(ObjectCall.PUT_IF, 1, fault));
@@ -273,46 +273,46 @@ class ArchiveTest {
 
     /** The error is like that of a directory into which a file was moved but which could not be fsynced. */
     @Test
-    void whatCanBeReadButNotBePutAgainIsNotCommitted() {
+    void failsCommitIfManifestCannotBePutAgain() {
         Archive archive = claim();
         KeptManifest before = Archiving.archive(archive, state(1, 3));
         AtomicLong puts = new AtomicLong();
         client.faults((number, call, key) -> call != ObjectCall.PUT_IF
                 ? ObjectFault.NONE
-                : puts.incrementAndGet() == 1 ? ObjectFault.ANSWER_LOST : ObjectFault.REFUSED);
-        assertAnswered(Kind.UNAVAILABLE, () -> Archiving.archive(archive, state(1, 5)));
+                : puts.incrementAndGet() == 1 ? ObjectFault.RESPONSE_LOST : ObjectFault.REJECTED);
+        assertResponded(Kind.UNAVAILABLE, () -> Archiving.archive(archive, state(1, 5)));
         assertThat(puts).hasValue(2);
         assertThat(archive.manifest(NAME)).isNotEqualTo(before);
     }
 
     @Test
-    void aRootThatCanBeReadButNotBePutAgainIsNotClaimed() {
+    void failsClaimIfRootCannotBePutAgain() {
         AtomicLong puts = new AtomicLong();
         MemoryObjectStore failing = objects.client()
                 .faults((number, call, key) -> call != ObjectCall.PUT_IF
                         ? ObjectFault.NONE
-                        : puts.incrementAndGet() == 1 ? ObjectFault.ANSWER_LOST : ObjectFault.REFUSED);
-        assertAnswered(Kind.UNAVAILABLE, () -> claim(failing));
+                        : puts.incrementAndGet() == 1 ? ObjectFault.RESPONSE_LOST : ObjectFault.REJECTED);
+        assertResponded(Kind.UNAVAILABLE, () -> claim(failing));
         assertThat(puts).hasValue(2);
     }
 
     @Test
-    void aCommitThatDidNotTakePlaceFails() {
+    void failsCommitIfManifestPutIsRejected() {
         Archive archive = claim();
         KeptManifest before = Archiving.archive(archive, state(1, 3));
-        client.faults(ObjectFaults.at(ObjectCall.PUT_IF, 1, ObjectFault.REFUSED));
-        assertAnswered(Kind.UNAVAILABLE, () -> Archiving.archive(archive, state(1, 5)));
+        client.faults(ObjectFaults.at(ObjectCall.PUT_IF, 1, ObjectFault.REJECTED));
+        assertResponded(Kind.UNAVAILABLE, () -> Archiving.archive(archive, state(1, 5)));
         assertThat(archive.manifest(NAME)).isEqualTo(before);
     }
 
     @Test
-    void aCommitOnAnOldManifestConflicts() {
+    void commitOnStaleManifestConflicts() {
         Archive archive = claim();
         KeptManifest first = Archiving.archive(archive, state(1, 3));
         KeptManifest second = Archiving.archive(archive, state(1, 5));
         Generation late = Archiving.put(archive, first, state(1, 7));
-        assertAnswered(Kind.CONFLICT, () -> archive.commit(first, Archiving.with(archive, first, NAME, late)));
-        assertAnswered(Kind.CONFLICT, () -> {
+        assertResponded(Kind.CONFLICT, () -> archive.commit(first, Archiving.with(archive, first, NAME, late)));
+        assertResponded(Kind.CONFLICT, () -> {
             Generation fresh = Archiving.put(archive, null, state(1, 7));
             archive.commit(null, Archiving.with(archive, null, NAME, fresh));
         });
@@ -320,29 +320,29 @@ class ArchiveTest {
     }
 
     @Test
-    void aCommitOverALaterOwnersManifestIsFenced() {
+    void commitOverManifestOfLaterOwnerIsFenced() {
         Archive old = claim();
         KeptManifest first = Archiving.archive(old, state(1, 3));
         Archive young = claim();
         KeptManifest second = Archiving.archive(young, state(1, 5));
-        assertRefused(Reason.FENCED, () -> Archiving.archive(old, state(1, 7)), "letters/1", "number 2");
+        assertRejected(Reason.FENCED, () -> Archiving.archive(old, state(1, 7)), "letters/1", "number 2");
         Generation late = Archiving.put(old, first, state(1, 7));
-        assertRefused(Reason.FENCED, () -> old.commit(first, Archiving.with(old, first, NAME, late)), "letters/1");
+        assertRejected(Reason.FENCED, () -> old.commit(first, Archiving.with(old, first, NAME, late)), "letters/1");
         assertThat(young.manifest(NAME)).isEqualTo(second);
     }
 
     @Test
-    void anOlderStateDoesNotFollowANewerOneOfItsIncarnation() {
+    void rejectsOlderStateOfSameIncarnation() {
         Archive archive = claim();
         Archiving.archive(archive, state(1, 9));
         Archiving.archive(archive, state(2, 4));
-        assertRefused(Reason.DIVERGED, () -> Archiving.archive(archive, state(1, 8)), "letters/1", "sequence 8", "9");
+        assertRejected(Reason.DIVERGED, () -> Archiving.archive(archive, state(1, 8)), "letters/1", "sequence 8", "9");
         assertThat(Archiving.archive(archive, state(2, 4)).manifest().lastGeneration())
                 .isEqualTo(3);
     }
 
     @Test
-    void aCommitTakesNothingOut() {
+    void rejectsCommitThatDoesNotAddOneGeneration() {
         Archive archive = claim();
         KeptManifest before = Archiving.archive(archive, state(1, 3));
         Generation next = Archiving.put(archive, before, state(1, 4));
@@ -357,7 +357,7 @@ class ArchiveTest {
     }
 
     @Test
-    void aDeletionIsRememberedAndOvercomeByANewDocument() {
+    void newIncarnationReplacesTombstone() {
         Archive archive = claim();
         Archiving.archive(archive, state(1, 3));
         KeptManifest deleted = Archiving.delete(archive, state(1, 3));
@@ -372,7 +372,7 @@ class ArchiveTest {
     }
 
     @Test
-    void whoHasNotClaimedDoesNotWrite() {
+    void openedArchiveRejectsWrites() {
         Archive archive = claim();
         KeptManifest kept = Archiving.archive(archive, state(1, 3));
         Archive opened = Archive.open(client);
@@ -382,20 +382,21 @@ class ArchiveTest {
     }
 
     @Test
-    void aSnapshotThatIsGoneOrAnotherIsNamed() {
+    void reportsMissingOrReplacedSnapshot() {
         Archive archive = claim();
         Generation one = Archiving.archive(archive, state(1, 3)).manifest().latest();
         Generation two = Archiving.archive(archive, state(1, 4)).manifest().latest();
         byte[] content = objects.content(one.key());
         objects.put(two.key(), content);
-        assertRefused(Reason.CORRUPT, () -> Archiving.read(archive, NAME, two), "letters/1", two.key(), "generation 1");
+        assertRejected(
+                Reason.CORRUPT, () -> Archiving.read(archive, NAME, two), "letters/1", two.key(), "generation 1");
         objects.delete(one.key());
-        assertRefused(Reason.NOT_FOUND, () -> Archiving.read(archive, NAME, one), "letters/1", one.key());
+        assertRejected(Reason.NOT_FOUND, () -> Archiving.read(archive, NAME, one), "letters/1", one.key());
     }
 
     /** A valid snapshot under the key and with the header of another one. */
     @Test
-    void aSnapshotWithOtherValuesIsKnownByItsHash() {
+    void detectsSnapshotWithWrongHash() {
         Archive archive = claim();
         State state = state(1, 3);
         Generation kept = Archiving.archive(archive, state).manifest().latest();
@@ -407,26 +408,26 @@ class ArchiveTest {
             }
         });
         objects.put(kept.key(), objects.content(other.key()));
-        assertRefused(Reason.CORRUPT, () -> Archiving.read(archive, NAME, kept), "letters/1", kept.key());
+        assertRejected(Reason.CORRUPT, () -> Archiving.read(archive, NAME, kept), "letters/1", kept.key());
     }
 
     @Test
-    void aManifestOfAnotherDocumentOrStoreIsRefused() {
+    void rejectsManifestOfOtherDocumentOrStore() {
         Archive archive = claim();
         Archiving.archive(archive, state(1, 3));
         byte[] manifest = objects.content(ArchiveKeys.manifest(NAME));
         objects.put(ArchiveKeys.manifest(DocumentName.of("x")), manifest);
-        assertRefused(Reason.CORRUPT, () -> archive.manifest(DocumentName.of("x")), "manifests/x", "letters/1");
+        assertRejected(Reason.CORRUPT, () -> archive.manifest(DocumentName.of("x")), "manifests/x", "letters/1");
         objects.delete(ArchiveKeys.ROOT);
         objects.delete(ArchiveKeys.manifest(NAME));
         objects.delete(ArchiveKeys.manifest(DocumentName.of("x")));
         Archive other = Claims.claim(client, new UUID(3, 4), "host/2", InstantSource.system());
         objects.put(ArchiveKeys.manifest(NAME), manifest);
-        assertRefused(Reason.FOREIGN, () -> other.manifest(NAME), "manifests/letters!2f1", STORE.toString());
+        assertRejected(Reason.FOREIGN, () -> other.manifest(NAME), "manifests/letters!2f1", STORE.toString());
     }
 
     @Test
-    void theKeysOfManifestsAreToldInTheirOrder() {
+    void listsManifestKeysInOrder() {
         Archive archive = claim();
         for (int i = 0; i < 10; i++) {
             Archiving.archive(archive, new State("d" + i, 1, 0, 1, 0));

@@ -28,16 +28,16 @@ import org.junit.jupiter.api.io.TempDir;
 /** A walk reports every name once with all its objects, although manifests and snapshots are in different orders. */
 class ArchiveWalkTest {
     @TempDir
-    private Path folder;
+    private Path directory;
 
     @Test
     @Tag("rounds")
-    void everyNameIsToldOnceWithItsObjects() {
+    void reportsEachNameOnceWithItsObjects() {
         Seeds.forEach(Rounds.of(5, 50), seed -> {
             Random random = new Random(seed);
             MemoryObjects memory = new MemoryObjects(InstantSource.system());
             check(memory.client(), random, 60);
-            try (ObjectStore files = FileObjectStore.open(folder.resolve("seed" + seed))) {
+            try (ObjectStore files = FileObjectStore.open(directory.resolve("seed" + seed))) {
                 check(files, random, 12);
             }
         });
@@ -65,11 +65,11 @@ class ArchiveWalkTest {
                 objects.put(ArchiveKeys.SNAPSHOTS + form + "/" + snapshot, out -> out.write(1));
             }
         }
-        Map<String, NamedObjects> told = new TreeMap<>();
+        Map<String, NamedObjects> reported = new TreeMap<>();
         ArchiveWalk.forEach(
-                objects, one -> assertThat(told.put(one.form(), one)).isNull());
-        assertThat(told.keySet()).isEqualTo(expected.keySet());
-        told.forEach((form, one) -> {
+                objects, one -> assertThat(reported.put(one.form(), one)).isNull());
+        assertThat(reported.keySet()).isEqualTo(expected.keySet());
+        reported.forEach((form, one) -> {
             assertThat(one.manifest()).as(form).isEqualTo(expected.get(form).manifest());
             assertThat(one.snapshots()).as(form).hasSize(snapshots.get(form));
             assertThat(one.snapshots()).allMatch(listed -> listed.key().startsWith(ArchiveKeys.SNAPSHOTS + form + "/"));
@@ -86,12 +86,12 @@ class ArchiveWalkTest {
     }
 
     @Test
-    void whatEndsAListEndsTheWalk() {
+    void failedListingFailsWalk() {
         MemoryObjects memory = new MemoryObjects(InstantSource.system());
         memory.put("manifests/a", new byte[1]);
-        ObjectStore refusing = memory.client().faults(ObjectFaults.at(ObjectCall.LIST, 1, ObjectFault.REFUSED));
+        ObjectStore rejecting = memory.client().faults(ObjectFaults.at(ObjectCall.LIST, 1, ObjectFault.REJECTED));
         assertThatThrownBy(() -> ArchiveWalk.forEach(
-                        refusing, one -> assertThat(one.form()).isEqualTo("a")))
+                        rejecting, one -> assertThat(one.form()).isEqualTo("a")))
                 .isInstanceOf(ObjectStoreException.class);
     }
 }

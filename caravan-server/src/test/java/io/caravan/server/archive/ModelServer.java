@@ -73,14 +73,14 @@ final class ModelServer {
             }
         } catch (ObjectStoreException problem) {
             attempts.remove(name);
-        } catch (ArchiveException refused) {
+        } catch (ArchiveException rejected) {
             attempts.remove(name);
-            if (refused.reason() == Reason.FENCED) {
+            if (rejected.reason() == Reason.FENCED) {
                 fenced++;
                 archive = null;
                 attempts.clear();
             } else {
-                assertThat(refused.reason()).isEqualTo(Reason.DIVERGED);
+                assertThat(rejected.reason()).isEqualTo(Reason.DIVERGED);
                 documents.remove(name);
             }
         }

@@ -14,7 +14,7 @@ class PipelineTest {
     private final List<String> results = new ArrayList<>();
 
     @Test
-    void resultsArePassedOnInTheOrderOfSubmission() {
+    void deliversResultsInSubmissionOrder() {
         CompletableFuture<String> late = new CompletableFuture<>();
         try (Pipeline<String> pipeline = new Pipeline<>(2, results::add)) {
             pipeline.submit(late::join);
@@ -29,7 +29,7 @@ class PipelineTest {
 
     /** Another thread completes the result of the first task, after further tasks than the limit allows at a time. */
     @Test
-    void aTaskThatTakesLongDelaysNoOtherResult() {
+    void slowTaskDelaysNoOtherResult() {
         CompletableFuture<String> late = new CompletableFuture<>();
         try (Pipeline<String> pipeline = new Pipeline<>(1, 2, false, results::add)) {
             pipeline.submit(result -> late.whenComplete((value, problem) -> result.complete(value)));
@@ -44,7 +44,7 @@ class PipelineTest {
     }
 
     @Test
-    void theExceptionOfATaskIsThrown() {
+    void finishThrowsTaskException() {
         try (Pipeline<String> pipeline = new Pipeline<>(1, 8, false, results::add)) {
             pipeline.submit(() -> {
                 throw new IllegalStateException("failed");

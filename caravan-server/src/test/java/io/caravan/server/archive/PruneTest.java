@@ -62,7 +62,7 @@ class PruneTest {
     }
 
     @Test
-    void generationsFromTheFutureAreYoung() {
+    void treatsFutureGenerationsAsYoung() {
         Archiving.archive(archive, state(1, START + 90 * DAY));
         Archiving.archive(archive, state(2, START - 8 * DAY));
         Archiving.archive(archive, state(3, START - 7 * DAY));
@@ -77,7 +77,7 @@ class PruneTest {
 
     /** The schedule of a server with default settings: archive rounds every half hour and pruning every six hours. */
     @Test
-    void aMonthOfChangesIsKeptInAFewGenerations() {
+    void keepsFewGenerationsForMonthOfChanges() {
         PrunePolicy policy = new PrunePolicy(4, Duration.ZERO, 14, Duration.ofDays(30));
         List<Generation> generations = new ArrayList<>();
         int most = 0;
@@ -100,7 +100,7 @@ class PruneTest {
     }
 
     @Test
-    void onlyDocumentsWithManySnapshotsAreReadToThinThem() {
+    void thinReadsOnlyManifestsWithExcessSnapshots() {
         PrunePolicy policy = new PrunePolicy(2, Duration.ZERO, 0, Duration.ofDays(30));
         for (int next = 1; next <= 3; next++) {
             Archiving.archive(archive, state(next, START));
@@ -139,7 +139,7 @@ class PruneTest {
 
     /** The name of the document with the long name is only in its manifest. */
     @Test
-    void whatStaysOfADocumentIsSaidByItsName() {
+    void appliesPolicyByDocumentName() {
         String longName = "more/" + "n".repeat(300);
         List<String> names = List.of("a", "more/b", longName);
         for (String name : names) {
@@ -160,7 +160,7 @@ class PruneTest {
     }
 
     @Test
-    void aSnapshotThatCanNoLongerBeCommittedIsALeftover() {
+    void removesSnapshotThatCanNoLongerBeCommitted() {
         KeptManifest before = Archiving.archive(archive, state(1, START));
         Generation overtaken = Archiving.put(archive, before, state(2, START));
         assertThat(prune().waiting()).isOne();
@@ -174,7 +174,7 @@ class PruneTest {
     }
 
     @Test
-    void aSnapshotWithoutAManifestWaitsForALaterOwnerAndADay() {
+    void keepsOrphanSnapshotForOneDayAndUntilNextOwner() {
         Generation alone = Archiving.put(archive, null, state(2, START));
         millis.addAndGet(2 * DAY);
         assertThat(prune().waiting()).isOne();
@@ -190,7 +190,7 @@ class PruneTest {
      * A proxy without a reachable server may respond like this. The snapshots may be the only remains of the document.
      */
     @Test
-    void nothingIsRemovedOfADocumentWhoseManifestIsListedAndNotFound() {
+    void removesNothingIfListedManifestIsMissing() {
         Generation first =
                 Archiving.archive(archive, state(1, START)).manifest().latest();
         millis.addAndGet(2 * DAY);
@@ -206,7 +206,7 @@ class PruneTest {
     }
 
     @Test
-    void aManifestThatIsToGoStaysWhileASnapshotMayBeCommittedInItsPlace() {
+    void keepsManifestWhileSnapshotMayReplaceIt() {
         Archiving.archive(archive, state(1, START));
         Archiving.delete(archive, state(1, START));
         millis.addAndGet(40 * DAY);
@@ -227,7 +227,7 @@ class PruneTest {
     }
 
     @Test
-    void aSnapshotBesideATombstoneStaysUntilNobodyCanCommitItInThePlaceOfTheManifest() {
+    void keepsSnapshotNextToTombstoneWhileCommittable() {
         Archiving.archive(archive, state(1, START));
         Archiving.delete(archive, state(1, START));
         millis.addAndGet(30 * DAY - HOUR);
@@ -239,7 +239,7 @@ class PruneTest {
     }
 
     @Test
-    void aDocumentThatIsArchivedMeanwhileIsPrunedByWhatItThenIs() {
+    void prunesByNewStateAfterConcurrentArchiving() {
         Archiving.archive(archive, state(1, START - 20 * DAY));
         Archiving.archive(archive, state(2, START - 10 * DAY));
         MemoryObjectStore overtaken = objects.client();
@@ -255,7 +255,7 @@ class PruneTest {
     }
 
     @Test
-    void aDocumentThatChangesAllTheTimeIsLeftAndTold() {
+    void skipsAndReportsConstantlyChangingDocument() {
         Archiving.archive(archive, state(1, START - 20 * DAY));
         Archiving.archive(archive, state(2, START));
         AtomicLong next = new AtomicLong(3);
@@ -272,7 +272,7 @@ class PruneTest {
     }
 
     @Test
-    void aDamagedManifestIsToldAndItsSnapshotsStay() {
+    void reportsDamagedManifestAndKeepsSnapshots() {
         Archiving.archive(archive, state(1, START - 20 * DAY));
         objects.put(ArchiveKeys.manifest(NAME), new byte[3]);
         archive = claim();
@@ -283,7 +283,7 @@ class PruneTest {
     }
 
     @Test
-    void whatIsNoSnapshotIsLeftAlone() {
+    void ignoresObjectsThatAreNotSnapshots() {
         objects.put("snapshots/a/readme", new byte[3]);
         objects.put("snapshots/readme", new byte[3]);
         millis.addAndGet(60 * DAY);
@@ -293,7 +293,7 @@ class PruneTest {
     }
 
     @Test
-    void aPolicyThatWouldLeaveNothingIsRefused() {
+    void rejectsInvalidPolicies() {
         Duration week = Duration.ofDays(7);
         assertThatThrownBy(() -> new PrunePolicy(0, week, 0, week)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new PrunePolicy(1, week.negated(), 0, week))

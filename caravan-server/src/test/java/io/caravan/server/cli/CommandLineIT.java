@@ -35,7 +35,7 @@ class CommandLineIT {
     }
 
     @Test
-    void toldToStopTailEndsWithZeroAfterWholeValues() throws Exception {
+    void terminatedTailExitsWithZero() throws Exception {
         try (ServedStore server = new ServedStore()) {
             CommandRun.of(server, "append", "d", "a", "b");
             Process tail = start(server.address(), "tail", "d", "--from", "0");
@@ -52,7 +52,7 @@ class CommandLineIT {
 
     @Test
     @Tag("slow")
-    void toldToStopLogEndsWithZeroAfterWholeLines() throws Exception {
+    void terminatedLogExitsWithZero() throws Exception {
         try (ListStore store = SmallFiles.open(directory)) {
             store.append(1, new byte[3]).join();
             Process log = start("", "log", directory.toString(), "--follow");
@@ -69,7 +69,7 @@ class CommandLineIT {
 
     /** A continuous copy that rejected a document fails even if a signal ends it. */
     @Test
-    void aSignalDoesNotHideThatADocumentWasRefused() throws Exception {
+    void terminatedCopyReportsRejectedDocument() throws Exception {
         try (ServedStore from = new ServedStore();
                 ServedStore to = new ServedStore()) {
             CommandRun.of(from, "append", "a", "1");
@@ -87,7 +87,7 @@ class CommandLineIT {
     }
 
     @Test
-    void aWrongAddressInTheEnvironmentIsUsage() throws Exception {
+    void reportsInvalidEnvironmentAddressAsUsageError() throws Exception {
         Process stat = start("nowhere", "stat");
         assertThat(exitCode(stat)).isEqualTo(2);
         assertThat(new String(stat.getErrorStream().readAllBytes(), UTF_8))

@@ -42,7 +42,7 @@ class CommandOutputTest {
         return last;
     }
 
-    private void assertToldOnce() {
+    private void assertReportedOnce() {
         assertThat(last.err().lines().filter(line -> line.startsWith("caravan: ")))
                 .singleElement()
                 .asString()
@@ -50,7 +50,7 @@ class CommandOutputTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> helpThatCannotBeWrittenIsAFailure() {
+    Stream<DynamicTest> failsIfHelpCannotBeWritten() {
         List<List<String>> commands = new ArrayList<>();
         collect(Main.commandLine(Map.of()), List.of(), commands);
         assertThat(commands).contains(List.of("verify"), List.of("archive", "prune"), List.of("serve"));
@@ -58,7 +58,7 @@ class CommandOutputTest {
                 .map(words -> DynamicTest.dynamicTest("caravan " + String.join(" ", words), () -> {
                     String[] help = CommandRun.words(words, "--help");
                     run("No space left on device", help).exits(1);
-                    assertToldOnce();
+                    assertReportedOnce();
                 }));
     }
 
@@ -84,22 +84,22 @@ class CommandOutputTest {
                 "serve --print-config",
                 "generate-completion"
             })
-    void aResultThatCannotBeWrittenIsAFailure(String line) {
+    void failsIfResultCannotBeWritten(String line) {
         String[] words = line.replace("STORE", store.toString())
                 .replace("NEW", directory.resolve("new").toString())
                 .split(" ");
         run("No space left on device", words).exits(1);
-        assertToldOnce();
+        assertReportedOnce();
     }
 
     @Test
-    void doctorWhoseFindingsCannotBeWrittenFails() {
+    void doctorFailsIfFindingsCannotBeWritten() {
         run("No space left on device", "doctor", "--data", store.toString()).exits(1);
         assertThat(last.err()).contains("the output cannot be written");
     }
 
     @Test
-    void aStoreIsSalvagedToTheEndThoughItsLossesCannotBeTold() throws IOException {
+    void salvageCompletesIfLossesCannotBeReported() throws IOException {
         Path damaged = directory.resolve("damaged");
         try (ListStore made = SmallFiles.open(damaged)) {
             made.append(1, new byte[1000]).join();
@@ -114,12 +114,12 @@ class CommandOutputTest {
         Path salvaged = directory.resolve("salvaged");
         run("No space left on device", "salvage", damaged.toString(), salvaged.toString())
                 .exits(1);
-        assertToldOnce();
+        assertReportedOnce();
         SmallFiles.open(salvaged).close();
     }
 
     @Test
-    void damageKeepsItsExitCodeThoughItCannotBeTold() {
+    void verifyOfMissingStoreFailsDespiteBrokenPipe() {
         assertThat(run("Broken pipe", "verify", directory.resolve("none").toString())
                         .exitCode())
                 .isNotZero();

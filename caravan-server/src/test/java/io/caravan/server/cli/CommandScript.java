@@ -58,8 +58,8 @@ public final class CommandScript {
         assertThat(listed).isNotEmpty().allMatch(name -> used.contains(name.toUpperCase(Locale.ROOT)));
     }
 
-    public static void assertAnswer(Step step, Object answer) {
-        String text = json(answer);
+    public static void assertReply(Step step, Object reply) {
+        String text = json(reply);
         String expected = step.expected();
         if (expected.startsWith("/")) {
             assertThat(text).as(step.toString()).containsPattern(expected.substring(1, expected.length() - 1));
@@ -73,19 +73,19 @@ public final class CommandScript {
     }
 
     /** Returns a reply as JSON, with 1 and 0 for Booleans. */
-    private static String json(Object answer) {
-        if (answer == null || answer instanceof Number) {
-            return String.valueOf(answer);
-        } else if (answer instanceof Boolean truth) {
+    private static String json(Object reply) {
+        if (reply == null || reply instanceof Number) {
+            return String.valueOf(reply);
+        } else if (reply instanceof Boolean truth) {
             return truth ? "1" : "0";
-        } else if (answer instanceof Map<?, ?> map) {
+        } else if (reply instanceof Map<?, ?> map) {
             return map.entrySet().stream()
                     .map(entry -> json(entry.getKey()) + ":" + json(entry.getValue()))
                     .collect(Collectors.joining(",", "{", "}"));
-        } else if (answer instanceof Collection<?> elements) {
+        } else if (reply instanceof Collection<?> elements) {
             return elements.stream().map(CommandScript::json).collect(Collectors.joining(",", "[", "]"));
         }
-        String text = answer instanceof byte[] bytes ? new String(bytes, UTF_8) : answer.toString();
+        String text = reply instanceof byte[] bytes ? new String(bytes, UTF_8) : reply.toString();
         return '"' + text.replace("\"", "\\\"") + '"';
     }
 }

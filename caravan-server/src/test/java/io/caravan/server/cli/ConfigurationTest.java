@@ -49,14 +49,14 @@ class ConfigurationTest {
         return rows;
     }
 
-    private void assertRefused(String problem, String... options) {
+    private void assertRejected(String problem, String... options) {
         serve(options).exits(2);
         assertThat(last.err().lines()).hasSize(1);
         assertThat(last.err()).contains(problem);
     }
 
     @Test
-    void theCommandLineGoesBeforeTheEnvironmentAndThatBeforeTheFile() throws IOException {
+    void appliesSettingsInPrecedenceOrder() throws IOException {
         String file = file("max-value = 2MiB\nreaders = 5\nloops = 3\ninsecure = true\n");
         environment.put("CARAVAN_READERS", "6");
         environment.put("CARAVAN_LOOPS", "4");
@@ -70,19 +70,19 @@ class ConfigurationTest {
     }
 
     @Test
-    void theFileMayBeNamedInTheEnvironment() throws IOException {
+    void readsConfigFilePathFromEnvironment() throws IOException {
         environment.put("CARAVAN_CONFIG", file("idle-timeout = 5m\n"));
         assertThat(printed()).containsEntry("idle-timeout", List.of("5m", "file " + environment.get("CARAVAN_CONFIG")));
     }
 
     @Test
-    void aFlagThatTheFileSetsTooStaysSet() throws IOException {
+    void flagSetInFileAndOnCommandLineStaysSet() throws IOException {
         assertThat(printed("--config", file("insecure = true\n"), "--insecure"))
                 .containsEntry("insecure", List.of("true", "command line"));
     }
 
     @Test
-    void severalOriginsAreSaidWithCommasOrOneByOne() throws IOException {
+    void acceptsOriginsAsListOrRepeatedOption() throws IOException {
         String file = file("allow-origin = https://a.example,http://b.example:3000\n");
         assertThat(printed("--config", file))
                 .containsEntry("allow-origin", List.of("https://a.example,http://b.example:3000", "file " + file));
@@ -91,7 +91,7 @@ class ConfigurationTest {
     }
 
     @Test
-    void everySettingIsPrintedAndNoSecretIs() {
+    void printsAllSettingsAndHidesSecrets() {
         environment.put("CARAVAN_PASSWORD", "hunter2");
         Set<String> expected = settings().map(Settings::fileName).collect(Collectors.toCollection(TreeSet::new));
         expected.add("password");
@@ -102,24 +102,24 @@ class ConfigurationTest {
     }
 
     @Test
-    void aNameThatIsNoneIsRefusedWithTheOneThatWasMeant() throws IOException {
+    void suggestsCorrectionForUnknownSetting() throws IOException {
         String file = file("max-valeu = 1MiB\n");
-        assertRefused(file + ": there is no setting 'max-valeu'; did you mean 'max-value'?", "--config", file);
+        assertRejected(file + ": there is no setting 'max-valeu'; did you mean 'max-value'?", "--config", file);
     }
 
     @Test
-    void aWrongValueIsToldWithWhereItCameFrom() throws IOException {
+    void reportsSourceOfInvalidValue() throws IOException {
         environment.put("CARAVAN_MAX_VALUE", "lots");
-        assertRefused("'lots' is not a size, such as 65536, 64KiB or 1MiB, from environment CARAVAN_MAX_VALUE");
+        assertRejected("'lots' is not a size, such as 65536, 64KiB or 1MiB, from environment CARAVAN_MAX_VALUE");
     }
 
     @Test
-    void aFileThatIsNotThereIsTold() {
-        assertRefused("there is no file " + directory.resolve("absent"), "--config", directory + "/absent");
+    void reportsMissingConfigFile() {
+        assertRejected("there is no file " + directory.resolve("absent"), "--config", directory + "/absent");
     }
 
     @Test
-    void settingsThatDoNotHoldTogetherAreRefusedBeforeAnythingIsOpened() throws IOException {
+    void rejectsInvalidSettingsBeforeOpeningStore() throws IOException {
         environment.put("CARAVAN_DATA", directory.resolve("store").toString());
         Path secret = Files.writeString(directory.resolve("p"), "secret\n");
         Map<List<String>, String> wrong = Map.of(
@@ -134,26 +134,26 @@ class ConfigurationTest {
                 List.of("--tls-cert", "x"), "--tls-cert and --tls-key require each other",
                 List.of("--auth-file", "x", "--password-file", secret.toString()), "exclude each other");
         wrong.forEach((options, problem) -> {
-            assertRefused(problem, options.toArray(String[]::new));
+            assertRejected(problem, options.toArray(String[]::new));
         });
         assertThat(directory.resolve("store")).doesNotExist();
     }
 
     @Test
-    void aHeartbeatThatIsTooQuickIsRefused() {
-        assertRefused("--event-stream-heartbeat must be 1s or more, or off", "--event-stream-heartbeat", "500ms");
+    void rejectsTooShortHeartbeat() {
+        assertRejected("--event-stream-heartbeat must be 1s or more, or off", "--event-stream-heartbeat", "500ms");
         // Only the second setting is invalid.
-        assertRefused("--max-pipeline must be 1 or more", "--event-stream-heartbeat", "off", "--max-pipeline", "0");
+        assertRejected("--max-pipeline must be 1 or more", "--event-stream-heartbeat", "off", "--max-pipeline", "0");
     }
 
     @Test
-    void theLogsLevelIsSetBeforeAnythingElse() {
+    void setsLogLevelBeforeRejectingSettings() {
         LogLevel before = LogLevel.current();
         try {
-            assertRefused("--max-connections must be", "--log-level", "error", "--max-connections", "0");
+            assertRejected("--max-connections must be", "--log-level", "error", "--max-connections", "0");
             assertThat(LogLevel.current()).isEqualTo(LogLevel.ERROR);
             environment.put("CARAVAN_LOG_LEVEL", "warn");
-            assertRefused("--max-connections must be", "--max-connections", "0");
+            assertRejected("--max-connections must be", "--max-connections", "0");
             assertThat(LogLevel.current()).isEqualTo(LogLevel.WARN);
         } finally {
             before.apply();
@@ -161,7 +161,7 @@ class ConfigurationTest {
     }
 
     /** Returns a cluster file with hosts a, b, and c. */
-    private static String threeHosts() {
+    private static String threeNodes() {
         StringBuilder text = new StringBuilder("cluster = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
         int port = 1;
         for (String host : List.of("a", "b", "c")) {
@@ -173,9 +173,9 @@ class ConfigurationTest {
     }
 
     @Test
-    void aClusterThatCannotBeIsRefusedBeforeAnythingIsOpened() throws IOException {
+    void rejectsInvalidClusterBeforeOpeningStore() throws IOException {
         environment.put("CARAVAN_DATA", directory.resolve("store").toString());
-        String text = threeHosts().replace("c.peer = 127.0.0.1", "c.peer = 10.0.0.1");
+        String text = threeNodes().replace("c.peer = 127.0.0.1", "c.peer = 10.0.0.1");
         String file = Files.writeString(directory.resolve("cluster"), text).toString();
         Map<String, String> wrong = Map.of(
                 "--cluster-reads linearizable", "--cluster-reads linearizable requires --cluster-file",
@@ -192,11 +192,11 @@ class ConfigurationTest {
                 "--cluster-file FILE --cluster-node a --cluster-create --cluster-join",
                         "--cluster-create is for a new");
         wrong.forEach((options, problem) -> {
-            assertRefused(problem, options.replace("FILE", file).split(" "));
+            assertRejected(problem, options.replace("FILE", file).split(" "));
         });
         String two = Files.writeString(directory.resolve("two"), text.replaceAll("(?m)^c\\..*\\R", ""))
                 .toString();
-        assertRefused(
+        assertRejected(
                 "a new cluster and each of its Raft groups have three or five nodes, so that a majority survives the"
                         + " loss of one or two nodes; there are 2",
                 "--cluster-file",
@@ -209,7 +209,7 @@ class ConfigurationTest {
 
     /** Each file is valid by itself: the certificate has been renewed, but its key has not arrived yet. */
     @Test
-    void aCertificateAndTheKeyOfAnotherOneDoNotStart() throws Exception {
+    void rejectsKeyOfAnotherCertificate() throws Exception {
         environment.put("CARAVAN_DATA", directory.resolve("store").toString());
         X509Bundle pair = new CertificateBuilder()
                 .subject("CN=one")
@@ -227,7 +227,7 @@ class ConfigurationTest {
         serve("--tls-cert", certificate, "--tls-key", key).exits(1, problem, "the key is that of another certificate");
 
         String file =
-                Files.writeString(directory.resolve("cluster"), threeHosts()).toString();
+                Files.writeString(directory.resolve("cluster"), threeNodes()).toString();
         serve(
                         "--cluster-file",
                         file,
@@ -245,8 +245,8 @@ class ConfigurationTest {
     }
 
     @Test
-    void anOriginThatIsNoneIsRefused() {
-        assertRefused(
+    void rejectsInvalidOrigin() {
+        assertRejected(
                 "--allow-origin: 'https://a.example/' is not an origin", "--allow-origin", "*,https://a.example/");
     }
 
@@ -256,7 +256,7 @@ class ConfigurationTest {
     }
 
     @Test
-    void theDocumentedSettingsAreThoseThatThereAre() throws IOException {
+    void documentedSettingsMatchOptions() throws IOException {
         Map<String, String> expected = new TreeMap<>();
         settings()
                 .forEach(option -> expected.put(
@@ -272,7 +272,7 @@ class ConfigurationTest {
     }
 
     @Test
-    void theHelpGroupsOptionsAndShowsExamplesAndExitCodes() {
+    void helpGroupsOptionsAndShowsExamplesAndExitCodes() {
         serve("--help").exits(0);
         assertThat(last.out())
                 .contains("Store:\n", "Listening:\n", "Security:\n", "Limits:\n", "Process:\n", "Examples:\n")

@@ -57,7 +57,7 @@ class DumpCommandTest {
     }
 
     @Test
-    void aDumpHasWhatWasWritten() throws IOException {
+    void dumpPrintsWrittenRecords() throws IOException {
         try (ListStore store = open()) {
             store.append(5, "one".getBytes(UTF_8)).join();
             store.append(5, new byte[] {(byte) 0xFF}).join();
@@ -84,7 +84,7 @@ class DumpCommandTest {
     }
 
     @Test
-    void damageIsALineAndTheRestFollows() throws IOException {
+    void printsDamageAndContinuesAfterIt() throws IOException {
         try (ListStore store = open()) {
             for (int i = 0; i < 20; i++) {
                 store.append(5, new byte[3_000]).join();
@@ -106,7 +106,7 @@ class DumpCommandTest {
     }
 
     @Test
-    void aLogThatIsFollowedGoesOnUntilItIsEnded() throws Exception {
+    void followsLogUntilInterrupted() throws Exception {
         try (ListStore store = open()) {
             store.append(5, "before".getBytes(UTF_8)).join();
             Thread follower = new Thread(() -> run("log", "--follow", "--values"));
@@ -128,7 +128,7 @@ class DumpCommandTest {
     }
 
     @Test
-    void whatIsNotThereIsToldByTheExitCode() {
+    void exitCodeDistinguishesMissingDataFromUsageErrors() {
         open().close();
         run("dump", "5").exits(3, "has no 5");
         run("dump", "letters").exits(2);

@@ -56,8 +56,8 @@ final class HostileClients implements AutoCloseable {
                     8,
                     i -> "BLPOP nothing-" + i + " 0\r\n",
                     "PING\r\n".repeat(10_000)),
-            resp("large answers that nobody reads", 20, i -> "", "LRANGE long 0 -1\r\n".repeat(200)),
-            resp("descriptions that nobody reads", 20, i -> "", "INFO\r\nCOMMAND\r\n".repeat(200)),
+            resp("large replies that no client reads", 20, i -> "", "LRANGE long 0 -1\r\n".repeat(200)),
+            resp("descriptions that no client reads", 20, i -> "", "INFO\r\nCOMMAND\r\n".repeat(200)),
             reading("descriptions", 8, i -> "", "INFO\r\nCONFIG GET *\r\nCOMMAND\r\n".repeat(20)),
             reading("names looked for by a slow pattern", 8, i -> "", scans()),
             reading(
@@ -86,7 +86,7 @@ final class HostileClients implements AutoCloseable {
                             + "\r\n",
                     ""),
             http(
-                    "pages that nobody reads",
+                    "pages that no client reads",
                     20,
                     i -> "",
                     "GET /v1/stream/long?offset=-1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".repeat(200)),
@@ -194,13 +194,13 @@ final class HostileClients implements AutoCloseable {
         }
         long start = System.nanoTime();
         long sent;
-        boolean goesOn;
+        boolean continues;
         do {
             sent = sentBytes.get();
             Thread.sleep(BLOCKED_MILLIS);
             long passed = System.nanoTime() - start;
-            goesOn = passed < time.toNanos() || sent < sentBytes.get() && passed < MOST_TIMES * time.toNanos();
-        } while (goesOn);
+            continues = passed < time.toNanos() || sent < sentBytes.get() && passed < MOST_TIMES * time.toNanos();
+        } while (continues);
     }
 
     private void attackOnAndOn(byte[] first, byte[] then) {

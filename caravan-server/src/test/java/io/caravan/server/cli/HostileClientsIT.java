@@ -45,19 +45,19 @@ class HostileClientsIT {
     private Path directory;
 
     @Test
-    void aClientThatBehavesIsServedBesideThem() throws Exception {
+    void servesWellBehavedClientDuringAttacks() throws Exception {
         run(Duration.ofMillis(50), "", attack -> attack.name().startsWith("half of "));
     }
 
     @Test
     @Tag("thorough")
-    void aClientThatBehavesIsServedBesideThemForLong() throws Exception {
+    void servesWellBehavedClientDuringLongAttacks() throws Exception {
         run(Duration.ofSeconds(15), "", attack -> true);
     }
 
     @Test
     @Tag("thorough")
-    void strangersDoNotGetInTheWayForLong() throws Exception {
+    void servesClientDuringLongUnauthenticatedAttacks() throws Exception {
         run(Duration.ofSeconds(5), SECRET, attack -> true);
     }
 
@@ -92,7 +92,7 @@ class HostileClientsIT {
                     throw new AssertionError(attack.name() + ": " + Files.readString(log), failed);
                 }
             }
-            assertHoldsNothing(server, secret);
+            assertMemoryReleased(server, secret);
             assertThat(server.terminate()).as("exit code").isZero();
         }
         assertThat(Files.readString(log)).doesNotContain("OutOfMemoryError").doesNotContain("ERROR");
@@ -118,7 +118,7 @@ class HostileClientsIT {
         }
     }
 
-    private static void assertHoldsNothing(ServerProcess server, String secret) {
+    private static void assertMemoryReleased(ServerProcess server, String secret) {
         HttpClient http = HttpClient.newHttpClient();
         for (String name : EMPTY_AFTERWARDS) {
             Eventually.await(name + " is 0", () -> metric(http, server, secret, name) <= 4_096);

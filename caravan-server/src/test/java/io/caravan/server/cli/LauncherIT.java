@@ -119,7 +119,7 @@ class LauncherIT {
     }
 
     @Test
-    void serverAndCommandsStartWithTheirArchives() throws Exception {
+    void serverAndCommandsUseTheirOwnArchives() throws Exception {
         Path server = Files.createFile(target.resolve("server.jsa"));
         Path command = Files.createFile(target.resolve("command.jsa"));
         Path jdk = printingJdk(17);
@@ -129,14 +129,14 @@ class LauncherIT {
     }
 
     @Test
-    void fromJava25OnAnArchiveHasProfiles() throws Exception {
+    void usesAotCacheSinceJava25() throws Exception {
         Path server = Files.createFile(target.resolve("server.jsa"));
         assertThat(run(printingJdk(25), "serve")).contains("-XX:AOTCache=" + server + " ");
     }
 
     /** The JVM would not start with both options. */
     @Test
-    void anArchiveThatTheUserNamesTakesItsPlace() throws Exception {
+    void userOptionsReplaceDefaultArchive() throws Exception {
         Files.createFile(target.resolve("server.jsa"));
         assertThat(runWith("-Xshare:off", printingJdk(25), "serve")).startsWith(SERVED + "-Xshare:off -cp ");
         assertThat(runWith("-XX:AOTCache=mine", printingJdk(25), "serve"))
@@ -144,13 +144,13 @@ class LauncherIT {
     }
 
     @Test
-    void withoutAnArchiveNoneIsAskedFor() throws Exception {
+    void startsWithoutArchiveIfNoneExists() throws Exception {
         assertThat(run(printingJdk(25), "serve")).startsWith(SERVED + "-cp ");
     }
 
     @ParameterizedTest
     @CsvSource({"0, true", "1, false"})
-    void aBuildKeepsAnArchiveOnlyWhenItsJvmEndedWell(int status, boolean kept) throws Exception {
+    void buildKeepsArchiveOnlyAfterCleanJvmExit(int status, boolean kept) throws Exception {
         Files.delete(target.resolve(".launched"));
         writeProgram(root.resolve("mvn"), "");
         Path jdk = jdk(17, """
@@ -169,7 +169,7 @@ class LauncherIT {
     }
 
     @Test
-    void packagesAllowNativeCodeToo() throws IOException {
+    void packagesEnableNativeAccess() throws IOException {
         assertThat(Path.of("../caravan-dist/src/bin/caravan"))
                 .content()
                 .contains("source \"$home/lib/installed.sh\"", "exec \"$java\" \"$native_access\" ");
@@ -178,7 +178,7 @@ class LauncherIT {
 
     /** The server loads Netty's native code before it binds the addresses. */
     @Test
-    void java25DoesNotWarnOfNativeCode() throws Exception {
+    void java25PrintsNoNativeAccessWarning() throws Exception {
         Path jdk = jdk25();
         assumeThat(jdk).as("a JDK 25 in JAVA25_HOME or /usr/lib/jvm").isNotNull();
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -218,7 +218,7 @@ class LauncherIT {
 
     /** The archive is for other jars, as after an update of Java or of a jar. */
     @Test
-    void anArchiveThatDoesNotFitIsPassedOverInSilence() throws Exception {
+    void ignoresMismatchedArchiveSilently() throws Exception {
         Path archive = target.resolve("command.jsa");
         Path other = Path.of(CommandLine.class
                 .getProtectionDomain()

@@ -55,14 +55,14 @@ class MainTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "serve", "verify", "repair", "salvage", "dump", "log"})
-    void everyCommandWithAStoreTellsTheVersion(String command) {
+    void everyStoreCommandPrintsVersion(String command) {
         String[] words = command.isEmpty() ? new String[] {"-V"} : new String[] {command, "-V"};
         run(words).exits(0);
         assertThat(last.out()).isEqualTo("caravan " + Version.current() + System.lineSeparator());
     }
 
     @Test
-    void aNameCannotForgeALineOfAMessage() {
+    void escapesControlCharactersInMessages() {
         assertThat(run("verify", "no-such\ncaravan: all is well\u001b[2K").exitCode())
                 .isNotZero();
         assertOneLine("no-such\\ncaravan: all is well\\u001b[2K");
@@ -85,7 +85,7 @@ class MainTest {
         --flush-policy | 61s   | over one minute
         --nonsense | x         | Unknown option
         """)
-    void aWrongOptionIsUsage(String option, String value, String part) {
+    void reportsInvalidOptionAsUsageError(String option, String value, String part) {
         run("serve", "--data", directory.resolve("s").toString(), option, value).exits(2);
         assertOneLine(part);
         assertThat(directory.resolve("s")).doesNotExist();
@@ -106,20 +106,20 @@ class MainTest {
         move a --to b:1 --host b   | an address is set with
         cluster demo --port 6380  | did you mean '--ports'?
         """)
-    void aMistypedWordIsAnsweredWithTheRightOne(String typed, String advice) {
+    void suggestsCorrectionForMistypedWord(String typed, String advice) {
         run(typed.split(" ")).exits(2);
         assertOneLine(advice);
     }
 
     @Test
-    void aWordLikeNoOtherIsAnsweredWithoutAGuess() {
+    void suggestsNothingForUnrelatedWord() {
         assertThat(run("zzzzzzzz").exits(2).err()).doesNotContain("did you mean");
         assertThat(run("stat", "-z").exits(2).err()).doesNotContain("did you mean");
     }
 
     @ParameterizedTest
     @CsvSource({"--resp, --http", "--http, --resp"})
-    void aPortInUseIsToldInOneLine(String busy, String free) throws IOException {
+    void reportsPortInUse(String busy, String free) throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String address = "127.0.0.1:" + taken.getLocalPort();
             assertCannotListen(address, busy, busy, address, free, "127.0.0.1:0");
@@ -127,14 +127,14 @@ class MainTest {
     }
 
     @Test
-    void oneAddressForBothProtocolsIsToldInOneLine() throws IOException {
+    void reportsSameAddressForBothProtocols() throws IOException {
         String address = "127.0.0.1:" + FreePorts.next();
         assertCannotListen(address, "--http", "--resp", address, "--http", address);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"peer", "resp", "http"})
-    void aPortInUseOfAHostIsToldInOneLine(String busy) throws IOException {
+    void reportsPortInUseOfClusterNode(String busy) throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             StringBuilder cluster = new StringBuilder("cluster = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
             for (String host : List.of("a", "b", "c")) {
@@ -170,7 +170,7 @@ class MainTest {
     }
 
     @Test
-    void aStoreThatIsOpenElsewhereIsToldInOneLine() {
+    void reportsStoreAlreadyOpen() {
         ListStore store = SmallFiles.open(directory.resolve("s"));
         try (store) {
             run(
@@ -189,7 +189,7 @@ class MainTest {
     }
 
     @Test
-    void anUnknownHostIsToldInOneLine() {
+    void reportsUnknownHost() {
         run("serve", "--data", directory.toString(), "--resp", "no.such.host.invalid:1")
                 .exits(1);
         assertOneLine("'no.such.host.invalid' is not known");
@@ -197,7 +197,7 @@ class MainTest {
 
     /** Runs the documented commands in the test's directory. {@code …} stands for any output. */
     @Test
-    void theChapterOnDamagedStoresPrintsWhatItSays() throws IOException {
+    void repairSectionPrintsDocumentedOutput() throws IOException {
         try (ListStore store = SmallFiles.open(directory.resolve("letters"))) {
             store.append(1, new byte[1000]).join();
             store.append(2, new byte[10]).join();
@@ -206,7 +206,7 @@ class MainTest {
     }
 
     @Test
-    void theChapterOnTheFilesPrintsWhatItSays() throws IOException {
+    void fileContentsSectionPrintsDocumentedOutput() throws IOException {
         try (ListStore store = SmallFiles.open(directory.resolve("letters"))) {
             DocumentName name = DocumentName.of("letters/1");
             Catalog catalog = Catalog.open(store, DocumentService.CATALOG_LIST_ID);
@@ -248,7 +248,7 @@ class MainTest {
     }
 
     @Test
-    void verifyReadsAStoreThatIsOpen() {
+    void verifyReadsOpenStore() {
         Path data = directory.resolve("s");
         try (ListStore store = SmallFiles.open(data)) {
             store.append(1, new byte[1000]).join();
@@ -259,7 +259,7 @@ class MainTest {
     }
 
     @Test
-    void salvageTellsWhatDoesNotCome() throws IOException {
+    void salvageReportsLostEntries() throws IOException {
         Path data = directory.resolve("s");
         Path salvaged = directory.resolve("new");
         try (ListStore store = SmallFiles.open(data)) {
@@ -281,7 +281,7 @@ class MainTest {
     }
 
     @Test
-    void aDryRunOfARepairSaysWhatThereIsToDo() {
+    void repairDryRunReportsIntactStore() {
         Path data = directory.resolve("s");
         SmallFiles.open(data).close();
         run("repair", data.toString(), "--dry-run").exits(0);
@@ -290,7 +290,7 @@ class MainTest {
     }
 
     @Test
-    void verifyTellsACleanStoreFromADamagedOne() throws IOException {
+    void verifyDistinguishesCleanFromDamagedStore() throws IOException {
         Path data = directory.resolve("s");
         try (ListStore store = SmallFiles.open(data)) {
             store.append(1, new byte[1000]).join();
@@ -318,7 +318,7 @@ class MainTest {
     }
 
     @Test
-    void verifyOfNothingIsToldInOneLine() {
+    void verifyReportsMissingStore() {
         run("verify", directory.resolve("absent").toString()).exits(1);
         assertThat(last.err()).startsWith("caravan: ");
     }

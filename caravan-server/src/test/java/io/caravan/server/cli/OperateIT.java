@@ -41,7 +41,7 @@ class OperateIT {
     }
 
     @Test
-    void aJsonLogIsOneObjectALineAndHoldsNoSecrets() throws Exception {
+    void jsonLogHasOneObjectPerLineAndNoSecrets() throws Exception {
         Path config = Files.writeString(directory.resolve("config"), "log-format = json\n");
         try (ServerProcess server = start(Map.of("CARAVAN_PASSWORD", SECRET), "--config", config.toString());
                 RespClient client = new RespClient(server.awaitAddress())) {
@@ -68,7 +68,7 @@ class OperateIT {
     }
 
     @Test
-    void secretsAreRotatedUnderConnectionsThatGoOn() throws Exception {
+    void rotatesSecretsWithoutClosingConnections() throws Exception {
         String rights = "a.permissions = read, write\n";
         Path users = Files.writeString(directory.resolve("users"), "a.secret = old\n" + rights);
         try (ServerProcess server = start(Map.of(), "--auth-file", users.toString());
@@ -79,17 +79,17 @@ class OperateIT {
             Files.writeString(users, "a.secret = old\na.secret.next = new\n" + rights);
             Eventually.await(
                     "the new secret is valid",
-                    () -> answer(fresh, "AUTH", "a", "new").equals("+OK"));
+                    () -> reply(fresh, "AUTH", "a", "new").equals("+OK"));
             assertThat(old.call("RPUSH", "k", "v")).isEqualTo(":1");
             Files.writeString(users, "a.secret.next = new\n" + rights);
             Eventually.await(
-                    "the old secret is not", () -> answer(old, "EXISTS", "k").matches("-(NOAUTH|NOPERM) .*"));
+                    "the old secret is not", () -> reply(old, "EXISTS", "k").matches("-(NOAUTH|NOPERM) .*"));
             assertThat(fresh.call("EXISTS", "k")).isEqualTo(":1");
             assertThat(server.terminate()).isZero();
         }
     }
 
-    private static String answer(RespClient client, String... words) {
+    private static String reply(RespClient client, String... words) {
         try {
             return client.call(words);
         } catch (IOException broken) {
@@ -98,7 +98,7 @@ class OperateIT {
     }
 
     @Test
-    void aStopThatTakesTooLongEndsAllTheSameWithOne() throws Exception {
+    void exitsWithOneAfterStopTimeout() throws Exception {
         try (ServerProcess server = start(Map.of(), "--stop-timeout", "1ms");
                 RespClient client = new RespClient(server.awaitAddress())) {
             assertThat(client.call("RPUSH", "k", "v")).isEqualTo(":1");

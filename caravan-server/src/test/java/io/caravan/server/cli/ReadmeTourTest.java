@@ -44,7 +44,7 @@ class ReadmeTourTest {
     }
 
     @Test
-    void everyCommandOfTheTourPrintsWhatTheReadmeSays() throws Exception {
+    void readmeCommandsPrintDocumentedOutput() throws Exception {
         assumeTrue(has("redis-cli") && has("curl"), "redis-cli and curl are needed");
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         ServerConfig config = new ServerConfig(any, new RespLimits(VALUE_BYTES, VALUE_BYTES), Durability.MEMORY)

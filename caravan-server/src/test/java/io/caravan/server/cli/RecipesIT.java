@@ -41,7 +41,7 @@ class RecipesIT {
     private Path directory;
 
     @Test
-    void everyCommandOfTheRecipeForSpacesPrintsWhatTheDocumentSays() throws Exception {
+    void spaceRecipePrintsDocumentedOutput() throws Exception {
         run("server/spaces.md", "Create and change spaces", true);
     }
 
@@ -52,8 +52,7 @@ class RecipesIT {
         "operate/monitoring.md, Recipes for a running server",
         "start.md,"
     })
-    void everyCommandOfTheOtherRecipesPrintsWhatTheDocumentSays(String page, @Nullable String section)
-            throws Exception {
+    void otherRecipesPrintDocumentedOutput(String page, @Nullable String section) throws Exception {
         run(page, section, false);
     }
 
@@ -63,7 +62,7 @@ class RecipesIT {
 
     @Test
     @Tag("thorough")
-    void everyCommandOfTheClustersTenMinutesPrintsWhatTheDocumentSays() throws Exception {
+    void clusterDemoPrintsDocumentedOutput() throws Exception {
         int first = freePorts();
         UnaryOperator<String> ports = text -> text.replace("638$((", "$((" + (first - 1) + " + ")
                 .replaceAll("638([123])", "@RESP$1")
@@ -132,7 +131,7 @@ class RecipesIT {
     private static boolean listens(int port) {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             return socket.isConnected();
-        } catch (IOException refused) {
+        } catch (IOException rejected) {
             return false;
         }
     }

@@ -50,7 +50,7 @@ class ReferenceTest {
     private final CommandLine caravan = Main.commandLine(Map.of());
 
     @Test
-    void theReferenceOfTheCommandsIsGenerated() throws IOException {
+    void commandReferenceMatchesCommands() throws IOException {
         Set<String> common = options(command("rm"));
         Map<String, String> parts = new LinkedHashMap<>();
         commands(caravan, "")
@@ -62,7 +62,7 @@ class ReferenceTest {
     }
 
     @Test
-    void theReferenceOfTheSettingsIsGenerated() throws IOException {
+    void settingReferenceMatchesOptions() throws IOException {
         Map<String, String> parts = new LinkedHashMap<>();
         command("serve").mixins().forEach((group, mixin) -> {
             List<OptionSpec> settings = mixin.options().stream()

@@ -55,7 +55,7 @@ class ServeArchiveIT {
     }
 
     @Test
-    void byDefaultItIsBesideTheDataAndAKillCostsNothingOfIt() throws Exception {
+    void autoArchiveIsNextToDataAndCatchesUpAfterKill() throws Exception {
         try (ServerProcess server = start("data", "--archive", "auto", "--archive-after", "1h");
                 RespClient client = new RespClient(server.awaitAddress())) {
             client.call("RPUSH", "a", "1");
@@ -85,7 +85,7 @@ class ServeArchiveIT {
     }
 
     @Test
-    void aStopArchivesWhatHasChangedIfThatIsWantedAndTheArchiveStaysItsOwn() throws Exception {
+    void archivesOnStopAndRejectsOtherStore() throws Exception {
         try (ServerProcess server = start("data", "--archive", "auto", "--archive-after", "1h", "--archive-on-stop");
                 RespClient client = new RespClient(server.awaitAddress())) {
             Eventually.await("the first round is over", () -> {

@@ -24,35 +24,35 @@ class ServeIT {
 
     /** Pushes numbers in a pipeline until the connection breaks, and returns the number of replies. */
     static long pushUntilBroken(ServerProcess server, String name, CompletableFuture<Void> underLoad) {
-        long answered = 0;
+        long replied = 0;
         try (RespClient client = new RespClient(server.awaitAddress())) {
             long sent = 0;
             while (true) {
-                while (sent < answered + 200) {
+                while (sent < replied + 200) {
                     client.send("RPUSH", name, Long.toString(sent++));
                 }
-                String answer = client.read();
-                if (answer.equals("-ERR the server is stopping")) {
-                    return answered;
+                String reply = client.read();
+                if (reply.equals("-ERR the server is stopping")) {
+                    return replied;
                 }
-                assertThat(answer).isEqualTo(":" + ++answered);
-                if (answered == 1_000) {
+                assertThat(reply).isEqualTo(":" + ++replied);
+                if (replied == 1_000) {
                     underLoad.complete(null);
                 }
             }
         } catch (IOException broken) {
-            return answered;
+            return replied;
         }
     }
 
-    static void assertHoldsAll(RespClient client, String name, long answered) throws IOException {
+    static void assertHoldsAll(RespClient client, String name, long replied) throws IOException {
         String length = client.call("LLEN", name);
-        assertThat(Long.parseLong(length.substring(1))).isGreaterThanOrEqualTo(answered);
+        assertThat(Long.parseLong(length.substring(1))).isGreaterThanOrEqualTo(replied);
         StringBuilder expected = new StringBuilder("[");
-        for (long i = 0; i < answered; i++) {
+        for (long i = 0; i < replied; i++) {
             expected.append(i == 0 ? "$" : ", $").append(i);
         }
-        assertThat(client.call("LRANGE", name, "0", Long.toString(answered - 1)))
+        assertThat(client.call("LRANGE", name, "0", Long.toString(replied - 1)))
                 .isEqualTo(expected.append(']').toString());
     }
 
@@ -72,30 +72,30 @@ class ServeIT {
     }
 
     @Test
-    void killedUnderPipelinedLoadItHasEveryAnsweredValue() throws Exception {
-        long answered = loadAnd(server -> assertThat(server.kill()).isEqualTo(SIGKILL_EXIT));
-        assertThat(answered).isGreaterThanOrEqualTo(1_000);
+    void killUnderPipelinedLoadLosesNoAcknowledgedValue() throws Exception {
+        long replied = loadAnd(server -> assertThat(server.kill()).isEqualTo(SIGKILL_EXIT));
+        assertThat(replied).isGreaterThanOrEqualTo(1_000);
         try (ServerProcess server = ServerJvm.start(directory.resolve("data"));
                 RespClient client = new RespClient(server.awaitAddress())) {
-            assertHoldsAll(client, "k", answered);
+            assertHoldsAll(client, "k", replied);
         }
     }
 
     @Test
     @Tag("slow")
-    void toldToStopUnderPipelinedLoadItStopsCleanly() throws Exception {
-        long answered = loadAnd(server -> assertThat(server.terminate()).isZero());
+    void stopsCleanlyUnderPipelinedLoad() throws Exception {
+        long replied = loadAnd(server -> assertThat(server.terminate()).isZero());
         assertThat(DurableListStore.verify(directory.resolve("data"), VerifyReport.Progress.NONE)
                         .faults())
                 .isEmpty();
         try (ServerFixture server = new ServerFixture(SmallFiles.open(directory.resolve("data")));
                 RespClient client = server.connect()) {
-            assertHoldsAll(client, "k", answered);
+            assertHoldsAll(client, "k", replied);
         }
     }
 
     @Test
-    void spacesOutliveAKill() throws Exception {
+    void spacesSurviveKill() throws Exception {
         String space;
         try (ServerProcess server = ServerJvm.start(directory.resolve("data"));
                 RespClient client = new RespClient(server.awaitAddress())) {

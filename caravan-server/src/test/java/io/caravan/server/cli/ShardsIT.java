@@ -31,7 +31,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
 class ShardsIT {
-    private static final int GROUPS = 3;
+    private static final int SHARDS = 3;
 
     @TempDir
     private Path directory;
@@ -81,7 +81,7 @@ class ShardsIT {
     }
 
     private static int group(String name) {
-        return Slots.group(name.getBytes(UTF_8), GROUPS);
+        return Slots.group(name.getBytes(UTF_8), SHARDS);
     }
 
     private static String in(int group) {
@@ -101,10 +101,10 @@ class ShardsIT {
     }
 
     @Test
-    void killedUnderLoadOfAllGroupsItHasEveryAnsweredValue() throws Exception {
+    void killUnderLoadOfAllShardsLosesNoAcknowledgedValue() throws Exception {
         List<CompletableFuture<Long>> pushed = new ArrayList<>();
-        try (ServerProcess server = start(data(), GROUPS)) {
-            for (int group = 0; group < GROUPS; group++) {
+        try (ServerProcess server = start(data(), SHARDS)) {
+            for (int group = 0; group < SHARDS; group++) {
                 CompletableFuture<Void> underLoad = new CompletableFuture<>();
                 String name = in(group);
                 CompletableFuture<Long> pushing =
@@ -114,12 +114,12 @@ class ShardsIT {
             }
             server.kill();
         }
-        try (ServerProcess server = start(data(), GROUPS);
+        try (ServerProcess server = start(data(), SHARDS);
                 RespClient client = new RespClient(server.awaitAddress())) {
-            for (int group = 0; group < GROUPS; group++) {
-                long answered = pushed.get(group).join();
-                assertThat(answered).isGreaterThanOrEqualTo(1_000);
-                ServeIT.assertHoldsAll(client, in(group), answered);
+            for (int group = 0; group < SHARDS; group++) {
+                long replied = pushed.get(group).join();
+                assertThat(replied).isGreaterThanOrEqualTo(1_000);
+                ServeIT.assertHoldsAll(client, in(group), replied);
             }
             assertThat(server.terminate()).isZero();
         }
@@ -128,8 +128,8 @@ class ShardsIT {
     }
 
     @Test
-    void theFolderIsOpenedWithItsNumberOnly() throws Exception {
-        SmallFiles.make(data(), GROUPS);
+    void rejectsOtherNumberOfShards() throws Exception {
+        SmallFiles.make(data(), SHARDS);
         for (String other : List.of("1", "2", "4")) {
             run("serve --resp 127.0.0.1:0 --http 127.0.0.1:0 --data " + data() + " --shards " + other)
                     .exits(1);
@@ -140,9 +140,9 @@ class ShardsIT {
     }
 
     @Test
-    void commandsForFoldersFindTheGroups() throws Exception {
+    void directoryCommandsHandleShards() throws Exception {
         String name = in(2);
-        try (Here server = new Here(data(), GROUPS)) {
+        try (Here server = new Here(data(), SHARDS)) {
             server.client.call("RPUSH", name, "hello");
             run("verify " + data()).exits(0);
             assertThat(printed).contains("shard-2 is open; reading it as it is", "shard-2 is clean");
@@ -172,21 +172,21 @@ class ShardsIT {
     }
 
     @Test
-    void aBackupIsServedLikeTheStore() throws Exception {
+    void servesBackupOfAllShards() throws Exception {
         Path backups = Files.createDirectory(directory.resolve("backups"));
-        try (ServerProcess server = start(data(), GROUPS, "--backup-dir", backups.toString());
+        try (ServerProcess server = start(data(), SHARDS, "--backup-dir", backups.toString());
                 RespClient client = new RespClient(server.awaitAddress())) {
-            for (int group = 0; group < GROUPS; group++) {
+            for (int group = 0; group < SHARDS; group++) {
                 client.call("RPUSH", in(group), "value " + group);
             }
             run("backup monday --server 127.0.0.1:" + server.port()).exits(0);
-            for (int group = 0; group < GROUPS; group++) {
+            for (int group = 0; group < SHARDS; group++) {
                 client.call("RPUSH", in(group), "later");
             }
         }
         run("verify " + backups.resolve("monday")).exits(0);
-        try (Here server = new Here(backups.resolve("monday"), GROUPS)) {
-            for (int group = 0; group < GROUPS; group++) {
+        try (Here server = new Here(backups.resolve("monday"), SHARDS)) {
+            for (int group = 0; group < SHARDS; group++) {
                 assertThat(server.client.call("LRANGE", in(group), "0", "-1")).isEqualTo("[$value " + group + "]");
             }
         }
@@ -196,9 +196,9 @@ class ShardsIT {
      * Each shard has a journal of the deletions that are not archived yet. A restore may use another number of shards.
      */
     @Test
-    void anArchiveIsOfAllGroupsAndRestoredToAnotherNumber() throws Exception {
+    void restoresArchiveToOtherNumberOfShards() throws Exception {
         String archive = "file:" + directory.resolve("archive");
-        try (ServerProcess server = start(data(), GROUPS, "--archive", archive, "--archive-after", "1h");
+        try (ServerProcess server = start(data(), SHARDS, "--archive", archive, "--archive-after", "1h");
                 RespClient client = new RespClient(server.awaitAddress())) {
             for (int i = 0; i < 20; i++) {
                 client.call("RPUSH", "document-" + i, "value " + i);
@@ -209,7 +209,7 @@ class ShardsIT {
             }
             server.kill();
         }
-        try (ServerProcess server = start(data(), GROUPS, "--archive", archive, "--archive-after", "1h");
+        try (ServerProcess server = start(data(), SHARDS, "--archive", archive, "--archive-after", "1h");
                 RespClient client = new RespClient(server.awaitAddress())) {
             Eventually.await(
                     "all deletions are archived",

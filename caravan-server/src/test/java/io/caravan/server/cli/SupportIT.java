@@ -3,7 +3,7 @@ package io.caravan.server.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cli.client.CommandRun;
-import io.caravan.server.cli.support.Told;
+import io.caravan.server.cli.support.SupportParts;
 import io.caravan.server.config.Settings;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.ServerProcess;
@@ -77,28 +77,28 @@ class SupportIT {
     }
 
     @Test
-    void noSecretNameOrValueIsInTheFile() throws Exception {
+    void supportFileContainsNoSecretsNamesOrValues() throws Exception {
         Path data = directory.resolve("data");
         Path out = directory.resolve("out.zip");
         try (ServerProcess server = start(data)) {
             use(server);
             support(server, data, out).exits(0);
-            Told told = Told.in(out);
-            told.hasNothingLike(out, MARKER);
+            SupportParts reported = SupportParts.in(out);
+            reported.hasNothingLike(out, MARKER);
             assertThat(Files.readString(log())).as("it was planted").contains("did not authenticate");
-            assertThat(told.part("machine/process.txt"))
+            assertThat(reported.part("machine/process.txt"))
                     .contains("-XX:+UseSerialGC ", " -D(hidden) (hidden) -Xmx300m", "Max open files", "VmRSS:");
-            assertThat(told.part("server/info.json")).contains("\"documents\" : \"1\"");
-            assertThat(told.part("log.txt"))
+            assertThat(reported.part("server/info.json")).contains("\"documents\" : \"1\"");
+            assertThat(reported.part("log.txt"))
                     .contains("WARN Authenticator: … did not authenticate: wrong user or secret");
-            everyFigureIsThere(told.part("server/info.json"), server);
-            everySettingIsThere(told.part("server/settings.json"));
-            everyMetricIsThere(told.part("server/metrics.txt"), server);
+            assertHasAllStatistics(reported.part("server/info.json"), server);
+            assertHasAllSettings(reported.part("server/settings.json"));
+            assertHasAllMetrics(reported.part("server/metrics.txt"), server);
         }
     }
 
     /** Checks that the file contains all statistics except messages, locations, and text from others. */
-    private static void everyFigureIsThere(String info, ServerProcess server) {
+    private static void assertHasAllStatistics(String info, ServerProcess server) {
         Set<String> leftOut = Set.of("store", "store_problem", "archive_location", "archive_last_error", "role", "db0");
         String all = CommandRun.with(Map.of("CARAVAN_PASSWORD", SECRET), new byte[0])
                 .run("127.0.0.1:" + server.port(), "stat", "--json")
@@ -115,13 +115,13 @@ class SupportIT {
         assertThat(info).doesNotContain(HIDDEN);
     }
 
-    private static void everySettingIsThere(String settings) {
+    private static void assertHasAllSettings(String settings) {
         Main.commandLine(Map.of()).getSubcommands().get("serve").getCommandSpec().options().stream()
                 .filter(option -> !Settings.notASetting(option))
                 .forEach(option -> assertThat(settings).contains("\"name\" : \"" + Settings.fileName(option) + "\""));
     }
 
-    private static void everyMetricIsThere(String metrics, ServerProcess server) throws Exception {
+    private static void assertHasAllMetrics(String metrics, ServerProcess server) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.httpPort() + "/metrics"))
                 .header("Authorization", "Bearer " + SECRET)
                 .build();

@@ -109,7 +109,7 @@ final class WellBehaved implements AutoCloseable {
     void awaitAnother() {
         int before = rounds.get();
         // The current round may have started before the call.
-        Eventually.await("an answer", () -> rounds.get() > before + 1 || failure != null);
+        Eventually.await("a reply", () -> rounds.get() > before + 1 || failure != null);
     }
 
     void assertServed(String attack) {

@@ -35,7 +35,7 @@ class ClusterFileTest {
     }
 
     @Test
-    void saysWhoIsWhere() throws IOException {
+    void readsNodesAndAddresses() throws IOException {
         ClusterFile file = read("# a cluster\n" + GROUP + three());
         assertThat(file.groups().get(0).id()).isEqualTo(UUID.fromString("3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10"));
         assertThat(file.hosts()).extracting(ClusterNode::id).containsExactly("a", "b", "c");
@@ -59,7 +59,7 @@ class ClusterFileTest {
     }
 
     @Test
-    void hostsWithTheSameSlotsAreAGroup() throws IOException {
+    void nodesWithSameSlotsFormGroup() throws IOException {
         ClusterFile file = read(six() + slots("8192-16383", "a", "c", "e") + slots("0-8191", "b", "d", "f"));
         assertThat(file.groups())
                 .extracting(ClusterGroup::slots)
@@ -71,7 +71,7 @@ class ClusterFileTest {
 
     /** A node that is restarted with other slots finds no Raft log of its group. */
     @Test
-    void otherSlotsMeanAnotherGroup() throws IOException {
+    void otherSlotsYieldOtherGroupId() throws IOException {
         ClusterFile one = read(GROUP + three());
         ClusterFile two = read(six() + slots("0-8191", "a", "b", "c") + slots("8192-16383", "d", "e", "f"));
         ClusterFile uneven = read(six() + slots("0-8000", "a", "b", "c") + slots("8001-16383", "d", "e", "f"));
@@ -88,20 +88,20 @@ class ClusterFileTest {
     }
 
     @Test
-    void allSlotsAreThereOnce() {
+    void rejectsOverlappingOrMissingSlots() {
         String first = slots("0-8191", "a", "b", "c");
-        refused(six() + first, "each slot exactly once", "a node without .slots has all");
-        refused(six() + first + slots("8192-16383", "d", "e"), "the next group's are 0-16383");
-        refused(
+        rejected(six() + first, "each slot exactly once", "a node without .slots has all");
+        rejected(six() + first + slots("8192-16383", "d", "e"), "the next group's are 0-16383");
+        rejected(
                 six() + slots("0-8191", "a", "b") + slots("0-8192", "c") + slots("8192-16383", "d", "e", "f"),
                 "the next group's are 0-8192");
-        refused(six() + first + slots("8193-16383", "d", "e", "f"), "the next slot is 8192");
-        refused(six() + first + slots("8191-16383", "d", "e", "f"), "the next slot is 8192");
-        refused(six() + first + slots("8192-16382", "d", "e", "f"), "slots from 16383 to");
-        refused(GROUP + three() + slots("1-16383", "a", "b", "c"), "the next slot is 0");
-        refused(GROUP + three() + slots("0-16384", "a"), "'a.slots'", "from 0 to 16383");
-        refused(GROUP + three() + slots("9-3", "a"), "'a.slots'", "the first before the last");
-        refused(GROUP + three() + slots("all", "a"), "'a.slots'", "FIRST-LAST");
+        rejected(six() + first + slots("8193-16383", "d", "e", "f"), "the next slot is 8192");
+        rejected(six() + first + slots("8191-16383", "d", "e", "f"), "the next slot is 8192");
+        rejected(six() + first + slots("8192-16382", "d", "e", "f"), "slots from 16383 to");
+        rejected(GROUP + three() + slots("1-16383", "a", "b", "c"), "the next slot is 0");
+        rejected(GROUP + three() + slots("0-16384", "a"), "'a.slots'", "from 0 to 16383");
+        rejected(GROUP + three() + slots("9-3", "a"), "'a.slots'", "the first before the last");
+        rejected(GROUP + three() + slots("all", "a"), "'a.slots'", "FIRST-LAST");
     }
 
     private static Stream<byte[]> names(int count) {
@@ -110,7 +110,7 @@ class ClusterFileTest {
 
     /** A Raft group has the same slots as the shard with its number in a server without a cluster. */
     @Test
-    void slotsAreDividedEvenly() {
+    void dividesSlotsEvenly() {
         for (int groups = 1; groups <= 5; groups++) {
             int count = groups;
             int next = 0;
@@ -128,17 +128,17 @@ class ClusterFileTest {
     }
 
     @Test
-    void whatIsWrongIsSaidWithTheFile() {
-        refused(three(), "'cluster' must be a UUID");
-        refused(GROUP + three().replace("b.http = [::2]:4437\n", ""), "'b.http' is missing");
-        refused(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2"), "'b.peer'", "HOST:PORT");
-        refused(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2:0"), "'b.peer'", "cannot be 0");
-        refused(GROUP + three().replace("10.0.0.2:7000", "10.0.0.1:7000"), "the address 10.0.0.1:7000 occurs twice");
-        refused(GROUP + three() + "d.rasp = 10.0.0.4:1\n", "'d.rasp'");
-        refused(GROUP + host("a b", 1).replace("a b.", "a!b.") + host("b", 2) + host("c", 3), "the id of a node");
+    void reportsErrorsWithFileName() {
+        rejected(three(), "'cluster' must be a UUID");
+        rejected(GROUP + three().replace("b.http = [::2]:4437\n", ""), "'b.http' is missing");
+        rejected(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2"), "'b.peer'", "HOST:PORT");
+        rejected(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2:0"), "'b.peer'", "cannot be 0");
+        rejected(GROUP + three().replace("10.0.0.2:7000", "10.0.0.1:7000"), "the address 10.0.0.1:7000 occurs twice");
+        rejected(GROUP + three() + "d.rasp = 10.0.0.4:1\n", "'d.rasp'");
+        rejected(GROUP + host("a b", 1).replace("a b.", "a!b.") + host("b", 2) + host("c", 3), "the id of a node");
     }
 
-    private void refused(String text, String... parts) {
+    private void rejected(String text, String... parts) {
         assertThatThrownBy(() -> read(text))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("cluster.properties")

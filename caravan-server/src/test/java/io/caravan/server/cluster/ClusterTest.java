@@ -37,13 +37,13 @@ class ClusterTest {
 
     /** A relayed request has the host name with which the client addressed a node of another group. */
     @Test
-    void theHostsOfAllGroupsAreKnownByName() {
+    void recognizesHttpNamesOfAllGroups() {
         assertThat(List.of("a.example", "b.example", "C.example", "d.example")).allMatch(CLUSTER::hasHttpName);
         assertThat(CLUSTER.hasHttpName("e.example")).isFalse();
     }
 
     @Test
-    void eachSlotIsOfOneGroup() {
+    void eachSlotBelongsToOneGroup() {
         GroupView own = CLUSTER.group();
         GroupView other = CLUSTER.groups().get(1);
         assertThat(CLUSTER.groups()).containsExactly(own, other);
@@ -57,7 +57,7 @@ class ClusterTest {
 
     /** A client that gets no address assumes that the cluster is broken. This node cannot serve another group. */
     @Test
-    void aHostIsNamedBeforeAnyLeads() {
+    void namesOwnerBeforeLeaderIsKnown() {
         assertThat(CLUSTER.groups()).allMatch(group -> group.leader().isEmpty());
         assertThat(CLUSTER.group().owner()).isEqualTo(host("a"));
         assertThat(CLUSTER.groups().get(1).owner()).isEqualTo(host("c"));

@@ -1,6 +1,7 @@
 package io.caravan.server.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import io.caravan.cluster.GroupConfig;
 import io.caravan.cluster.LeaderLookup;
@@ -26,9 +27,9 @@ class RemoteGroupTest {
 
     private final RemoteGroup other = new RemoteGroup(GROUP, SILENT, InstantSource.system());
 
-    private void askOnce(GroupConfig.@Nullable Tls tls) {
-        try (LeaderLookup inquiry = new LeaderLookup(GROUP.id(), tls, Duration.ofSeconds(1))) {
-            other.ask(inquiry);
+    private void queryOnce(GroupConfig.@Nullable Tls tls) {
+        try (LeaderLookup lookup = new LeaderLookup(GROUP.id(), tls, Duration.ofSeconds(1))) {
+            other.query(lookup);
         }
         assertThat(other.view().leader()).isEmpty();
         assertThat(other.view().hosts()).containsExactly(SILENT);
@@ -36,18 +37,18 @@ class RemoteGroupTest {
 
     /** A task that throws an exception would not run again, and the node would never learn the leader. */
     @Test
-    void certificatesThatCannotBeReadDoNotEndTheAsking() throws Exception {
+    void unreadableCertificatesDoNotStopLookup() throws Exception {
         Path file = directory.resolve("file.pem");
-        askOnce(new GroupConfig.Tls(file, file, file));
+        queryOnce(new GroupConfig.Tls(file, file, file));
         Files.writeString(file, "half of a certif");
-        askOnce(new GroupConfig.Tls(file, file, file));
-        askOnce(null);
+        queryOnce(new GroupConfig.Tls(file, file, file));
+        queryOnce(null);
     }
 
     @Test
-    void itIsClosedOnce() {
+    void canBeClosedTwice() {
         other.start(null);
         other.close();
-        other.close();
+        assertThatNoException().isThrownBy(other::close);
     }
 }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class SlotsTest {
     @Test
-    void areThoseOfTheSpecification() {
+    void slotsMatchSpecification() {
         // The check value for the CRC in the specification.
         assertThat(Slots.of("123456789".getBytes(UTF_8))).isEqualTo(0x31C3 % Slots.COUNT);
         assertThat(Slots.of("{user1000}.following".getBytes(UTF_8)))
@@ -22,7 +22,7 @@ class SlotsTest {
     }
 
     @Test
-    void areThoseOfAClientForAnyName() {
+    void slotsMatchClientLibrary() {
         Random random = new Random(16_384);
         for (int i = 0; i < 10_000; i++) {
             byte[] name = new byte[random.nextInt(20)];

@@ -40,48 +40,48 @@ class FileWatchTest {
         });
     }
 
-    private void look(int times) {
+    private void checkTimes(int times) {
         for (int i = 0; i < times; i++) {
             watch.check();
         }
     }
 
     @Test
-    void whatDoesNotChangeIsNotReadAgain() {
-        look(3);
+    void doesNotReloadUnchangedFile() {
+        checkTimes(3);
         assertThat(reloads).isZero();
     }
 
     @Test
-    void aChangeIsReadOnceItHasSettled() throws IOException {
+    void reloadsAfterChangeSettles() throws IOException {
         Files.writeString(file, "ab");
-        look(1);
+        checkTimes(1);
         Files.writeString(file, "abc");
-        look(1);
+        checkTimes(1);
         assertThat(reloads).isZero();
-        look(3);
+        checkTimes(3);
         assertThat(reloads).isOne();
     }
 
     @Test
-    void aFileOfTheSameLengthInItsPlaceIsAChange() throws IOException {
+    void reloadsReplacedFileOfSameLengthAndTime() throws IOException {
         FileTime time = Files.getLastModifiedTime(file);
         Path other = Files.writeString(directory.resolve("g"), "b");
         Files.setLastModifiedTime(other, time);
         Files.delete(file);
         Files.move(other, file);
-        look(2);
+        checkTimes(2);
         assertThat(reloads).isOne();
     }
 
     @Test
-    void aWrongChangeIsTriedUntilItIsRightThoughTheFileLooksTheSame() throws IOException {
+    void retriesFailedReloadUntilItSucceeds() throws IOException {
         wrong = true;
         Files.writeString(file, "not to be read yet");
-        look(4);
+        checkTimes(4);
         assertThat(reloads).isEqualTo(3);
         wrong = false;
-        look(4);
+        checkTimes(4);
         assertThat(reloads).isEqualTo(4);
     }
 }

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RedisAddressTest {
     @ParameterizedTest
     @CsvSource({"[::1]:6380, ::1:6380", "127.0.0.1:6380, 127.0.0.1:6380", "a.example:1, a.example:1"})
-    void hasNoBrackets(String address, String expected) {
+    void removesBracketsFromIpv6Address(String address, String expected) {
         assertThat(HostPort.parse(address).unbracketed()).isEqualTo(expected);
     }
 }

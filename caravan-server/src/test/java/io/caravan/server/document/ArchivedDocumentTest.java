@@ -50,24 +50,24 @@ class ArchivedDocumentTest {
 
     /** Returns a snapshot as text: the range of sequences, then each value after its sequence. */
     private List<String> snapshot(String name) {
-        List<String> told = new ArrayList<>();
-        boolean there = documents.service().snapshot(name(name), new SnapshotReceiver() {
+        List<String> reported = new ArrayList<>();
+        boolean there = documents.service().snapshot(name(name), new DocumentSnapshotVisitor() {
             @Override
             public boolean begin(DocumentInfo info) {
-                told.add(info.firstSequence() + ".." + info.nextSequence());
+                reported.add(info.firstSequence() + ".." + info.nextSequence());
                 return true;
             }
 
             @Override
             public void next(long sequence, ByteBuffer value) {
-                told.add(sequence + ":" + StandardCharsets.UTF_8.decode(value));
+                reported.add(sequence + ":" + StandardCharsets.UTF_8.decode(value));
             }
         });
-        return there ? told : List.of("missing");
+        return there ? reported : List.of("missing");
     }
 
     @Test
-    void aDocumentIsDirtyUntilItsMarkSaysWhatItIs() {
+    void documentIsDirtyUntilMarkMatchesItsState() {
         documents.push("a", "1", "2");
         assertThat(documents.found("a").archived()).isFalse();
 
@@ -96,7 +96,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void aMarkIsForTheDocumentThatItWasMadeForOnly() {
+    void markAppliesOnlyToItsIncarnation() {
         documents.push("a", "1");
         long id = documents.found("a").id();
         documents.delete("a");
@@ -109,7 +109,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void aSnapshotIsWholeAndNeitherOfADeletedNorOfAnExpiredDocument() {
+    void snapshotIsCompleteUnlessDeletedOrExpired() {
         documents.push("a", "1", "2", "3");
         documents.edit("a", document -> document.trimTo(1));
         assertThat(snapshot("a")).containsExactly("1..3", "1:2", "2:3");
@@ -126,7 +126,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void aForksSnapshotHasItsSourcesValues() {
+    void forkSnapshotIncludesSourceValues() {
         documents.push("a", "1", "2");
         documents.create("b", Documents.fork("a", OptionalLong.of(1), "3"));
 
@@ -134,7 +134,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void aDeletionIsRememberedUntilItIsArchivedEvenOverARestart() {
+    void deletionStaysPendingUntilArchived() {
         documents.push("unmarked", "1");
         documents.delete("unmarked");
         assertThat(documents.service().pendingDeletions()).isEmpty();
@@ -146,9 +146,9 @@ class ArchivedDocumentTest {
         }
         assertThat(documents.service().deletionPending(name("b"))).isTrue();
         documents.reopen();
-        List<Deletion> pending = documents.service().pendingDeletions();
-        assertThat(pending).extracting(Deletion::name).containsExactly(name("a"), name("b"), name("c"));
-        assertThat(pending.get(0)).isEqualTo(new Deletion(77, 1, documents.nowMillis(), name("a")));
+        List<DeletionRecord> pending = documents.service().pendingDeletions();
+        assertThat(pending).extracting(DeletionRecord::name).containsExactly(name("a"), name("b"), name("c"));
+        assertThat(pending.get(0)).isEqualTo(new DeletionRecord(77, 1, documents.nowMillis(), name("a")));
 
         documents.service().deletionArchived(pending.get(1));
         documents.reopen();
@@ -167,7 +167,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void anExpiredDocumentIsADeletedOne() {
+    void expiryRecordsPendingDeletion() {
         OptionalLong soon = OptionalLong.of(documents.nowMillis() + 1_000);
         documents.create("a", Documents.expiring(OptionalLong.empty(), soon));
         archive("a");
@@ -176,12 +176,12 @@ class ArchivedDocumentTest {
         documents.service().flush();
 
         assertThat(documents.service().pendingDeletions())
-                .extracting(Deletion::name)
+                .extracting(DeletionRecord::name)
                 .containsExactly(name("a"));
     }
 
     @Test
-    void aDocumentThatIsKeptForItsForksIsDeletedOnce() {
+    void documentKeptForForksIsDeletedOnce() {
         documents.push("a", "1");
         archive("a");
         documents.create("b", Documents.fork("a", OptionalLong.empty()));
@@ -189,12 +189,12 @@ class ArchivedDocumentTest {
         documents.delete("b");
 
         assertThat(documents.service().pendingDeletions())
-                .extracting(Deletion::name)
+                .extracting(DeletionRecord::name)
                 .containsExactly(name("a"));
     }
 
     @Test
-    void aFullStoreDeletesWithoutANote() {
+    void fullStoreDeletesAndKeepsDeletionPending() {
         FullStore store = new FullStore();
         try (Documents full = new Documents(store)) {
             full.push("a", "1");
@@ -203,8 +203,8 @@ class ArchivedDocumentTest {
 
             assertThat(full.delete("a")).isTrue();
 
-            List<Deletion> pending = full.service().pendingDeletions();
-            assertThat(pending).extracting(Deletion::name).containsExactly(name("a"));
+            List<DeletionRecord> pending = full.service().pendingDeletions();
+            assertThat(pending).extracting(DeletionRecord::name).containsExactly(name("a"));
             full.service().deletionArchived(pending.get(0));
             assertThat(full.service().pendingDeletions()).isEmpty();
         }
@@ -229,7 +229,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void aDeletionThatFailedIsNotPending() {
+    void failedDeletionIsNotPending() {
         FailingStore store = new FailingStore();
         try (Documents failed = new Documents(store)) {
             failed.push("a", "1");
@@ -242,7 +242,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void aRestoredDocumentGoesOnWhereItWas() {
+    void restoredDocumentContinuesAtItsSequence() {
         restore("a", 500, "x", "y");
 
         assertThat(snapshot("a")).containsExactly("500..502", "500:x", "501:y");
@@ -262,7 +262,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void aDocumentWithoutValuesIsRestoredToItsSequence() {
+    void restoresEmptyDocumentToItsSequence() {
         restore("a", 9);
 
         assertThat(documents.found("a").firstSequence()).isEqualTo(9);
@@ -270,15 +270,15 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void nothingIsRestoredOverADocument() {
+    void restoreRejectsExistingDocument() {
         documents.push("a", "1");
 
-        Documents.refused(Reason.EXISTS, () -> restore("a", 0, "x"));
+        Documents.rejected(Reason.EXISTS, () -> restore("a", 0, "x"));
         assertThat(documents.read("a")).containsExactly("1");
     }
 
     private void hidden(String name) {
-        Documents.refused(Reason.RESTORING, () -> documents.find(name));
+        Documents.rejected(Reason.RESTORING, () -> documents.find(name));
         assertThatThrownBy(() -> documents.push(name, "1")).hasMessageContaining("being restored");
         assertThatThrownBy(() -> documents.delete(name)).hasMessageContaining("being restored");
         assertThat(documents.service().stripe(stripeOf(name))).isEmpty();
@@ -296,7 +296,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void aLargeDocumentIsThereOnceItIsWhole() {
+    void restoredDocumentIsHiddenUntilComplete() {
         DocumentRestoration restoration = documents.service().restoration(name("a"), 7);
         hidden("a");
         restoration.append(values("x"));
@@ -309,7 +309,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void whatWasNotWholeIsGoneAfterARestart() {
+    void restartDiscardsIncompleteRestore() {
         DocumentRestoration restoration = documents.service().restoration(name("a"), 7);
         restoration.append(values("x"));
         documents.reopen();
@@ -320,7 +320,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void aRestorationCanBeGivenUp() {
+    void abortDiscardsRestore() {
         DocumentRestoration restoration = documents.service().restoration(name("a"), 7);
         restoration.append(values("x"));
         restoration.abort();
@@ -331,7 +331,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void whatMeansSomethingInOneStoreOnlyIsNotArchived() {
+    void storeLocalAttributesAreNotArchived() {
         documents.push("a", "1");
         ForkPoint point = new ForkPoint(name("a"), OptionalLong.empty(), 0);
         documents.create("b", Documents.fork(point, OptionalLong.of(100)));
@@ -343,7 +343,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void aStoreKeepsItsIdentityAndTakesOverThatOfItsArchiveOnlyWhenItHasNone() {
+    void storeAdoptsIdentityOnlyIfItHasNone() {
         UUID identity = StoreIdentity.of(documents.store());
         assertThat(StoreIdentity.of(documents.store())).isEqualTo(identity);
         assertThatThrownBy(() -> StoreIdentity.adopt(documents.store(), UUID.randomUUID()))
@@ -402,7 +402,7 @@ class ArchivedDocumentTest {
     }
 
     @Test
-    void writesOfAColdDocumentWaitForItInTheirOrder() {
+    void writesToColdDocumentWaitInOrder() {
         Shelf shelf = new Shelf();
         documents.service().coldDocuments(shelf);
         List<Long> sequences = new ArrayList<>();

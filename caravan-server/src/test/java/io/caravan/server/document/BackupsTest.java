@@ -18,7 +18,7 @@ class BackupsTest {
     private Path directory;
 
     /** An outcome that records all reports and errors. */
-    private static final class Told implements Outcome<Backups.Made> {
+    private static final class RecordingOutcome implements Outcome<Backups.Made> {
         final List<BackupReport> made = new ArrayList<>();
         final List<String> problems = new ArrayList<>();
 
@@ -33,10 +33,10 @@ class BackupsTest {
         }
     }
 
-    private final Told told = new Told();
+    private final RecordingOutcome reported = new RecordingOutcome();
 
     @Test
-    void anErrorIsToldAndTheNextBackupIsMade() {
+    void reportsErrorAndAllowsNextBackup() {
         List<Error> errors = new ArrayList<>(List.of(new OutOfMemoryError("no room"), new StackOverflowError()));
         Backups backups = Backups.of(
                 (target, progress) -> {
@@ -47,18 +47,18 @@ class BackupsTest {
                 },
                 directory,
                 Runnable::run);
-        assertThatThrownBy(() -> backups.start("a", told)).isInstanceOf(OutOfMemoryError.class);
-        assertThatThrownBy(() -> backups.start("a", told)).isInstanceOf(StackOverflowError.class);
-        backups.start("a", told);
-        assertThat(told.problems)
+        assertThatThrownBy(() -> backups.start("a", reported)).isInstanceOf(OutOfMemoryError.class);
+        assertThatThrownBy(() -> backups.start("a", reported)).isInstanceOf(StackOverflowError.class);
+        backups.start("a", reported);
+        assertThat(reported.problems)
                 .containsExactly(
                         "the backup failed: java.lang.OutOfMemoryError: no room",
                         "the backup failed: java.lang.StackOverflowError");
-        assertThat(told.made).containsExactly(REPORT);
+        assertThat(reported.made).containsExactly(REPORT);
     }
 
     @Test
-    void whereNoThreadCanBeStartedTheNextBackupMayBeMade() {
+    void allowsNextBackupAfterThreadStartFails() {
         List<Runnable> started = new ArrayList<>();
         boolean[] full = {true};
         Backups backups = Backups.of((target, progress) -> REPORT, directory, backup -> {
@@ -67,10 +67,10 @@ class BackupsTest {
             }
             started.add(backup);
         });
-        assertThatThrownBy(() -> backups.start("a", told)).hasMessageContaining("native thread");
+        assertThatThrownBy(() -> backups.start("a", reported)).hasMessageContaining("native thread");
         full[0] = false;
-        backups.start("a", told);
+        backups.start("a", reported);
         started.get(0).run();
-        assertThat(told.made).containsExactly(REPORT);
+        assertThat(reported.made).containsExactly(REPORT);
     }
 }

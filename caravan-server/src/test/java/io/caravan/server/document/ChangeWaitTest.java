@@ -37,7 +37,7 @@ class ChangeWaitTest {
         channel.freezeTime();
     }
 
-    private static final class Registration implements Tail {
+    private static final class Registration implements ChangeSubscription {
         private final DocumentName name;
         private final Runnable action;
         private boolean written;
@@ -58,7 +58,7 @@ class ChangeWaitTest {
         }
     }
 
-    private Tail observe(DocumentName name, Runnable action) {
+    private ChangeSubscription observe(DocumentName name, Runnable action) {
         Registration registration = new Registration(name, action);
         registrations.add(registration);
         return registration;
@@ -137,7 +137,7 @@ class ChangeWaitTest {
 
     /** Otherwise documents that change constantly would prevent the check of the others. */
     @Test
-    void checksFewAtATimeInTheOrderOfTheirChanges() {
+    void checksInBatchesInOrderOfChanges() {
         checking = false;
         wait.begin(NAMES, LIMIT, wait::expire);
         write(B);
@@ -150,7 +150,7 @@ class ChangeWaitTest {
     }
 
     @Test
-    void checksOnceMoreWhenItsTimeIsOver() {
+    void checksOnceMoreAfterTimeout() {
         begin();
         passTime();
         assertReleasedOnce();
@@ -165,7 +165,7 @@ class ChangeWaitTest {
     }
 
     @Test
-    void releasesAlsoWhenItNeverBegan() {
+    void releasesIfClosedBeforeBegin() {
         wait.changed(List.of(A));
         wait.close();
         begin();
@@ -176,7 +176,7 @@ class ChangeWaitTest {
     }
 
     @Test
-    void forgetsADocument() {
+    void stopsObservingDiscardedDocument() {
         begin();
         write(A);
         wait.forget(A);
@@ -191,7 +191,7 @@ class ChangeWaitTest {
     }
 
     @Test
-    void missesNothingAndReleasesOnceInAnyOrder() {
+    void randomOrderMissesNoChangeAndReleasesOnce() {
         Seeds.forEach(200, seed -> new ChangeWaitTest().proceed(new Random(seed)));
     }
 

@@ -54,7 +54,7 @@ class DocumentAttributesTest {
     }
 
     @Test
-    void attributesAreEncodedAsInEarlierReleases() {
+    void encodesAttributesLikeEarlierReleases() {
         Producers producers = Producers.NONE.with(new Producer("one", 1, 2)).with(new Producer("z\u00fc", 3, 1L << 40));
         DocumentAttributes all = DocumentAttributes.NONE
                 .withContentType("application/json; charset=utf-8")
@@ -84,7 +84,7 @@ class DocumentAttributesTest {
     }
 
     @Test
-    void attributesOfEarlierReleasesAreDecoded() {
+    void decodesAttributesOfEarlierReleases() {
         DocumentAttributes all = decoded(ALL);
         assertThat(all.contentType()).isEqualTo("application/json; charset=utf-8");
         assertThat(all.ttlSeconds()).hasValue(3600);

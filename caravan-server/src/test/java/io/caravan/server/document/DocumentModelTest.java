@@ -40,7 +40,7 @@ class DocumentModelTest {
 
     @Test
     @Tag("rounds")
-    void everyPrefixOfTheBatchesIsTheDocumentsOfItsMoment() {
+    void crashAfterAnyBatchRestoresModelState() {
         Seeds.forEach(Rounds.of(2, 40), seed -> new DocumentModelTest().run(new Random(seed)));
     }
 
@@ -107,7 +107,8 @@ class DocumentModelTest {
             case 0, 1 ->
                 check(
                         model.push(name, values),
-                        told(outcome -> documents.write(name, document -> document.append(bytes(values)), outcome)));
+                        reported(
+                                outcome -> documents.write(name, document -> document.append(bytes(values)), outcome)));
             case 2, 3, 4 -> add(documents, name, random.nextInt(3) == 0 ? List.of() : values, random);
             case 5 -> create(documents, name, values, null, random);
             case 6, 7 -> create(documents, name, values, point(random), random);
@@ -115,10 +116,10 @@ class DocumentModelTest {
                 long to = random.nextInt(12);
                 check(
                         model.trim(name, to),
-                        told(outcome -> documents.write(name, document -> trim(document, to), outcome)));
+                        reported(outcome -> documents.write(name, document -> trim(document, to), outcome)));
             }
             default ->
-                check(model.delete(name), told(outcome -> documents.write(name, EditedDocument::delete, outcome)));
+                check(model.delete(name), reported(outcome -> documents.write(name, EditedDocument::delete, outcome)));
         }
     }
 
@@ -134,7 +135,7 @@ class DocumentModelTest {
                 : new Producer("p" + random.nextInt(2), random.nextInt(3), random.nextInt(3));
         check(
                 model.add(name, values, close, producer),
-                DocumentModelTest.<AppendRequest.Added>told(outcome -> documents.append(
+                DocumentModelTest.<AppendRequest.Added>reported(outcome -> documents.append(
                         name, new AppendRequest(bytes(values), close, null, null, producer), outcome)));
     }
 
@@ -150,7 +151,8 @@ class DocumentModelTest {
                 new CreateRequest(type, OptionalLong.empty(), OptionalLong.empty(), closed, bytes(values), point);
         check(
                 model.create(name, type, closed, values, point),
-                DocumentModelTest.<CreateRequest.Created>told(outcome -> documents.create(name, creation, outcome)));
+                DocumentModelTest.<CreateRequest.Created>reported(
+                        outcome -> documents.create(name, creation, outcome)));
     }
 
     private static ForkPoint point(Random random) {
@@ -177,17 +179,17 @@ class DocumentModelTest {
     }
 
     /** Makes a write and returns the reason of its rejection, or null. */
-    private static <T> @Nullable Reason told(Consumer<Outcome<T>> change) {
+    private static <T> @Nullable Reason reported(Consumer<Outcome<T>> change) {
         try {
-            Waiting.<T>to(change);
+            BlockingOutcome.<T>to(change);
             return null;
-        } catch (DocumentException refusal) {
-            return refusal.reason();
+        } catch (DocumentException rejection) {
+            return rejection.reason();
         }
     }
 
-    private static void check(@Nullable Reason expected, @Nullable Reason told) {
-        assertThat(told).isEqualTo(expected);
+    private static void check(@Nullable Reason expected, @Nullable Reason reported) {
+        assertThat(reported).isEqualTo(expected);
     }
 
     /** Replays the batches one by one, and opens the documents after each batch as after a crash. */

@@ -3,7 +3,7 @@ package io.caravan.server.document;
 import static io.caravan.server.document.DocumentAttributes.CLOSED;
 import static io.caravan.server.document.DocumentAttributes.PRESENT;
 import static io.caravan.server.document.Documents.name;
-import static io.caravan.server.document.Documents.refused;
+import static io.caravan.server.document.Documents.rejected;
 import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -35,7 +35,7 @@ class DocumentMoveTest {
     }
 
     /** Imports a document with the value x. Returns its next sequence. */
-    private long bring(Replaced replaced) {
+    private long importDocument(Replaced replaced) {
         return documents.<Long>change(
                 "a", document -> DocumentImport.whole(document, DocumentAttributes.NONE, 3, values("x"), replaced));
     }
@@ -58,21 +58,21 @@ class DocumentMoveTest {
                 document -> document.attributes(document.info().attributes().withTtlSeconds(9)),
                 document -> DocumentImport.whole(document, DocumentAttributes.NONE, 0, List.of(), Replaced.ANYTHING),
                 document -> DocumentImport.begin(document, DocumentAttributes.NONE, 0, Replaced.ANYTHING),
-                document -> DocumentImport.goOn(
+                document -> DocumentImport.continueImport(
                         document, document.info().id(), 2, 0, DocumentAttributes.NONE, values("c")));
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aFencedDocumentIsChangedByNobody(boolean restarted) {
+    void fencedDocumentRejectsAllWrites(boolean restarted) {
         documents.push("a", "1", "2");
         assertThat(fence("a", 7).nextSequence()).isEqualTo(2);
         if (restarted) {
             documents.reopen();
         }
         for (Consumer<EditedDocument> each : changes()) {
-            refused(Reason.MOVING, () -> documents.edit("a", each));
-            refused(Reason.MOVING, () -> documents.editLocal("a", each));
+            rejected(Reason.MOVING, () -> documents.edit("a", each));
+            rejected(Reason.MOVING, () -> documents.editLocal("a", each));
         }
         assertThat(documents.read("a")).containsExactly("1", "2");
         assertThat(abandon(OptionalLong.empty())).isTrue();
@@ -80,11 +80,11 @@ class DocumentMoveTest {
     }
 
     @Test
-    void aTransactionThatChangesAFencedDocumentIsRefusedWhole() {
+    void rejectsEntireTransactionOnFencedDocument() {
         documents.push("a", "1");
         documents.push("b", "1");
         fence("a", 7);
-        refused(
+        rejected(
                 Reason.MOVING,
                 () -> documents.change(List.of(name("a"), name("b")), edits -> {
                     edits.document(name("b")).append(values("2"));
@@ -95,7 +95,7 @@ class DocumentMoveTest {
 
     /** A repeated append and an archive mark do not change the document. */
     @Test
-    void whatChangesNothingIsNotRefused() {
+    void fenceAllowsRepeatedAppendAndArchiveMark() {
         documents.create("a", "text/plain");
         AppendRequest append = new AppendRequest(
                 values("x"), false, "text/plain", null, new Producer("p", 0, 0), OptionalLong.empty());
@@ -108,7 +108,7 @@ class DocumentMoveTest {
     }
 
     @Test
-    void aDocumentDoesNotExpireWhileItIsMoved() {
+    void fencedDocumentDoesNotExpire() {
         OptionalLong soon = OptionalLong.of(documents.nowMillis() + 10);
         documents.create("a", Documents.expiring(OptionalLong.empty(), soon));
         documents.create("b", Documents.expiring(OptionalLong.of(1), OptionalLong.empty()));
@@ -122,21 +122,21 @@ class DocumentMoveTest {
     }
 
     @Test
-    void onlyTheLastRunOfAMoveGoesOnWithIt() {
+    void onlyLastRunOfMoveCanContinue() {
         documents.push("a", "1");
         fence("a", 7);
         RedirectTarget third = RedirectTarget.parse("third:1");
-        refused(Reason.MOVING, () -> documents.change("a", document -> DocumentMove.fence(document, 8, third)));
+        rejected(Reason.MOVING, () -> documents.change("a", document -> DocumentMove.fence(document, 8, third)));
         fence("a", 8);
         assertThat(abandon(OptionalLong.of(7))).isFalse();
-        refused(Reason.CHANGED, () -> redirect("a", 7));
+        rejected(Reason.CHANGED, () -> redirect("a", 7));
         assertThat(redirect("a", 8)).isEqualTo(THERE);
-        refused(Reason.MOVED, () -> fence("a", 9));
-        refused(Reason.NOT_FOUND, () -> fence("absent", 9));
+        rejected(Reason.MOVED, () -> fence("a", 9));
+        rejected(Reason.NOT_FOUND, () -> fence("absent", 9));
     }
 
     @Test
-    void aRedirectTakesThePlaceOfTheDocument() {
+    void redirectReplacesDocument() {
         documents.push("a", "1", "2");
         long id = fence("a", 7).id();
         redirect("a", 7);
@@ -145,13 +145,13 @@ class DocumentMoveTest {
                 .isInstanceOfSatisfying(
                         MovedException.class, moved -> assertThat(moved.to()).isEqualTo(THERE))
                 .hasMessage("document 'a' has been moved to other:6380 (http://other:4437)");
-        refused(Reason.MOVED, () -> documents.push("a", "3"));
-        refused(Reason.MOVED, () -> documents.delete("a"));
-        refused(Reason.MOVED, () -> documents.create("a", "text/plain"));
+        rejected(Reason.MOVED, () -> documents.push("a", "3"));
+        rejected(Reason.MOVED, () -> documents.delete("a"));
+        rejected(Reason.MOVED, () -> documents.create("a", "text/plain"));
         assertThat(documents.service().peek(name("a"))).isNull();
         assertThat(documents.service().scan(0, 10).documents()).isEmpty();
         assertThat(documents.store().info(id)).isNull();
-        refused(Reason.SOURCE_NOT_FOUND, () -> documents.create("f", Documents.fork("a", OptionalLong.empty())));
+        rejected(Reason.SOURCE_NOT_FOUND, () -> documents.create("f", Documents.fork("a", OptionalLong.empty())));
         assertThat(abandon(OptionalLong.empty())).isFalse();
         assertThat(forget()).isTrue();
         assertThat(forget()).isFalse();
@@ -159,7 +159,7 @@ class DocumentMoveTest {
     }
 
     @Test
-    void theArchiveIsToldThatAMovedDocumentIsGone() {
+    void movedDocumentHasPendingDeletion() {
         documents.push("a", "1");
         documents.mark("a", documents.found("a").id(), new ArchiveMark(5, 1, 0, 1, 0, 0));
         fence("a", 7);
@@ -168,40 +168,40 @@ class DocumentMoveTest {
     }
 
     @Test
-    void aDocumentThatOthersWereForkedOffIsNotFenced() {
+    void rejectsFenceOnDocumentWithForks() {
         documents.create("a", "text/plain", "1");
         CreateRequest fork = Documents.fork("a", OptionalLong.empty());
         documents.create("f", fork);
-        refused(Reason.HAS_FORKS, () -> fence("a", 7));
+        rejected(Reason.HAS_FORKS, () -> fence("a", 7));
         fence("f", 7);
         redirect("f", 7);
         fence("a", 7);
-        refused(Reason.MOVING, () -> documents.create("g", fork));
+        rejected(Reason.MOVING, () -> documents.create("g", fork));
     }
 
     @Test
-    void aDocumentThatComesBackTakesThePlaceOfItsRedirect() {
+    void returningDocumentReplacesRedirect() {
         documents.push("a", "1");
         fence("a", 7);
         redirect("a", 7);
-        refused(Reason.MOVED, () -> bring(Replaced.NOTHING));
-        assertThat(bring(Replaced.REDIRECT)).isEqualTo(4);
+        rejected(Reason.MOVED, () -> importDocument(Replaced.NOTHING));
+        assertThat(importDocument(Replaced.REDIRECT)).isEqualTo(4);
         assertThat(documents.read("a")).containsExactly("x");
-        refused(Reason.EXISTS, () -> bring(Replaced.REDIRECT));
+        rejected(Reason.EXISTS, () -> importDocument(Replaced.REDIRECT));
     }
 
     /** A redirect stays until the document has returned completely, even if its import is aborted. */
     @ParameterizedTest
     @ValueSource(strings = {"abort", "restart", "end"})
-    void aRedirectStaysWhileADocumentComesBackInParts(String how) {
+    void redirectStaysUntilImportIsComplete(String how) {
         documents.push("a", "1");
         fence("a", 7);
         redirect("a", 7);
         long id = documents.change(
                 "a", document -> DocumentImport.begin(document, DocumentAttributes.NONE, 3, Replaced.REDIRECT));
         documents.change("a", document -> DocumentImport.add(document, id, 3, values("x")));
-        refused(Reason.MOVED, () -> documents.find("a"));
-        refused(Reason.MOVED, () -> documents.push("a", "3"));
+        rejected(Reason.MOVED, () -> documents.find("a"));
+        rejected(Reason.MOVED, () -> documents.push("a", "3"));
         switch (how) {
             case "abort" -> documents.change("a", document -> DocumentImport.abort(document, id));
             case "restart" -> documents.reopen();
@@ -210,25 +210,25 @@ class DocumentMoveTest {
         if (how.equals("end")) {
             assertThat(documents.read("a")).containsExactly("x");
         } else {
-            refused(Reason.MOVED, () -> documents.find("a"));
+            rejected(Reason.MOVED, () -> documents.find("a"));
             assertThat(forget()).isTrue();
         }
     }
 
     @Test
-    void aDocumentThatWasBroughtGoesOn() {
+    void importedDocumentCanBeContinued() {
         DocumentAttributes expires = DocumentAttributes.NONE.withTtlSeconds(9);
         documents.change("a", document -> DocumentImport.whole(document, expires, 3, values("x"), Replaced.NOTHING));
         long id = documents.found("a").id();
         DocumentAttributes closed = DocumentAttributes.NONE.with(CLOSED, "p").withArchived(ArchiveMark.first(5));
-        assertThat(goOn(id, 4, closed, "y", "z")).isEqualTo(6);
+        assertThat(resume(id, 4, closed, "y", "z")).isEqualTo(6);
         assertThat(documents.read("a")).containsExactly("y", "z");
         assertThat(documents.found("a").firstSequence()).isEqualTo(4);
         assertThat(documents.found("a").attributes().closed()).isTrue();
         assertThat(documents.found("a").attributes().expires()).isFalse();
         assertThat(documents.found("a").attributes().archived()).isNull();
-        refused(Reason.SEQUENCE_CONFLICT, () -> goOn(id, 4, closed, "y"));
-        refused(Reason.CHANGED, () -> goOn(id + 1, 6, closed));
+        rejected(Reason.SEQUENCE_CONFLICT, () -> resume(id, 4, closed, "y"));
+        rejected(Reason.CHANGED, () -> resume(id + 1, 6, closed));
         boolean anothers = documents.change("a", document -> DocumentImport.delete(document, id + 1));
         assertThat(anothers).isFalse();
         boolean own = documents.change("a", document -> DocumentImport.delete(document, id));
@@ -236,14 +236,14 @@ class DocumentMoveTest {
         assertThat(documents.find("a")).isNull();
     }
 
-    private long goOn(long id, long sequence, DocumentAttributes attributes, String... values) {
+    private long resume(long id, long sequence, DocumentAttributes attributes, String... values) {
         return documents.<Long>change(
-                "a", document -> DocumentImport.goOn(document, id, sequence, 4, attributes, values(values)));
+                "a", document -> DocumentImport.continueImport(document, id, sequence, 4, attributes, values(values)));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"a:1", "[::1]:6380", "http://a.b-c:80", "https://a:443", "a:1 http://a:2"})
-    void addressesAreKeptAsTheyAreGiven(String text) {
+    void preservesRedirectAddressText(String text) {
         assertThat(RedirectTarget.parse(text).text()).isEqualTo(text);
     }
 
@@ -260,7 +260,7 @@ class DocumentMoveTest {
                 "a:1\r\nb",
                 "a:1  http://b:1"
             })
-    void whatIsNoAddressIsRefused(String text) {
+    void rejectsInvalidRedirectAddress(String text) {
         assertThatThrownBy(() -> RedirectTarget.parse(text)).isInstanceOf(IllegalArgumentException.class);
     }
 }

@@ -2,7 +2,7 @@ package io.caravan.server.document;
 
 import static io.caravan.server.document.Documents.expiring;
 import static io.caravan.server.document.Documents.name;
-import static io.caravan.server.document.Documents.refused;
+import static io.caravan.server.document.Documents.rejected;
 import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -52,7 +52,7 @@ class DocumentServiceTest {
     /** A linear search for each name took minutes while the locks of all documents were held. */
     @Test
     @Timeout(20)
-    void manyNamesOfOneChangeAreSoonFound() {
+    void writeFindsManyNamesQuickly() {
         List<DocumentName> names = IntStream.range(0, 300_000)
                 .mapToObj(number -> name("d" + number))
                 .toList();
@@ -65,7 +65,7 @@ class DocumentServiceTest {
     }
 
     @Test
-    void aMomentPassesAndTheDocumentIsGoneWithItsList() {
+    void expiryDeletesDocumentAndValues() {
         documents.create("d", expiring(OptionalLong.empty(), OptionalLong.of(documents.nowMillis() + 1000)));
         documents.pass(Duration.ofMillis(999));
         assertThat(documents.read("d")).containsExactly("a");
@@ -77,7 +77,7 @@ class DocumentServiceTest {
     }
 
     @Test
-    void aClockThatIsSetDoesNotMoveASlidingExpiry() {
+    void clockChangeDoesNotShiftSlidingExpiry() {
         documents.create("d", expiring(OptionalLong.of(10), OptionalLong.empty()));
         documents.setClock(Duration.ofHours(1));
         assertThat(documents.read("d")).containsExactly("a");
@@ -93,12 +93,12 @@ class DocumentServiceTest {
     }
 
     @Test
-    void longJsonIsNotParsedWhereOthersWait() {
+    void longJsonIsParsedBeforeWrite() {
         documents.create("j", "application/json");
         byte[] text = ("[" + "1,".repeat(10_000) + "1]").getBytes(StandardCharsets.UTF_8);
         byte[] wrong = ("[" + "1,".repeat(10_000)).getBytes(StandardCharsets.UTF_8);
         assertThat(appendPrepared("j", List.of(text))).isEqualTo(0L);
-        refused(Reason.NOT_JSON, () -> appendPrepared("j", List.of(text, wrong)));
+        rejected(Reason.NOT_JSON, () -> appendPrepared("j", List.of(text, wrong)));
         assertThat(documents.find("j").count()).isEqualTo(1);
     }
 
@@ -110,12 +110,12 @@ class DocumentServiceTest {
                 edits -> edits.document(name(name)).append(values);
         assertThatExceptionOfType(Prefetch.UnpreparedException.class)
                 .isThrownBy(() -> service.write(names, change, preparation, new IgnoredOutcome<>()));
-        return Waiting.<Long>to(outcome -> service.writeWaiting(names, change, preparation, outcome));
+        return BlockingOutcome.<Long>to(outcome -> service.writeWaiting(names, change, preparation, outcome));
     }
 
     /** Another writer appends during every read. */
     @Test
-    void aChangeThatReadsIsNotOvertakenForEver() {
+    void readingWriteIsNotStarved() {
         AtomicInteger reads = new AtomicInteger();
         AtomicBoolean busy = new AtomicBoolean();
         try (Documents others = new Documents(new ForwardingListStore(ListStore.inMemory()) {
@@ -134,7 +134,7 @@ class DocumentServiceTest {
             others.push("k", "a");
             busy.set(true);
             Set<DocumentName> names = Set.of(name("k"));
-            List<byte[]> drained = Waiting.<List<byte[]>>to(outcome -> others.service()
+            List<byte[]> drained = BlockingOutcome.<List<byte[]>>to(outcome -> others.service()
                     .writeWaiting(names, edits -> drain(edits.document(name("k"))), preparation(), outcome));
             busy.set(false);
             assertThat(reads.get()).isLessThan(10);
@@ -154,7 +154,7 @@ class DocumentServiceTest {
     }
 
     @Test
-    void readsAndWritesPutOffASlidingExpiryAndLookingDoesNot() {
+    void onlyReadsAndWritesExtendSlidingExpiry() {
         documents.create("d", expiring(OptionalLong.of(10), OptionalLong.empty()));
         documents.pass(Duration.ofSeconds(9));
         assertThat(documents.read("d")).hasSize(1);
@@ -167,7 +167,7 @@ class DocumentServiceTest {
     }
 
     @Test
-    void aRestartCountsAsAReadForASlidingExpiryAndNotForAMoment() {
+    void restartExtendsOnlySlidingExpiry() {
         documents.create("sliding", expiring(OptionalLong.of(10), OptionalLong.empty()));
         documents.create("moment", expiring(OptionalLong.empty(), OptionalLong.of(documents.nowMillis() + 10_000)));
         documents.pass(Duration.ofSeconds(9));
@@ -178,7 +178,7 @@ class DocumentServiceTest {
     }
 
     @Test
-    void theSweeperGivesBackTheSpaceOfWhatHasExpired() {
+    void sweeperDeletesExpiredDocument() {
         documents.create("d", expiring(OptionalLong.empty(), OptionalLong.of(documents.nowMillis() + 1)));
         documents.push("stays", "a");
         documents.pass(Duration.ofSeconds(1));
@@ -186,12 +186,12 @@ class DocumentServiceTest {
     }
 
     @Test
-    void anExpiredDocumentWhoseForksNeedItIsKeptForThem() {
+    void expiredDocumentIsKeptForItsForks() {
         documents.create("source", expiring(OptionalLong.of(10), OptionalLong.empty()));
         documents.create("fork", living("source"));
         documents.pass(Duration.ofSeconds(20));
         assertThat(documents.find("source")).isNull();
-        refused(Reason.GONE, () -> documents.push("source", "new"));
+        rejected(Reason.GONE, () -> documents.push("source", "new"));
         assertThat(documents.read("fork")).containsExactly("a", "b");
         assertThat(documents.delete("fork")).isTrue();
         assertThat(documents.service().documents()).isZero();
@@ -199,17 +199,17 @@ class DocumentServiceTest {
     }
 
     @Test
-    void aJsonDocumentTakesOneJsonTextAValueFromEveryProtocol() {
+    void jsonDocumentAcceptsOnlyOneJsonTextPerValue() {
         documents.create("d", "application/json; charset=utf-8");
         assertThat(documents.push("d", "{\"a\": [1, 2.50]}", "\"x\"", " null ")).isZero();
         for (String bad : List.of("", "{", "nul", "1 2", "{\"a\":1}x", "\"\n\"", "[".repeat(600) + "]".repeat(600))) {
-            refused(Reason.NOT_JSON, () -> documents.push("d", "1", bad));
+            rejected(Reason.NOT_JSON, () -> documents.push("d", "1", bad));
         }
         assertThat(documents.read("d")).containsExactly("{\"a\": [1, 2.50]}", "\"x\"", " null ");
     }
 
     @Test
-    void anArrayIsSplitIntoTheBytesOfItsElements() {
+    void splitsJsonArrayIntoElementBytes() {
         assertThat(JsonMessages.split(
                         name("d"),
                         " [ {\"b\" : 1.0e5 , \"a\":[1]} ,\"\\u00e4\u00e4\", [ [] ] , -1.50,true ] "
@@ -221,27 +221,27 @@ class DocumentServiceTest {
                 .containsExactly("12");
         assertThat(JsonMessages.split(name("d"), new byte[] {'[', ']'})).isEmpty();
         for (String bad : List.of("", " ", "[1", "[1,]", "[1] 2", "[1}", "{]", "1,2", "[\"\\x\"]")) {
-            refused(Reason.NOT_JSON, () -> JsonMessages.split(name("d"), bad.getBytes(StandardCharsets.UTF_8)));
+            rejected(Reason.NOT_JSON, () -> JsonMessages.split(name("d"), bad.getBytes(StandardCharsets.UTF_8)));
         }
     }
 
     @Test
-    void theWritersSequenceMustRiseByteByByte() {
+    void streamSeqMustIncreaseInByteOrder() {
         documents.create("d", "text/plain");
         documents.add("d", addition("09", null));
         documents.add("d", addition("10", null));
-        refused(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("10", null)));
-        refused(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("1", null)));
+        rejected(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("10", null)));
+        rejected(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("1", null)));
         documents.add("d", addition("a", null));
-        refused(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("B", null)));
+        rejected(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("B", null)));
         documents.reopen();
-        refused(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("Z", null)));
+        rejected(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("Z", null)));
         documents.add("d", addition("\u00e4", null));
         assertThat(documents.read("d")).hasSize(4);
     }
 
     @Test
-    void manyProducersAreRememberedTheLatestOnes() {
+    void keepsOnlyLatestProducers() {
         documents.create("d", "text/plain");
         for (int i = 0; i < 1000; i++) {
             documents.add("d", addition(null, new Producer("producer-" + i, 0, 0)));
@@ -251,28 +251,28 @@ class DocumentServiceTest {
                         .add("d", addition(null, new Producer("producer-999", 0, 0)))
                         .result())
                 .isEqualTo(AppendRequest.Result.REPEATED);
-        refused(Reason.PRODUCER_GAP, () -> documents.add("d", addition(null, new Producer("producer-0", 0, 1))));
+        rejected(Reason.PRODUCER_GAP, () -> documents.add("d", addition(null, new Producer("producer-0", 0, 1))));
         assertThat(documents.read("d")).hasSize(1000);
     }
 
     @Test
-    void aJsonForkCountsMessagesAndABinaryOneBytes() {
+    void forkPointCountsJsonMessagesOrBytes() {
         documents.create("json", "application/json", "1", "2", "3");
         documents.create("fork", forkOf("json", OptionalLong.of(1), 1));
         assertThat(documents.read("fork")).containsExactly("1", "2");
-        refused(Reason.FORK_POINT, () -> documents.create("x", forkOf("json", OptionalLong.of(1), 3)));
+        rejected(Reason.FORK_POINT, () -> documents.create("x", forkOf("json", OptionalLong.of(1), 3)));
         documents.create("bytes", "text/plain", "hello", "world");
         documents.create("part", forkOf("bytes", OptionalLong.of(1), 3));
         assertThat(documents.read("part")).containsExactly("hello", "wor");
-        refused(Reason.FORK_POINT, () -> documents.create("x", forkOf("bytes", OptionalLong.of(1), 6)));
-        refused(Reason.FORK_POINT, () -> documents.create("x", forkOf("bytes", OptionalLong.of(2), 1)));
+        rejected(Reason.FORK_POINT, () -> documents.create("x", forkOf("bytes", OptionalLong.of(1), 6)));
+        rejected(Reason.FORK_POINT, () -> documents.create("x", forkOf("bytes", OptionalLong.of(2), 1)));
         assertThat(documents.find("x")).isNull();
         assertThat(documents.delete("bytes")).isTrue();
         assertThat(documents.read("part")).containsExactly("hello", "wor");
     }
 
     @Test
-    void aChainOfForksIsReadAcrossAndBounded() {
+    void forkChainIsReadableUpToMaximumDepth() {
         documents.create("f0", "text/plain", "v0");
         for (int i = 1; i <= CreateRequest.MAX_FORK_DEPTH; i++) {
             documents.create("f" + i, forkOf("f" + (i - 1), OptionalLong.empty(), 0));
@@ -283,68 +283,68 @@ class DocumentServiceTest {
         assertThat(documents.read(last))
                 .hasSize(CreateRequest.MAX_FORK_DEPTH + 1)
                 .startsWith("v0", "v1", "v2");
-        refused(Reason.FORK_POINT, () -> documents.create("deeper", forkOf(last, OptionalLong.empty(), 0)));
+        rejected(Reason.FORK_POINT, () -> documents.create("deeper", forkOf(last, OptionalLong.empty(), 0)));
         assertThat(documents.delete(last)).isTrue();
         assertThat(documents.service().documents()).isZero();
     }
 
     @Test
-    void aTailIsToldOnceAfterEachKindOfChangeAndNotWhenItIsClosed() {
-        AtomicInteger told = new AtomicInteger();
-        documents.service().onChange(name("d"), told::incrementAndGet);
+    void openSubscriptionIsNotifiedOnce() {
+        AtomicInteger reported = new AtomicInteger();
+        documents.service().onChange(name("d"), reported::incrementAndGet);
         documents.push("other", "a");
-        assertThat(told).hasValue(0);
+        assertThat(reported).hasValue(0);
         documents.push("d", "a");
         documents.push("d", "b");
-        told(1, told);
-        documents.service().onChange(name("d"), told::incrementAndGet);
+        reported(1, reported);
+        documents.service().onChange(name("d"), reported::incrementAndGet);
         documents.add("d", new AppendRequest(List.of(), true, null, null, null));
-        told(2, told);
-        documents.service().onChange(name("d"), told::incrementAndGet).close();
+        reported(2, reported);
+        documents.service().onChange(name("d"), reported::incrementAndGet).close();
         assertThat(documents.service().tailedDocuments()).isZero();
         documents.delete("d");
-        assertThat(told).hasValue(2);
+        assertThat(reported).hasValue(2);
     }
 
     /**
      * Waits for the notifications, because a writer may receive its outcome shortly before the watchers are notified.
      */
-    private static void told(int times, AtomicInteger told) {
-        Eventually.await("told " + times + " times", () -> told.get() == times);
+    private static void reported(int times, AtomicInteger reported) {
+        Eventually.await("told " + times + " times", () -> reported.get() == times);
     }
 
     @Test
-    void aDocumentThatIsDeletedWhileItIsLookedForIsNotFoundEmpty() {
-        AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {});
+    void concurrentlyDeletedDocumentIsNotFound() {
+        AtomicReference<Runnable> concurrentWrite = new AtomicReference<>(() -> {});
         ListStore store = new ForwardingListStore(ListStore.inMemory()) {
             @Override
             public ListInfo info(long id) {
-                meanwhile.getAndSet(() -> {}).run();
+                concurrentWrite.getAndSet(() -> {}).run();
                 return super.info(id);
             }
         };
         try (Documents racing = new Documents(store)) {
             racing.push("d", "a");
-            meanwhile.set(() -> racing.delete("d"));
+            concurrentWrite.set(() -> racing.delete("d"));
             assertThat(racing.find("d")).isNull();
         }
     }
 
     @Test
-    void aForkThatGoesAwayWithItsSourceIsNotReadFromAnotherOfThatName() {
-        AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {});
+    void concurrentlyDeletedForkIgnoresRecreatedSource() {
+        AtomicReference<Runnable> concurrentWrite = new AtomicReference<>(() -> {});
         ListStore store = new ForwardingListStore(ListStore.inMemory()) {
             @Override
             public ListInfo info(long id) {
                 ListInfo info = super.info(id);
-                meanwhile.getAndSet(() -> {}).run();
+                concurrentWrite.getAndSet(() -> {}).run();
                 return info;
             }
         };
         try (Documents racing = new Documents(store)) {
             racing.push("source", "a", "b");
             racing.create("fork", living("source"));
-            meanwhile.set(() -> {
+            concurrentWrite.set(() -> {
                 racing.delete("fork");
                 racing.delete("source");
                 racing.push("source", "another", "one");
@@ -354,7 +354,7 @@ class DocumentServiceTest {
     }
 
     @Test
-    void manyForksAreDeletedTogetherWithoutBeginningAnewForEach() {
+    void deletesManyForksInOneAttempt() {
         int count = 300;
         for (int i = 0; i < count; i++) {
             documents.create("source" + i, "text/plain", "a");
@@ -373,7 +373,7 @@ class DocumentServiceTest {
     }
 
     @Test
-    void whatIsKeptForItsForksIsNotSweptOverAndOver() {
+    void documentKeptForForksIsNotSweptRepeatedly() {
         documents.create("source", expiring(OptionalLong.empty(), OptionalLong.of(documents.nowMillis() + 1)));
         documents.create("fork", living("source"));
         documents.delete("source");
@@ -384,7 +384,7 @@ class DocumentServiceTest {
     }
 
     @Test
-    void aDocumentThatIsForkedIsNotUsedByThat() {
+    void forkingDoesNotExtendSlidingExpiry() {
         documents.create("d", expiring(OptionalLong.of(10), OptionalLong.empty()));
         documents.pass(Duration.ofSeconds(9));
         documents.create("fork", forkOf("d", OptionalLong.empty(), 0));

@@ -84,11 +84,11 @@ final class Documents implements AutoCloseable {
     }
 
     /** Checks that a change is rejected for this reason, and returns the exception. */
-    static DocumentException refused(Reason reason, ThrowingCallable change) {
-        DocumentException refusal = catchThrowableOfType(DocumentException.class, change);
-        assertThat(refusal).as("refusal").isNotNull();
-        assertThat(refusal.reason()).isEqualTo(reason);
-        return refusal;
+    static DocumentException rejected(Reason reason, ThrowingCallable change) {
+        DocumentException rejection = catchThrowableOfType(DocumentException.class, change);
+        assertThat(rejection).as("refusal").isNotNull();
+        assertThat(rejection.reason()).isEqualTo(reason);
+        return rejection;
     }
 
     /** Returns a document of plain text with one value, which expires. */
@@ -110,12 +110,12 @@ final class Documents implements AutoCloseable {
 
     /** Makes a change of a document, and throws the exception if the change is rejected. */
     <T> T change(String name, Function<EditedDocument, T> change) {
-        return Waiting.<T>to(outcome -> service.write(name(name), change, outcome));
+        return BlockingOutcome.<T>to(outcome -> service.write(name(name), change, outcome));
     }
 
     /** Makes a change of several documents, and throws the exception if the change is rejected. */
     <T> T change(List<DocumentName> names, Function<DocumentEdits, T> change) {
-        return Waiting.<T>to(outcome -> service.write(names, change, outcome));
+        return BlockingOutcome.<T>to(outcome -> service.write(names, change, outcome));
     }
 
     void edit(String name, Consumer<EditedDocument> change) {
@@ -131,12 +131,12 @@ final class Documents implements AutoCloseable {
             change.accept(document);
             return true;
         };
-        Waiting.<Boolean>to(outcome -> service.writeLocal(name(name), edit, outcome));
+        BlockingOutcome.<Boolean>to(outcome -> service.writeLocal(name(name), edit, outcome));
     }
 
     /** Marks a document as archived. Returns whether the mark was set. */
     boolean mark(String name, long id, ArchiveMark mark) {
-        return Waiting.<Boolean>to(outcome -> service.mark(name(name), id, mark, outcome));
+        return BlockingOutcome.<Boolean>to(outcome -> service.mark(name(name), id, mark, outcome));
     }
 
     Space set(String prefix, SpaceSetting setting, long value) {
@@ -154,11 +154,11 @@ final class Documents implements AutoCloseable {
     }
 
     Created create(String name, CreateRequest creation) {
-        return Waiting.<Created>to(outcome -> service.create(name(name), creation, outcome));
+        return BlockingOutcome.<Created>to(outcome -> service.create(name(name), creation, outcome));
     }
 
     AppendRequest.Added add(String name, AppendRequest addition) {
-        return Waiting.<AppendRequest.Added>to(outcome -> service.append(name(name), addition, outcome));
+        return BlockingOutcome.<AppendRequest.Added>to(outcome -> service.append(name(name), addition, outcome));
     }
 
     boolean delete(String name) {

@@ -12,7 +12,7 @@ class JsonMessagesTest {
 
     /** A factory keeps the field names that it has parsed, of any length, up to a maximum number. */
     @Test
-    void whatAParserKeepsIsGivenUp() {
+    void replacesFactoryAfterLongFieldNames() {
         JsonFactory before = JsonMessages.factory();
         for (int i = 0; i < 6; i++) {
             String name = i + "n".repeat(1 << 20);

@@ -33,7 +33,7 @@ class PortableAttributesTest {
 
     @ParameterizedTest
     @CsvSource({"content-type", "closed", "stream-seq"})
-    void aTextHasTheLimitThatItHasElsewhere(String name) {
+    void limitsLengthOfTextAttributes(String name) {
         int longest = LONGEST.get(name);
         assertThat(parse(name, longest).raw().get(name)).hasSize(longest);
         for (int tooLong : new int[] {longest + 1, Attributes.MAX_BYTES - 100, 1 << 20}) {
@@ -44,7 +44,7 @@ class PortableAttributesTest {
     }
 
     @Test
-    void aTextThatIsNoneIsRefusedAndNotChanged() {
+    void rejectsInvalidUtf8AndKeepsValidText() {
         for (String name : new String[] {"closed", "stream-seq"}) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> PortableAttributes.parse(Map.of(name, new byte[] {'a', (byte) 0xff})))
@@ -56,7 +56,7 @@ class PortableAttributesTest {
     }
 
     @Test
-    void allTogetherLeaveRoomForWhatTheStoreAdds() {
+    void maximumAttributesLeaveSpaceForStoreAttributes() {
         Map<String, byte[]> all = new TreeMap<>();
         LONGEST.forEach((name, bytes) -> all.put(name, "x".repeat(bytes).getBytes(US_ASCII)));
         all.put("ttl", "999999999999999999".getBytes(US_ASCII));
@@ -66,7 +66,8 @@ class PortableAttributesTest {
         }
         all.put("producers", producers.encode());
         assertThat(producers.encode().length).isGreaterThan(Producers.MAX_BYTES - 2 * Producer.MAX_ID_BYTES);
-        Attributes brought = PortableAttributes.parse(all).raw();
-        assertThat(brought.with("room", new byte[STORES_OWN_BYTES]).get("room")).hasSize(STORES_OWN_BYTES);
+        Attributes imported = PortableAttributes.parse(all).raw();
+        assertThat(imported.with("room", new byte[STORES_OWN_BYTES]).get("room"))
+                .hasSize(STORES_OWN_BYTES);
     }
 }

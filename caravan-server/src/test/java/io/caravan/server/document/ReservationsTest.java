@@ -34,7 +34,7 @@ class ReservationsTest {
     }
 
     @Test
-    void allTailsAreNotifiedEvenIfOneThrows() {
+    void allListenersAreNotifiedEvenIfOneThrows() {
         ChangeListeners listeners = new ChangeListeners();
         listeners.add(name("a"), this::fail);
         listeners.add(name("a"), () -> ran.add("same document"));

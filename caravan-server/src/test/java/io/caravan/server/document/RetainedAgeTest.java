@@ -23,12 +23,12 @@ class RetainedAgeTest {
         documents.set("a/", SpaceSetting.RETAINED_SECONDS, age.toSeconds());
     }
 
-    private void holdsFrom(String name, long first) {
+    private void assertFirstSequence(String name, long first) {
         assertThat(documents.found(name).firstSequence()).isEqualTo(first);
     }
 
     @Test
-    void anAppendTrimsWhatIsOlder() {
+    void appendTrimsValuesBeyondRetainedAge() {
         retain(AGE);
         documents.push("a/d", "0", "1");
         documents.push("b/d", "0", "1");
@@ -36,17 +36,17 @@ class RetainedAgeTest {
         documents.push("a/d", "2");
         documents.pass(Duration.ofMinutes(29));
         documents.push("a/d", "3");
-        holdsFrom("a/d", 0);
+        assertFirstSequence("a/d", 0);
         documents.pass(MINUTE);
         documents.push("a/d", "4");
-        holdsFrom("a/d", 2);
+        assertFirstSequence("a/d", 2);
         documents.push("b/d", "2");
-        holdsFrom("b/d", 0);
+        assertFirstSequence("b/d", 0);
     }
 
     /** No value is trimmed early. A value stays too long by at most 1/32 of the age and one pause between writes. */
     @Test
-    void noValueGoesEarlyAndNoneStaysMuchLonger() {
+    void valuesAreTrimmedNeitherEarlyNorMuchLate() {
         retain(AGE);
         Random random = new Random(3);
         Deque<Long> times = new ArrayDeque<>();
@@ -72,7 +72,7 @@ class RetainedAgeTest {
 
     /** No client writes to these documents anymore, and one of them had values before the age was set. */
     @Test
-    void whatIsNotWrittenToIsTrimmedToo() {
+    void sweeperTrimsIdleDocuments() {
         documents.push("a/before", "0");
         retain(AGE);
         documents.push("a/d", "0");
@@ -91,16 +91,16 @@ class RetainedAgeTest {
     }
 
     @Test
-    void aClockThatIsSetBackMakesNoValueGoEarly() {
+    void clockSetBackTrimsNoValueEarly() {
         retain(AGE);
         documents.push("a/d", "0");
         documents.setClock(Duration.ofHours(-10));
         documents.push("a/d", "1");
         documents.pass(Duration.ofMinutes(59));
         documents.push("a/d", "2");
-        holdsFrom("a/d", 0);
+        assertFirstSequence("a/d", 0);
         documents.pass(MINUTE);
         documents.push("a/d", "3");
-        holdsFrom("a/d", 2);
+        assertFirstSequence("a/d", 2);
     }
 }

@@ -10,8 +10,8 @@ import io.caravan.StoreConfig;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.engine.Engine;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.Prefix;
-import io.caravan.server.document.space.Promise;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.testing.CrashStorage;
@@ -38,10 +38,11 @@ class SpaceDurabilityPowerLossTest {
             .build();
 
     private static DocumentService documents(Engine store) {
-        return new DocumentService(store, Catalog.open(store, DocumentService.CATALOG_LIST_ID), Promise.SYNC);
+        return new DocumentService(
+                store, Catalog.open(store, DocumentService.CATALOG_LIST_ID), DocumentDurability.SYNC);
     }
 
-    private static Space set(DocumentService documents, String prefix, Promise promise) {
+    private static Space set(DocumentService documents, String prefix, DocumentDurability promise) {
         return documents
                 .spaces()
                 .set(
@@ -53,61 +54,64 @@ class SpaceDurabilityPowerLossTest {
      * The numbers of acknowledged values, of values that must survive a process kill, and of those that must survive a
      * power cut.
      */
-    private static final class Told {
+    private static final class AcknowledgedCounts {
         private long all;
         private long written;
-        private long forced;
+        private long fsynced;
 
-        void wrote(Promise promise) {
+        void wrote(DocumentDurability promise) {
             all++;
-            written = promise == Promise.MEMORY ? written : all;
-            forced = promise == Promise.SYNC ? all : forced;
+            written = promise == DocumentDurability.MEMORY ? written : all;
+            fsynced = promise == DocumentDurability.SYNC ? all : fsynced;
         }
 
         void raised() {
             written = all;
-            forced = all;
+            fsynced = all;
         }
     }
 
     @Test
     @Tag("rounds")
-    void aCutTakesNothingThatWasPromised() {
+    void crashLosesNoDurableValue() {
         Seeds.forEach(Rounds.of(20, 500), seed -> {
             Random random = new Random(seed);
             CrashStorage disk = new CrashStorage(seed);
-            Told[] told = {new Told(), new Told(), new Told()};
-            for (int life = 0; life < 3; life++) {
-                disk = live(disk, random, told);
+            AcknowledgedCounts[] reported = {
+                new AcknowledgedCounts(), new AcknowledgedCounts(), new AcknowledgedCounts()
+            };
+            for (int round = 0; round < 3; round++) {
+                disk = live(disk, random, reported);
             }
         });
     }
 
-    private static CrashStorage live(CrashStorage disk, Random random, Told[] told) throws IOException {
+    private static CrashStorage live(CrashStorage disk, Random random, AcknowledgedCounts[] reported)
+            throws IOException {
         Engine store = Engine.open(CONFIG, disk, System::nanoTime);
         try (DocumentService documents = documents(store)) {
-            Promise[] promises = new Promise[PREFIXES.size()];
+            DocumentDurability[] durabilities = new DocumentDurability[PREFIXES.size()];
             for (int i = 0; i < PREFIXES.size(); i++) {
-                promises[i] = documents.spaces().promise(name(i));
+                durabilities[i] = documents.spaces().promise(name(i));
                 DocumentInfo info = documents.find(name(i));
-                told[i].all = info == null ? 0 : info.nextSequence();
-                told[i].raised();
+                reported[i].all = info == null ? 0 : info.nextSequence();
+                reported[i].raised();
             }
             for (int left = random.nextInt(60); left > 0; left--) {
                 int at = random.nextInt(PREFIXES.size());
                 if (random.nextInt(8) == 0) {
-                    Promise promise = Promise.values()[random.nextInt(3)];
+                    DocumentDurability promise = DocumentDurability.values()[random.nextInt(3)];
                     set(documents, PREFIXES.get(at), promise);
-                    promises[at] = promise;
-                    for (Told each : told) {
+                    durabilities[at] = promise;
+                    for (AcknowledgedCounts each : reported) {
                         each.raised();
                     }
                 } else {
                     append(documents, at, random.nextInt(300));
-                    told[at].wrote(promises[at]);
-                    if (promises[at] == Promise.SYNC) {
+                    reported[at].wrote(durabilities[at]);
+                    if (durabilities[at] == DocumentDurability.SYNC) {
                         // All earlier writes precede this write in the log.
-                        for (Told each : told) {
+                        for (AcknowledgedCounts each : reported) {
                             each.raised();
                         }
                     }
@@ -116,7 +120,7 @@ class SpaceDurabilityPowerLossTest {
             boolean power = random.nextBoolean();
             CrashStorage left =
                     power ? disk.powerCut(new java.util.SplittableRandom(random.nextLong())) : disk.processKill();
-            check(left, told, power);
+            check(left, reported, power);
             return left;
         } finally {
             store.close();
@@ -128,32 +132,35 @@ class SpaceDurabilityPowerLossTest {
     }
 
     private static void append(DocumentService documents, int at, int bytes) {
-        Waiting.<Long>to(
+        BlockingOutcome.<Long>to(
                 outcome -> documents.write(name(at), document -> document.append(List.of(new byte[bytes])), outcome));
     }
 
-    private static void check(CrashStorage left, Told[] told, boolean power) throws IOException {
+    private static void check(CrashStorage left, AcknowledgedCounts[] reported, boolean power) throws IOException {
         try (Engine store = Engine.open(CONFIG, left.processKill(), System::nanoTime);
                 DocumentService documents = documents(store)) {
-            for (int i = 0; i < told.length; i++) {
+            for (int i = 0; i < reported.length; i++) {
                 DocumentInfo info = documents.find(name(i));
                 assertThat(info == null ? 0 : info.nextSequence())
                         .as("values after a cut of the power: " + power)
-                        .isBetween(power ? told[i].forced : told[i].written, told[i].all);
+                        .isBetween(power ? reported[i].fsynced : reported[i].written, reported[i].all);
             }
         }
     }
 
     @Test
-    void aClustersDocumentsAreReplicatedAndNothingElse() {
+    void clusterAcceptsOnlyReplicatedDurability() {
         ListStore store = ListStore.inMemory();
-        try (DocumentService documents = new DocumentService(store, Catalog.open(store, 0), Promise.REPLICATED)) {
-            for (Promise weaker : List.of(Promise.MEMORY, Promise.PROCESS, Promise.SYNC)) {
+        try (DocumentService documents =
+                new DocumentService(store, Catalog.open(store, 0), DocumentDurability.REPLICATED)) {
+            for (DocumentDurability weaker :
+                    List.of(DocumentDurability.MEMORY, DocumentDurability.PROCESS, DocumentDurability.SYNC)) {
                 assertThatIllegalArgumentException()
                         .isThrownBy(() -> set(documents, "a/", weaker))
                         .withMessageContaining("every document of a cluster is replicated");
             }
-            assertThat(set(documents, "a/", Promise.REPLICATED).promise()).isEqualTo(Promise.REPLICATED);
+            assertThat(set(documents, "a/", DocumentDurability.REPLICATED).promise())
+                    .isEqualTo(DocumentDurability.REPLICATED);
         }
     }
 }

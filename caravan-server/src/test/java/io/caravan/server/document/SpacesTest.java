@@ -2,7 +2,7 @@ package io.caravan.server.document;
 
 import static io.caravan.server.document.Documents.fork;
 import static io.caravan.server.document.Documents.name;
-import static io.caravan.server.document.Documents.refused;
+import static io.caravan.server.document.Documents.rejected;
 import static io.caravan.server.document.Documents.values;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -59,29 +59,29 @@ class SpacesTest {
         return Objects.requireNonNull(spaces().get(prefix(prefix)));
     }
 
-    private void holds(String prefix, long count, long bytes) {
+    private void assertUsage(String prefix, long count, long bytes) {
         assertThat(space(prefix).documents()).as("documents").isEqualTo(count);
         assertThat(space(prefix).bytes()).as("bytes").isEqualTo(bytes);
     }
 
     @Test
-    void theLongestPrefixCountsAndNothingIsInherited() {
+    void longestPrefixAppliesWithoutInheritance() {
         set("a/", SpaceSetting.VALUE_BYTES, 3);
         set("a/b", SpaceSetting.DOCUMENT_VALUES, 2);
-        refused(Reason.TOO_LARGE, () -> documents.push("a/x", "long"));
+        rejected(Reason.TOO_LARGE, () -> documents.push("a/x", "long"));
         documents.push("a/bc", "long", "longer");
-        refused(Reason.TOO_LARGE, () -> documents.push("a/bc", "l"));
+        rejected(Reason.TOO_LARGE, () -> documents.push("a/bc", "l"));
         documents.push("a", "long");
         documents.push("b/x", "long");
         assertThat(spaces().remove(prefix("a/b"))).isTrue();
         assertThat(spaces().remove(prefix("a/b"))).isFalse();
-        refused(Reason.TOO_LARGE, () -> documents.push("a/bc", "long"));
+        rejected(Reason.TOO_LARGE, () -> documents.push("a/bc", "long"));
         documents.push("a/bc", "l");
     }
 
     /** Compares the result with a linear search. */
     @Test
-    void theSpaceOfANameIsFoundAmongManyThatBeginEachOther() {
+    void findsLongestPrefixAmongNestedPrefixes() {
         Random random = new Random(8);
         List<String> prefixes = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
@@ -110,39 +110,39 @@ class SpacesTest {
     }
 
     @Test
-    void whatIsTooLargeIsRefusedWholeAndChangesNothing() {
+    void oversizedWriteIsRejectedWithoutEffect() {
         set("d", SpaceSetting.VALUE_BYTES, 4);
         set("d", SpaceSetting.DOCUMENT_VALUES, 3);
         set("d", SpaceSetting.DOCUMENT_BYTES, 8);
         documents.push("d", "1234", "12");
-        refused(Reason.TOO_LARGE, () -> documents.push("d", "12345"));
-        refused(Reason.TOO_LARGE, () -> documents.push("d", "1", "1"));
-        refused(Reason.TOO_LARGE, () -> documents.push("d", "123"));
-        refused(Reason.TOO_LARGE, () -> documents.create("d2", "text/plain", "12345"));
+        rejected(Reason.TOO_LARGE, () -> documents.push("d", "12345"));
+        rejected(Reason.TOO_LARGE, () -> documents.push("d", "1", "1"));
+        rejected(Reason.TOO_LARGE, () -> documents.push("d", "123"));
+        rejected(Reason.TOO_LARGE, () -> documents.create("d2", "text/plain", "12345"));
         assertThat(documents.find("d2")).isNull();
         assertThat(documents.read("d")).containsExactly("1234", "12");
         documents.push("d", "12");
-        holds("d", 1, 8);
-        assertThat(space("d").sizeRefusals()).isEqualTo(4);
+        assertUsage("d", 1, 8);
+        assertThat(space("d").sizeRejections()).isEqualTo(4);
     }
 
     /** The limits apply to the state after the write, so a new value may replace all values of a full document. */
     @Test
-    void aChangeMayTrimWhatIsInItsWay() {
+    void writeCanTrimToStayWithinLimit() {
         set("d", SpaceSetting.DOCUMENT_BYTES, 4);
         documents.push("d", "12", "34");
         documents.edit("d", document -> document.trimTo(document.append(values("abc"))));
         assertThat(documents.read("d")).containsExactly("abc");
-        holds("d", 1, 3);
+        assertUsage("d", 1, 3);
         documents.push("d", "d");
-        refused(Reason.TOO_LARGE, () -> documents.push("d", "e"));
+        rejected(Reason.TOO_LARGE, () -> documents.push("d", "e"));
     }
 
     @Test
-    void aChangeOfTwoDocumentsIsRefusedForEitherOfThem() {
+    void limitOnOneDocumentRejectsEntireWrite() {
         set("small", SpaceSetting.VALUE_BYTES, 1);
         set("large", SpaceSetting.QUOTA_BYTES, 100);
-        refused(
+        rejected(
                 Reason.TOO_LARGE,
                 () -> together(
                         edits -> {
@@ -153,12 +153,12 @@ class SpacesTest {
                         "small"));
         assertThat(documents.find("large")).isNull();
         assertThat(documents.find("small")).isNull();
-        holds("large", 0, 0);
-        holds("small", 0, 0);
+        assertUsage("large", 0, 0);
+        assertUsage("small", 0, 0);
     }
 
     @Test
-    void theOldestValuesAreTrimmedByCountAsNewOnesCome() {
+    void appendTrimsOldestValuesByCount() {
         documents.push("d", "0", "1", "2", "3", "4");
         set("d", SpaceSetting.RETAINED_VALUES, 3);
         assertThat(documents.read("d")).hasSize(5);
@@ -166,7 +166,7 @@ class SpacesTest {
         assertThat(documents.read("d")).containsExactly("3", "4", "5");
         documents.push("d", "6", "7", "8", "9");
         assertThat(documents.read("d")).containsExactly("7", "8", "9");
-        holds("d", 1, 3);
+        assertUsage("d", 1, 3);
         assertThat(space("d").retentionTrimmedValues()).isEqualTo(7);
         documents.push("new", "0");
         documents.create("d/new", "text/plain", "a", "b", "c", "d");
@@ -174,7 +174,7 @@ class SpacesTest {
     }
 
     @Test
-    void theOldestValuesAreTrimmedByBytesAndTheNewestStays() {
+    void appendTrimsByBytesAndKeepsNewestValue() {
         set("d", SpaceSetting.RETAINED_BYTES, 6);
         documents.push("d", "aa", "bb", "cc");
         assertThat(documents.read("d")).containsExactly("aa", "bb", "cc");
@@ -186,12 +186,12 @@ class SpacesTest {
         assertThat(documents.read("d")).containsExactly("longer than that");
         documents.push("d", "x");
         assertThat(documents.read("d")).containsExactly("x");
-        holds("d", 1, 1);
+        assertUsage("d", 1, 1);
     }
 
     /** The recorded sizes must match the values after any combination of appends, trims, and deletes in a write. */
     @Test
-    void aRandomLifeIsCountedAndRetainedAsItIs() {
+    void countsMatchValuesAfterRandomWrites() {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         set("d", SpaceSetting.RETAINED_BYTES, 60);
@@ -229,7 +229,7 @@ class SpacesTest {
     }
 
     @Test
-    void aDocumentWithForksIsTrimmedOnceItHasNone() {
+    void retentionWaitsUntilForksAreDeleted() {
         set("d", SpaceSetting.RETAINED_VALUES, 2);
         documents.push("d", "a", "b");
         documents.create("fork", fork("d", OptionalLong.empty()));
@@ -241,7 +241,7 @@ class SpacesTest {
     }
 
     @Test
-    void aForkLosesWhatItSharesFirst() {
+    void forkRetentionTrimsSharedValuesFirst() {
         documents.push("source", "a", "b");
         set("fork", SpaceSetting.RETAINED_VALUES, 2);
         documents.create("fork", fork("source", OptionalLong.empty()));
@@ -250,52 +250,52 @@ class SpacesTest {
         documents.push("fork", "d", "e");
         assertThat(documents.read("fork")).containsExactly("d", "e");
         assertThat(documents.read("source")).containsExactly("a", "b");
-        holds("fork", 1, 2);
+        assertUsage("fork", 1, 2);
     }
 
     @Test
-    void aQuotaIsNeverExceededAndHasRoomAgainAtOnce() {
+    void quotaIsEnforcedAndFreedImmediately() {
         documents.push("d/0", "1234");
         set("d/", SpaceSetting.QUOTA_BYTES, 10);
         set("d/", SpaceSetting.QUOTA_DOCUMENTS, 2);
-        holds("d/", 1, 4);
+        assertUsage("d/", 1, 4);
         documents.push("d/1", "123456");
-        refused(Reason.OVER_QUOTA, () -> documents.push("d/1", "1"));
-        refused(Reason.OVER_QUOTA, () -> documents.push("d/2", ""));
-        refused(Reason.OVER_QUOTA, () -> documents.create("d/2", "text/plain"));
+        rejected(Reason.OVER_QUOTA, () -> documents.push("d/1", "1"));
+        rejected(Reason.OVER_QUOTA, () -> documents.push("d/2", ""));
+        rejected(Reason.OVER_QUOTA, () -> documents.create("d/2", "text/plain"));
         documents.push("d/1", "");
         documents.edit("d/1", document -> document.trimTo(1));
         documents.push("d/1", "123456");
         documents.delete("d/0");
         documents.push("d/2", "1234");
-        refused(Reason.OVER_QUOTA, () -> documents.push("d/2", "5"));
-        holds("d/", 2, 10);
-        assertThat(space("d/").quotaRefusals()).isEqualTo(4);
+        rejected(Reason.OVER_QUOTA, () -> documents.push("d/2", "5"));
+        assertUsage("d/", 2, 10);
+        assertThat(space("d/").quotaRejections()).isEqualTo(4);
         set("d/", SpaceSetting.QUOTA_BYTES, 11);
         documents.push("d/2", "5");
     }
 
     @Test
-    void whatIsInASpaceIsCountedAnewWhenTheSpacesChangeAndAfterARestart() {
+    void recountsUsageAfterSpaceChangesAndRestart() {
         documents.push("a/b/1", "12");
         documents.push("a/2", "345");
         set("a/", SpaceSetting.QUOTA_BYTES, 5);
-        holds("a/", 2, 5);
+        assertUsage("a/", 2, 5);
         set("a/b/", SpaceSetting.QUOTA_BYTES, 2);
-        holds("a/", 1, 3);
-        holds("a/b/", 1, 2);
-        refused(Reason.OVER_QUOTA, () -> documents.push("a/b/1", "1"));
+        assertUsage("a/", 1, 3);
+        assertUsage("a/b/", 1, 2);
+        rejected(Reason.OVER_QUOTA, () -> documents.push("a/b/1", "1"));
         documents.reopen();
-        holds("a/", 1, 3);
-        refused(Reason.OVER_QUOTA, () -> documents.push("a/b/1", "1"));
+        assertUsage("a/", 1, 3);
+        rejected(Reason.OVER_QUOTA, () -> documents.push("a/b/1", "1"));
         spaces().remove(prefix("a/b/"));
-        holds("a/", 2, 5);
-        refused(Reason.OVER_QUOTA, () -> documents.push("a/2", "1"));
+        assertUsage("a/", 2, 5);
+        rejected(Reason.OVER_QUOTA, () -> documents.push("a/2", "1"));
     }
 
     /** A write that the store rejects must not use up quota or rate. */
     @Test
-    void whatTheStoreRefusesIsNotCounted() {
+    void writeRejectedByStoreIsNotCounted() {
         documents.close();
         documents = new Documents(ListStore.inMemory(StoreConfig.builder(Path.of("memory"))
                 .heapSegmentBytes(1 << 20)
@@ -310,39 +310,39 @@ class SpacesTest {
             assertThatExceptionOfType(OutOfSpaceException.class)
                     .isThrownBy(() -> documents.push("d", large, large, large, large));
         }
-        holds("d", 1, 1);
+        assertUsage("d", 1, 1);
         documents.push("d", "2");
     }
 
     @Test
-    void aRateIsHeldAndTellsWhenToTryAgain() {
+    void enforcesRateAndReportsRetryDelay() {
         set("d", SpaceSetting.WRITES_PER_SECOND, 4);
         for (int i = 0; i < 4; i++) {
             documents.push("d" + i, "v");
         }
-        DocumentException refusal = refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
-        assertThat(refusal.expected()).isBetween(1L, 251L);
+        DocumentException rejection = rejected(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        assertThat(rejection.expected()).isBetween(1L, 251L);
         assertThat(documents.find("d")).isNull();
         documents.delete("d0");
-        documents.pass(Duration.ofMillis(refusal.expected()));
+        documents.pass(Duration.ofMillis(rejection.expected()));
         documents.push("d", "v");
-        refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        rejected(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
         documents.pass(Duration.ofHours(1));
         for (int i = 0; i < 4; i++) {
             documents.push("d", "v");
         }
-        refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
-        assertThat(space("d").rateRefusals()).isEqualTo(3);
+        rejected(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        assertThat(space("d").rateRejections()).isEqualTo(3);
     }
 
     @Test
-    void aWriteOverTheRateOfBytesGetsThroughAndIsPaidForAfterwards() {
+    void writeBeyondByteRateDelaysNextWrites() {
         set("d", SpaceSetting.BYTES_PER_SECOND, 10);
         documents.push("d", "v".repeat(30));
-        DocumentException refusal = refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
-        assertThat(refusal.expected()).isBetween(2_100L, 2_101L);
+        DocumentException rejection = rejected(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        assertThat(rejection.expected()).isBetween(2_100L, 2_101L);
         documents.pass(Duration.ofMillis(2_099));
-        refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        rejected(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
         documents.pass(Duration.ofMillis(2));
         documents.push("d", "v");
     }
@@ -351,7 +351,7 @@ class SpacesTest {
      * Together the appends exceed the amount of one second. If each took from the rates, they would always be rejected.
      */
     @Test
-    void aChangeOfSeveralDocumentsTakesFromTheRatesOnce() {
+    void writeToSeveralDocumentsIsChargedOnce() {
         set("d", SpaceSetting.WRITES_PER_SECOND, 2);
         set("d", SpaceSetting.BYTES_PER_SECOND, 10);
         String[] names = {"d1", "d2", "d3"};
@@ -359,26 +359,27 @@ class SpacesTest {
                 edits -> Stream.of(names)
                         .forEach(each -> edits.document(name(each)).append(values("v".repeat(9)))),
                 names);
-        assertThat(refused(Reason.RATE_LIMITED, () -> documents.push("d4", "v")).expected())
+        assertThat(rejected(Reason.RATE_LIMITED, () -> documents.push("d4", "v"))
+                        .expected())
                 .isBetween(1_000L, 1_001L);
     }
 
     @Test
-    void aRateThatIsChangedForgetsWhatTheOldOneIsOwed() {
+    void rateChangeClearsOldDebt() {
         set("d", SpaceSetting.BYTES_PER_SECOND, 1);
         documents.push("d", "v".repeat(1_000));
-        refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        rejected(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
         set("d", SpaceSetting.BYTES_PER_SECOND, 1_000);
         documents.push("d", "v");
     }
 
     /** Part of a token does not allow a write. */
     @Test
-    void aWriteNeedsAWholeToken() {
+    void writeRequiresFullRateToken() {
         set("d", SpaceSetting.WRITES_PER_SECOND, 1);
         documents.push("d", "v");
         documents.pass(Duration.ofMillis(990));
-        assertThat(refused(Reason.RATE_LIMITED, () -> documents.push("d", "v")).expected())
+        assertThat(rejected(Reason.RATE_LIMITED, () -> documents.push("d", "v")).expected())
                 .isBetween(10L, 11L);
         documents.pass(Duration.ofMillis(10));
         documents.push("d", "v");
@@ -386,20 +387,20 @@ class SpacesTest {
 
     /** A write that the byte rate rejects takes nothing from the write rate. */
     @Test
-    void aRefusalTakesNothingOfTheOtherRate() {
+    void byteRateRejectionDoesNotChargeWriteRate() {
         set("d", SpaceSetting.WRITES_PER_SECOND, 2);
         set("d", SpaceSetting.BYTES_PER_SECOND, 1);
         documents.push("d", "v");
         for (int i = 0; i < 5; i++) {
-            refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+            rejected(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
         }
         set("d", SpaceSetting.BYTES_PER_SECOND, 0);
         documents.push("d", "v");
-        refused(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
+        rejected(Reason.RATE_LIMITED, () -> documents.push("d", "v"));
     }
 
     @Test
-    void whatTheArchiveBringsBackIsCountedAndNeverRefused() {
+    void archiveRestoreIsCountedButNeverRejected() {
         set("d", SpaceSetting.VALUE_BYTES, 1);
         set("d", SpaceSetting.QUOTA_BYTES, 1);
         set("d", SpaceSetting.RETAINED_VALUES, 1);
@@ -413,22 +414,22 @@ class SpacesTest {
         long_.finish(Attributes.EMPTY, null);
         assertThat(documents.read("d1")).containsExactly("restored", "whole");
         assertThat(documents.read("d3")).containsExactly("much", "more");
-        holds("d", 3, 34);
-        refused(Reason.OVER_QUOTA, () -> documents.push("d4", "v"));
+        assertUsage("d", 3, 34);
+        rejected(Reason.OVER_QUOTA, () -> documents.push("d4", "v"));
     }
 
     @Test
-    void anImportObeysAndIsRetainedPartByPart() {
+    void importObeysLimitsAndRetention() {
         set("d", SpaceSetting.RETAINED_VALUES, 2);
         set("d", SpaceSetting.VALUE_BYTES, 3);
         long id = documents.<Long>change(
                 "d", document -> DocumentImport.begin(document, DocumentAttributes.NONE, 5, Replaced.NOTHING));
         imported(id, 5, "a", "b", "c");
-        refused(Reason.TOO_LARGE, () -> imported(id, 8, "long"));
+        rejected(Reason.TOO_LARGE, () -> imported(id, 8, "long"));
         imported(id, 8, "d");
         documents.edit("d", document -> DocumentImport.end(document, id, 9));
         assertThat(documents.read("d")).containsExactly("c", "d");
-        holds("d", 1, 2);
+        assertUsage("d", 1, 2);
     }
 
     private void imported(long id, long sequence, String... values) {
@@ -444,24 +445,24 @@ class SpacesTest {
 
     /** Otherwise each change of a setting would lift all quotas for a moment. */
     @Test
-    void countsGoOnWhenSettingsChange() {
+    void countsSurviveSettingChanges() {
         set("d/", SpaceSetting.QUOTA_BYTES, 5);
         documents.push("d/a", "123");
         Space before = space("d/");
         set("d/", SpaceSetting.QUOTA_DOCUMENTS, 2);
         documents.push("d/b", "45");
         assertThat(before.bytes()).isEqualTo(5);
-        holds("d/", 2, 5);
-        refused(Reason.OVER_QUOTA, () -> documents.push("d/b", "6"));
+        assertUsage("d/", 2, 5);
+        rejected(Reason.OVER_QUOTA, () -> documents.push("d/b", "6"));
         set("d/b", SpaceSetting.QUOTA_BYTES, 3);
-        holds("d/", 1, 3);
-        holds("d/b", 1, 2);
+        assertUsage("d/", 1, 3);
+        assertUsage("d/b", 1, 2);
         assertThat(before.bytes()).isEqualTo(5);
     }
 
     /** The order in the transaction does not matter, because the transaction is atomic. */
     @Test
-    void whatATransactionFreesHasRoomForWhatItAppends() {
+    void transactionCanReuseQuotaThatItFrees() {
         set("d/", SpaceSetting.QUOTA_BYTES, 5);
         set("d/", SpaceSetting.QUOTA_DOCUMENTS, 1);
         documents.push("d/a", "12345");
@@ -472,8 +473,8 @@ class SpacesTest {
                 },
                 "d/a",
                 "d/b");
-        holds("d/", 1, 5);
-        refused(
+        assertUsage("d/", 1, 5);
+        rejected(
                 Reason.OVER_QUOTA,
                 () -> together(
                         edits -> {
@@ -482,24 +483,24 @@ class SpacesTest {
                         },
                         "d/b",
                         "d/c"));
-        holds("d/", 1, 5);
-        assertThat(space("d/").quotaRefusals()).isEqualTo(1);
+        assertUsage("d/", 1, 5);
+        assertThat(space("d/").quotaRejections()).isEqualTo(1);
     }
 
     @Test
-    void whatATransactionDeletesAgainCountsForTheRates() {
+    void rateCountsAppendDeletedInSameTransaction() {
         set("d/", SpaceSetting.WRITES_PER_SECOND, 1);
         Consumer<DocumentEdits> pushAndDelete = edits -> {
             edits.document(name("d/a")).append(values("v"));
             edits.document(name("d/a")).delete();
         };
         together(pushAndDelete, "d/a");
-        refused(Reason.RATE_LIMITED, () -> together(pushAndDelete, "d/a"));
+        rejected(Reason.RATE_LIMITED, () -> together(pushAndDelete, "d/a"));
     }
 
     /** A setting that a newer release wrote. */
     @Test
-    void aSettingThatIsNotKnownIsToldAsAVersion() {
+    void rejectsUnknownSettingAsNewerVersion() {
         byte[] settings =
                 Attributes.EMPTY.with("max-surprise", new byte[Long.BYTES]).encoded();
         ByteBuffer entry = ByteBuffer.allocate(4 + settings.length)
@@ -512,7 +513,7 @@ class SpacesTest {
     }
 
     @Test
-    void settingsOutliveARestartHoweverOftenTheyChange() {
+    void settingsSurviveRestartAfterManyChanges() {
         Random random = new Random(4);
         for (int i = 1; i <= 500; i++) {
             String prefix = "p" + random.nextInt(9);
@@ -523,23 +524,23 @@ class SpacesTest {
                 set(prefix, setting, i);
             }
             if (i % 100 == 0) {
-                List<String> before = told();
+                List<String> before = reported();
                 documents.reopen();
-                assertThat(told()).isEqualTo(before);
+                assertThat(reported()).isEqualTo(before);
             }
         }
         long retained = Objects.requireNonNull(documents.store().info(-4)).count();
         assertThat(retained).isLessThanOrEqualTo(2L * spaces().all().size());
     }
 
-    private List<String> told() {
+    private List<String> reported() {
         return spaces().all().stream()
                 .map(space -> space.prefix() + " " + space.settings())
                 .toList();
     }
 
     @Test
-    void hostilePrefixesAreRefusedOrToldApart() {
+    void hostilePrefixesAreRejectedOrDistinguished() {
         assertThatThrownBy(() -> prefix("")).hasMessageContaining("1 to 256 bytes, has 0");
         assertThatThrownBy(() -> prefix("p".repeat(257))).hasMessageContaining("has 257");
         Set<String> labels = new HashSet<>();
@@ -567,7 +568,7 @@ class SpacesTest {
     }
 
     @Test
-    void thereAreAThousandSpacesAtMost() {
+    void limitsNumberOfSpaces() {
         for (int i = 0; i < Spaces.MAX_SPACES; i++) {
             set("p" + i, SpaceSetting.DOCUMENT_VALUES, 1);
         }

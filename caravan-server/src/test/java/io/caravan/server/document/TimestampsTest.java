@@ -59,7 +59,7 @@ class TimestampsTest {
     }
 
     @Test
-    void aSizeIsRightWhenTheyWereSwitchedSinceTheDocumentWasFound() {
+    void sizeIsCorrectAfterTimestampsAreSwitched() {
         timestamps(true);
         documents.push("a/1", "one");
         DocumentInfo timed = documents.found("a/1");
@@ -73,7 +73,7 @@ class TimestampsTest {
     }
 
     @Test
-    void aValueHasTheTimeAtWhichItCame() {
+    void valueHasTimeOfItsAppend() {
         documents.push("a/1", "before");
         timestamps(true);
         long first = documents.nowMillis();
@@ -95,7 +95,7 @@ class TimestampsTest {
     }
 
     @Test
-    void whatElseAChangeMakesOfTheDocumentLeavesThem() {
+    void attributeChangesKeepTimestamps() {
         timestamps(true);
         long now = documents.nowMillis();
         documents.create("a/1", "text/plain", "one");
@@ -108,7 +108,7 @@ class TimestampsTest {
     }
 
     @Test
-    void aForkHasThoseOfItsSource() {
+    void forkKeepsTimestampsOfSource() {
         documents.push("a/source", "0");
         timestamps(true);
         long first = documents.nowMillis();
@@ -125,7 +125,7 @@ class TimestampsTest {
     }
 
     @Test
-    void whatComesFromElsewhereHasNone() {
+    void restoredValuesHaveNoTimestamps() {
         timestamps(true);
         long now = documents.nowMillis();
         documents.edit(
@@ -140,7 +140,7 @@ class TimestampsTest {
     }
 
     @Test
-    void aDocumentThatWasSwitchedTooOftenStaysAsItIs() {
+    void ignoresTimestampSwitchesBeyondMaximum() {
         for (int i = 0; i < Timestamps.MOST_CHANGES + 3; i++) {
             timestamps(i % 2 == 0);
             documents.push("a/1", "v" + i);
@@ -154,7 +154,7 @@ class TimestampsTest {
     }
 
     @Test
-    void theSpacesBytesCountThemAndItsGreatestValueDoesNot() {
+    void timestampsCountTowardSpaceBytesNotValueLimit() {
         timestamps(true);
         Space space = documents.set("a/", SpaceSetting.VALUE_BYTES, 4);
         documents.push("a/1", "four");
@@ -164,7 +164,7 @@ class TimestampsTest {
     }
 
     @Test
-    void countsAndCoversWhatItWasToldOf() {
+    void countsAndCoversRecordedSequences() {
         Seeds.forEach(20, seed -> {
             Random random = new Random(seed);
             Timestamps timestamps = Timestamps.NONE;

@@ -16,7 +16,7 @@ class MetricsDocumentTest {
     private static final String WRITE = "caravan.write-docs";
 
     @Test
-    void theTablesListAllStatistics() throws IOException {
+    void metricTablesMatchStatistics() throws IOException {
         List<String> lines = new ArrayList<>(Files.readAllLines(PAGE));
         Statistics.SECTIONS.forEach((heading, statistics) -> {
             List<String> rows = rows(lines, heading);

@@ -32,17 +32,17 @@ class ConnectionLimiterTest {
     }
 
     @Test
-    void anAddressHasItsShareAndTheOthersTheRest() {
+    void limitsConnectionsPerAddress() {
         assertThat(take("192.0.2.1")).isTrue();
         assertThat(take("192.0.2.1")).isTrue();
         assertThat(take("192.0.2.1")).isFalse();
         assertThat(take("192.0.2.2")).isTrue();
-        assertThat(slots.refusedByAddress()).isOne();
-        assertThat(slots.refused()).isZero();
+        assertThat(slots.rejectedByAddress()).isOne();
+        assertThat(slots.rejected()).isZero();
     }
 
     @Test
-    void aNetworkOfSixtyFourBitsIsOneAddress() {
+    void countsIpv6SubnetAsOneAddress() {
         assertThat(take("2001:db8::1")).isTrue();
         assertThat(take("2001:db8::2")).isTrue();
         assertThat(take("2001:db8::3")).isFalse();
@@ -50,17 +50,17 @@ class ConnectionLimiterTest {
     }
 
     @Test
-    void thisMachineMayHaveAllPlacesAndNoMore() {
+    void loopbackIsLimitedOnlyByTotal() {
         for (int i = 0; i < 5; i++) {
             assertThat(take("127.0.0.1")).isTrue();
         }
         assertThat(take("127.0.0.1")).isFalse();
         assertThat(take("192.0.2.1")).isFalse();
-        assertThat(slots.refused()).isEqualTo(2);
+        assertThat(slots.rejected()).isEqualTo(2);
     }
 
     @Test
-    void whatEndsOrWasRefusedTakesNoPlace() {
+    void closedAndRejectedConnectionsDoNotCount() {
         Channel first = from("192.0.2.1");
         assertThat(slots.take(first)).isTrue();
         assertThat(take("192.0.2.1")).isTrue();

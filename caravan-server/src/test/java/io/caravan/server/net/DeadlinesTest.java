@@ -25,7 +25,7 @@ class DeadlinesTest {
         long unfinished;
         boolean idle = true;
         boolean broken;
-        int looks;
+        int checkCount;
         int timeouts;
 
         @Override
@@ -35,7 +35,7 @@ class DeadlinesTest {
 
         @Override
         public long unfinishedRequest() {
-            looks++;
+            checkCount++;
             if (broken) {
                 throw new IllegalStateException("broken");
             }
@@ -95,7 +95,7 @@ class DeadlinesTest {
     }
 
     @Test
-    void aNewConnectionOwesItsFirstRequestThoughNothingCame() {
+    void firstRequestTimesOutWithoutAnyInput() {
         client.unfinished = 1;
         open();
         pass(REQUEST_SECONDS);
@@ -105,14 +105,14 @@ class DeadlinesTest {
     }
 
     @Test
-    void whoOwesNothingHasAllTheTime() {
+    void doesNotTimeOutWithoutUnfinishedRequest() {
         open();
         pass(REQUEST_SECONDS * 3);
         assertThat(client.timeouts).isZero();
     }
 
     @Test
-    void eachRequestHasItsOwnTime() {
+    void timesEachRequestSeparately() {
         client.unfinished = 1;
         open();
         pass(REQUEST_SECONDS - 1);
@@ -124,7 +124,7 @@ class DeadlinesTest {
     }
 
     @Test
-    void whoTakesNothingOfAnAnswerIsClosedAndWhoTakesLittleIsNot() {
+    void closesStalledButNotSlowReaders() {
         client.idle = false;
         open();
         pass(STALL_SECONDS * 3);
@@ -140,7 +140,7 @@ class DeadlinesTest {
     }
 
     @Test
-    void aStallIsNoticedOnlyAfterItsTimeHoweverLongNothingWasWrittenBefore() {
+    void stallTimeoutExcludesTimeBeforeWrite() {
         client.idle = false;
         open();
         pass(STALL_SECONDS * 3 - 1);
@@ -151,7 +151,7 @@ class DeadlinesTest {
     }
 
     @Test
-    void anIdleConnectionIsClosedAndABusyOneIsNot() {
+    void closesIdleButNotBusyConnections() {
         client.idle = false;
         open();
         pass(IDLE_SECONDS * 2);
@@ -167,7 +167,7 @@ class DeadlinesTest {
 
     /** A failing connection must not stop the checks of the other connections on its event loop. */
     @Test
-    void aConnectionThatBreaksIsReportedAndLookedAtAgain() {
+    void reportsFailedCheckAndChecksAgain() {
         client.unfinished = 1;
         client.broken = true;
         open();
@@ -179,12 +179,12 @@ class DeadlinesTest {
     }
 
     @Test
-    void nothingIsKeptOfAConnectionThatHasEnded() {
+    void stopsCheckingClosedConnection() {
         open();
         channel.close();
         client.broken = true;
         pass(REQUEST_SECONDS);
         channel.checkException();
-        assertThat(client.looks).isZero();
+        assertThat(client.checkCount).isZero();
     }
 }

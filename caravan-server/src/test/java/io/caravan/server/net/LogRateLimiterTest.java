@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class LogRateLimiterTest {
     @Test
-    void tenLinesAMinuteAndTheCountOfTheOthersWithTheNext() {
+    void limitsLinesAndReportsSuppressedCount() {
         LogRateLimiter limit = new LogRateLimiter();
         long now = System.nanoTime();
         for (int i = 0; i < 10; i++) {

@@ -2,7 +2,7 @@ package io.caravan.server.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.simulator.Exploration;
 import io.caravan.testing.simulator.SabotagedBuild;
@@ -17,28 +17,28 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Interleavings of connections that share the memory for requests and for replies. */
-@Patient
+@LongTimeout
 class MemoryInterleavingsTest {
     private static final int INTERLEAVINGS = Rounds.of(500, 20_000);
     private static final int SEEDS = 10_000;
 
     @TempDir
-    Path folder;
+    Path directory;
 
     /** Faults that are put into the code on purpose. */
     enum Sabotage {
-        WAIT_WITHOUT_BEING_WOKEN(
+        WAIT_WITHOUT_WAKE_UP(
                 RequestInterleavings.class, "MemoryBudget", "        readers.put(connection, begun);\n", ""),
-        LOOK_FOR_ROOM_WITHOUT_THE_LOCK(
+        CHECK_SPACE_WITHOUT_LOCK(
                 RequestInterleavings.class,
                 "MemoryBudget",
                 "private synchronized boolean admitsOrWakes(",
                 "private boolean admitsOrWakes("),
         DO_NOT_SETTLE_WHEN_THE_CONNECTION_ENDS(
                 RequestInterleavings.class, "MemoryBudget", "        settled(connection);\n", ""),
-        DO_NOT_LOOK_FOR_ROOM_ONCE_IT_WAITS(
+        DO_NOT_RECHECK_SPACE_ONCE_WAITING(
                 ReplyMemoryInterleavings.class, "MemoryBudget", "        return !spent;\n", "        return false;\n"),
-        GIVE_BACK_WHAT_IS_NOT_COUNTED_YET(ReplyMemoryInterleavings.class, "ConnectionMemory", """
+        RELEASE_UNCOUNTED_BYTES(ReplyMemoryInterleavings.class, "ConnectionMemory", """
                     public synchronized void holdReply(long bytes) {
                         if (!closed) {
                             replyBytes += bytes;
@@ -64,31 +64,31 @@ class MemoryInterleavingsTest {
     }
 
     private Exploration exploration(Class<?> program, List<SourceEdit> edits) throws Exception {
-        return new Exploration(program, edits, folder, ConnectionMemory.class, MemoryBudget.class);
+        return new Exploration(program, edits, directory, ConnectionMemory.class, MemoryBudget.class);
     }
 
     @Test
     @Tag("rounds")
-    void requestsAreCountedAndAllAreAnswered() throws Exception {
+    void countsRequestsAndRepliesToAll() throws Exception {
         exploration(RequestInterleavings.class, List.of()).run(INTERLEAVINGS);
     }
 
     @Test
     @Tag("rounds")
-    void answersAreCountedAndAllAreMade() throws Exception {
+    void countsRepliesAndCreatesThemAll() throws Exception {
         exploration(ReplyMemoryInterleavings.class, List.of()).run(INTERLEAVINGS);
     }
 
     @ParameterizedTest
     @EnumSource(Sabotage.class)
-    void fitsTheSource(Sabotage sabotage) throws IOException {
+    void editsApplyToSource(Sabotage sabotage) throws IOException {
         assertThat(SabotagedBuild.sources(Path.of(""), List.of(sabotage.edit))).isNotEmpty();
     }
 
     @ParameterizedTest
     @EnumSource(Sabotage.class)
     @Tag("thorough")
-    void isFound(Sabotage sabotage) throws Exception {
+    void testDetectsFault(Sabotage sabotage) throws Exception {
         String found = exploration(sabotage.program, List.of(sabotage.edit)).firstFailure(1, SEEDS);
         assertThat(found).isNotNull();
         System.out.println(sabotage + " is found with " + found);

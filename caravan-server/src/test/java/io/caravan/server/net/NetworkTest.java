@@ -24,14 +24,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Connections independent of a protocol. */
 class NetworkTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private final Network network = new Network(new NetworkConfig(Transport.NIO, 2, NetworkLimits.defaults(), null));
-    private final Held protocol = new Held();
+    private final DelayedProtocol protocol = new DelayedProtocol();
     private InetSocketAddress address;
 
     /** A protocol that sets connections up only when the test allows it. */
-    private static final class Held implements WireProtocol, Connection {
+    private static final class DelayedProtocol implements WireProtocol, Connection {
         final CountDownLatch setup = new CountDownLatch(1);
         volatile Channel channel;
         volatile boolean ended;
@@ -86,7 +86,7 @@ class NetworkTest {
     @AfterEach
     void stop() {
         protocol.setup.countDown();
-        network.drain(PATIENCE);
+        network.drain(TIMEOUT);
         network.close();
     }
 
@@ -95,19 +95,19 @@ class NetworkTest {
     }
 
     @Test
-    void aConnectionThatIsSetUpWhileTheServerStopsIsEndedToo() throws Exception {
+    void endsConnectionSetUpDuringDrain() throws Exception {
         try (Socket late = connect()) {
             Eventually.await("it is accepted", () -> protocol.channel != null);
-            network.drain(PATIENCE);
+            network.drain(TIMEOUT);
             protocol.setup.countDown();
-            Eventually.await("it is told", () -> protocol.ended);
+            Eventually.await("it is reported", () -> protocol.ended);
             assertThat(late.getInputStream().read()).isNegative();
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void theSystemLooksWhetherClientsAreStillThere(Transport transport) throws Exception {
+    void configuresTcpKeepalive(Transport transport) throws Exception {
         assumeTrue(transport.unavailable() == null);
         Network each = new Network(new NetworkConfig(transport, 1, NetworkLimits.defaults(), null));
         protocol.setup.countDown();
@@ -125,14 +125,14 @@ class NetworkTest {
             assertThat(options.get(0) + options.get(1) * options.get(2))
                     .isLessThanOrEqualTo((int) Transport.KEEPALIVE.toSeconds());
         } finally {
-            each.drain(PATIENCE);
+            each.drain(TIMEOUT);
             each.close();
         }
     }
 
     /** The protocol of the other tests has an idle timeout of zero. */
     @Test
-    void whenNothingIsConfiguredTheProtocolSaysHowLongAConnectionMayBeIdle() throws Exception {
+    void usesProtocolIdleTimeoutWhenUnconfigured() throws Exception {
         protocol.setup.countDown();
         protocol.idleTimeout = Duration.ofMillis(100);
         NetworkLimits limits = TestLimits.of(2, 1, 1, Duration.ofMillis(100), null);
@@ -146,7 +146,7 @@ class NetworkTest {
     }
 
     @Test
-    void anEventLoopThatEndsWhileTheNetworkIsOpenIsFatal() throws Exception {
+    void eventLoopExitIsFatalWhileNetworkIsOpen() throws Exception {
         AtomicReference<Throwable> problem = new AtomicReference<>();
         Thread broken = network.new LoopThreads().newThread(() -> {});
         broken.setUncaughtExceptionHandler((thread, thrown) -> problem.set(thrown));

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class ReplyMemoryInterleavings {
     private static final int LIMIT = 1_000;
-    private static final int MAX_ANSWER = 700;
+    private static final int MAX_REPLY = 700;
 
     private final SplittableRandom random;
     private final Interleaver threads;
@@ -47,7 +47,7 @@ final class ReplyMemoryInterleavings {
             client.begin();
         }
         // Each connection may exceed the limit by one reply, and by its copy in the socket's buffer.
-        threads.always(() -> assertThat(budget.replyBytes.get()).isBetween(0L, LIMIT + 2L * count * MAX_ANSWER));
+        threads.always(() -> assertThat(budget.replyBytes.get()).isBetween(0L, LIMIT + 2L * count * MAX_REPLY));
         threads.whenStuck(this::pass);
         threads.run();
         assertThat(budget.replyBytes.get())
@@ -62,7 +62,7 @@ final class ReplyMemoryInterleavings {
     /** Whether a client was closed because others wait for memory. */
     private boolean pass() {
         long before = budget.closedForReplies.sum();
-        timer.advanceTimeBy(MemoryBudget.REPLY_PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+        timer.advanceTimeBy(MemoryBudget.REPLY_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
         timer.runScheduledPendingTasks();
         return budget.closedForReplies.sum() > before;
     }
@@ -109,7 +109,7 @@ final class ReplyMemoryInterleavings {
             looks = false;
             channel.runPendingTasks();
             if (channel.isOpen() && toMake > 0 && beingMade == 0 && memory.room()) {
-                int bytes = 1 + random.nextInt(MAX_ANSWER);
+                int bytes = 1 + random.nextInt(MAX_REPLY);
                 toMake--;
                 beingMade++;
                 threads.daemon(name + "'s answer", () -> {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** The memory limit for replies to clients that do not read. */
 class ReplyMemoryTest {
     private static final int LIMIT = 80_000;
-    private static final long PATIENCE_SECONDS = MemoryBudget.REPLY_PATIENCE.toSeconds();
+    private static final long TIMEOUT_SECONDS = MemoryBudget.REPLY_TIMEOUT.toSeconds();
 
     private final EmbeddedChannel timer = new EmbeddedChannel();
     private final MemoryBudget budget =
@@ -78,7 +78,7 @@ class ReplyMemoryTest {
     }
 
     @Test
-    void whatIsWrittenCountsUntilTheClientHasTakenIt() {
+    void countsReplyBytesUntilSent() {
         first.write(1_000);
         first.memory.holdReply(500);
         assertThat(budget.replyBytes.get()).isEqualTo(1_500);
@@ -88,7 +88,7 @@ class ReplyMemoryTest {
     }
 
     @Test
-    void readsWaitWhileAllIsSpentAndGoOnWhenAnEighthIsFree() {
+    void readsWaitUntilReplyMemoryIsFreed() {
         first.write(LIMIT);
         assertThat(second.memory.room()).isFalse();
         assertThat(second.memory.mayReply(0)).isTrue();
@@ -101,7 +101,7 @@ class ReplyMemoryTest {
     }
 
     @Test
-    void itIsSpentUntilAnEighthIsFree() {
+    void budgetStaysSpentUntilOneEighthIsFree() {
         first.memory.holdReply(LIMIT);
         first.memory.holdReply(-LIMIT / 8 + 1);
         assertThat(second.memory.room()).isFalse();
@@ -111,7 +111,7 @@ class ReplyMemoryTest {
 
     /** A message may go to many subscribers, none of which holds a reply yet. */
     @Test
-    void whatIsSentUnaskedIsSmallWhileThereIsNoRoom() {
+    void allowsOnlySmallMessagesWhenBudgetIsSpent() {
         assertThat(second.memory.mayReply(LIMIT)).isTrue();
         first.memory.holdReply(LIMIT);
         assertThat(second.memory.mayReply(LIMIT)).isFalse();
@@ -119,7 +119,7 @@ class ReplyMemoryTest {
     }
 
     @Test
-    void whatAGoneClientHeldIsFree() {
+    void closedClientReleasesReplyMemory() {
         first.write(LIMIT);
         first.channel.close();
         assertThat(second.memory.room()).isTrue();
@@ -128,10 +128,10 @@ class ReplyMemoryTest {
     }
 
     @Test
-    void whoTakesNothingMeanwhileIsClosedTheGreatestFirstUntilThereIsRoom() {
+    void closesLargestStalledClientFirst() {
         second.write(LIMIT / 4);
         first.write(LIMIT);
-        pass(PATIENCE_SECONDS - 1);
+        pass(TIMEOUT_SECONDS - 1);
         assertThat(first.channel.isOpen()).isTrue();
         pass(1);
         assertThat(first.channel.isOpen()).isFalse();
@@ -141,11 +141,11 @@ class ReplyMemoryTest {
     }
 
     @Test
-    void whoTakesSomethingGoesOn() {
+    void keepsClientThatMakesProgress() {
         first.memory.holdReply(LIMIT + 10);
         second.write(1_000);
         for (int i = 0; i < 3; i++) {
-            pass(PATIENCE_SECONDS - 1);
+            pass(TIMEOUT_SECONDS - 1);
             first.memory.holdReply(-1);
         }
         assertThat(first.channel.isOpen()).isTrue();

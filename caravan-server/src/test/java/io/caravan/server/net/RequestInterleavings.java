@@ -25,7 +25,7 @@ final class RequestInterleavings {
     private static final int MAX_REQUEST = 300;
     private static final int MAX_READ = 100;
     private static final int MAX_PENDING = 2;
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final Duration TIMEOUT = Duration.ofSeconds(1);
     /**
      * The number of bytes by which each connection may exceed the limits: those admitted just before a limit was
      * reached.
@@ -36,7 +36,7 @@ final class RequestInterleavings {
     private final Interleaver threads;
     private final EmbeddedChannel timer = new EmbeddedChannel();
     private final MemoryBudget budget = new MemoryBudget(
-            TestLimits.of(1, CONNECTION_LIMIT, LIMIT, PATIENCE.multipliedBy(15), Duration.ZERO), timer.eventLoop());
+            TestLimits.of(1, CONNECTION_LIMIT, LIMIT, TIMEOUT.multipliedBy(15), Duration.ZERO), timer.eventLoop());
     private final List<Client> clients = new ArrayList<>();
 
     private RequestInterleavings(long seed, Interleaver threads) {
@@ -72,7 +72,7 @@ final class RequestInterleavings {
     /** Whether a client was closed because others wait for memory. */
     private boolean pass() {
         long before = budget.closedForRequests.sum();
-        timer.advanceTimeBy(PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+        timer.advanceTimeBy(TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
         timer.runScheduledPendingTasks();
         return budget.closedForRequests.sum() > before;
     }
@@ -93,7 +93,7 @@ final class RequestInterleavings {
         private boolean granted;
         private boolean heldBack;
         private int pending;
-        private int answered;
+        private int replied;
 
         Client(int number, boolean stopsHalfway) {
             this.name = "client " + number;
@@ -124,7 +124,7 @@ final class RequestInterleavings {
             if (!stopsHalfway) {
                 threads.thread(
                         name,
-                        () -> Interleaver.await(this + "", () -> answered == requests.length || !channel.isOpen()));
+                        () -> Interleaver.await(this + "", () -> replied == requests.length || !channel.isOpen()));
             }
             if (leaves) {
                 threads.thread(name + "'s end", () -> {
@@ -171,14 +171,14 @@ final class RequestInterleavings {
                 next++;
                 pending++;
                 memory.requestArrived();
-                threads.daemon(name + "'s answer", () -> channel.eventLoop().execute(this::answer));
+                threads.daemon(name + "'s answer", () -> channel.eventLoop().execute(this::reply));
             }
             return next > before;
         }
 
-        private void answer() {
+        private void reply() {
             pending--;
-            answered++;
+            replied++;
             progress();
         }
 
@@ -199,7 +199,7 @@ final class RequestInterleavings {
 
         @Override
         public String toString() {
-            return answered + " of " + requests.length + " answers, or room for " + (toSend + unfinished) + " bytes";
+            return replied + " of " + requests.length + " replies, or room for " + (toSend + unfinished) + " bytes";
         }
     }
 }

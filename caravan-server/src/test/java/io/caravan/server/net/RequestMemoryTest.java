@@ -12,11 +12,11 @@ import org.junit.jupiter.api.Test;
 /** The order in which connections continue while the memory for requests is full. */
 class RequestMemoryTest {
     private static final int LIMIT = 100;
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
     private final EmbeddedChannel timer = new EmbeddedChannel();
     private final MemoryBudget budget = new MemoryBudget(
-            TestLimits.of(1, LIMIT, LIMIT, PATIENCE.multipliedBy(15), Duration.ZERO), timer.eventLoop());
+            TestLimits.of(1, LIMIT, LIMIT, TIMEOUT.multipliedBy(15), Duration.ZERO), timer.eventLoop());
 
     /** A connection whose requests are answered as soon as they are complete. */
     private final class Client {
@@ -57,7 +57,7 @@ class RequestMemoryTest {
     }
 
     @Test
-    void whoAlwaysHasPartOfTheNextRequestLetsTheOthersHaveTheirTurns() {
+    void greedyClientDoesNotStarveOthers() {
         Client greedy = new Client();
         Client second = new Client();
         Client third = new Client();
@@ -84,7 +84,7 @@ class RequestMemoryTest {
     }
 
     @Test
-    void moreOfTheSameRequestIsNoTurnTaken() {
+    void continuedRequestKeepsItsTurn() {
         Client first = new Client();
         Client second = new Client();
         first.send(LIMIT, false, LIMIT);
@@ -95,16 +95,16 @@ class RequestMemoryTest {
     }
 
     @Test
-    void whoGoesAwayGivesItsTurnAndItsBytesBack() {
+    void closedClientReleasesTurnAndMemory() {
         Client holder = new Client();
         Client first = new Client();
-        Client gone = new Client();
+        Client leaving = new Client();
         Client last = new Client();
         holder.send(LIMIT, false, LIMIT);
         first.send(LIMIT, false, LIMIT);
-        gone.send(10, false, 10);
+        leaving.send(10, false, 10);
         last.send(10, false, 10);
-        gone.channel.close();
+        leaving.channel.close();
         holder.channel.close();
         assertThat(first.reads()).isTrue();
         assertThat(last.reads()).isFalse();
@@ -124,7 +124,7 @@ class RequestMemoryTest {
     }
 
     @Test
-    void whatIsDecodedCountsToo() {
+    void countsDecodedRequestMemory() {
         Client client = new Client();
         client.send(10, true, 10);
         client.memory.hold(50);
@@ -138,7 +138,7 @@ class RequestMemoryTest {
     }
 
     @Test
-    void noMemoryIsGrantedForDecodingWhileThereIsNoRoomButToOne() {
+    void grantsDecodingMemoryToOneClientWhenFull() {
         Client first = new Client();
         Client second = new Client();
         first.begin(LIMIT / 2);
@@ -150,24 +150,24 @@ class RequestMemoryTest {
 
     /** The client has sent everything, so no further bytes trigger another check of the request. */
     @Test
-    void aWholeRequestThatIsHeldBackIsDecodedOnceThereIsRoom() {
+    void delayedRequestResumesWhenMemoryIsFreed() {
         Client holder = new Client();
         Client other = new Client();
-        Client whole = new Client();
+        Client delayed = new Client();
         holder.begin(LIMIT / 2);
-        whole.begin(10);
-        assertThat(whole.reads()).isTrue();
+        delayed.begin(10);
+        assertThat(delayed.reads()).isTrue();
         other.begin(LIMIT / 2);
         holder.begin(1);
-        whole.reads = false;
-        assertThat(whole.memory.mayDecode()).isFalse();
+        delayed.reads = false;
+        assertThat(delayed.memory.mayDecode()).isFalse();
         other.channel.close();
         holder.channel.close();
-        assertThat(whole.reads()).isTrue();
+        assertThat(delayed.reads()).isTrue();
     }
 
     @Test
-    void whoHoldsNothingIsReadWhileOthersFillTheirPart() {
+    void readsSmallRequestsWhileLargeOnesFillMemory() {
         Client large = new Client();
         Client alsoLarge = new Client();
         large.begin(LIMIT * 3 / 8);
@@ -183,34 +183,34 @@ class RequestMemoryTest {
     }
 
     @Test
-    void clientsThatSendHalfOfARequestAndNoMoreAreClosedSoonWhenOthersNeedTheMemory() {
-        Client greatest = new Client();
-        Client lesser = new Client();
+    void closesLargestStalledRequestWhenMemoryIsNeeded() {
+        Client largest = new Client();
+        Client smaller = new Client();
         Client working = new Client();
-        greatest.begin(LIMIT / 2);
-        lesser.begin(LIMIT / 4 - 1);
-        pass(PATIENCE);
-        pass(PATIENCE);
-        assertThat(greatest.open()).isTrue();
+        largest.begin(LIMIT / 2);
+        smaller.begin(LIMIT / 4 - 1);
+        pass(TIMEOUT);
+        pass(TIMEOUT);
+        assertThat(largest.open()).isTrue();
 
         working.send(LIMIT / 2, true, 0);
         working.begin(10);
-        pass(PATIENCE);
-        assertThat(greatest.open()).isFalse();
-        assertThat(lesser.open()).isTrue();
+        pass(TIMEOUT);
+        assertThat(largest.open()).isFalse();
+        assertThat(smaller.open()).isTrue();
         assertThat(working.open()).isTrue();
         assertThat(budget.closedForRequests.sum()).isOne();
         assertThat(working.reads()).isTrue();
     }
 
     @Test
-    void theExceptionThatDoesNotGoOnIsClosed() {
+    void closesStalledExemptConnection() {
         Client holder = new Client();
         Client next = new Client();
         holder.begin(LIMIT);
         next.begin(10);
         assertThat(next.reads()).isFalse();
-        pass(PATIENCE);
+        pass(TIMEOUT);
         assertThat(holder.open()).isFalse();
         assertThat(next.open()).isTrue();
         assertThat(next.reads()).isTrue();
@@ -218,7 +218,7 @@ class RequestMemoryTest {
 
     /** TLS may pass on decoded bytes after the end of the connection. */
     @Test
-    void whatComesAfterTheEndIsNotCounted() {
+    void discardsInputAfterClose() {
         Client ended = new Client();
         ended.begin(10);
         ended.memory.close();
@@ -235,7 +235,7 @@ class RequestMemoryTest {
 
     /** A BLPOP without a timeout may wait for a connection that is waiting for its turn. */
     @Test
-    void theExceptionThatBlocksLetsTheOthersHaveTheirTurns() {
+    void blockedExemptConnectionYieldsItsTurn() {
         Client blocks = new Client();
         Client next = new Client();
         new Client().memory.hold(LIMIT);
@@ -243,25 +243,25 @@ class RequestMemoryTest {
         assertThat(blocks.reads()).isTrue();
         blocks.memory.requestArrived();
         blocks.memory.mayRead();
-        blocks.memory.waitingFor(PATIENCE::toNanos);
+        blocks.memory.waitingFor(TIMEOUT::toNanos);
         next.begin(10);
         assertThat(next.reads()).isFalse();
-        pass(PATIENCE);
+        pass(TIMEOUT);
         assertThat(next.reads()).isTrue();
         assertThat(blocks.open()).as("it holds little").isTrue();
     }
 
     @Test
-    void whatWaitsForTheServerIsNotClosed() {
+    void keepsConnectionThatWaitsForServer() {
         Client waits = new Client();
         waits.channel.writeOneInbound(Unpooled.wrappedBuffer(new byte[LIMIT]));
         waits.memory.requestArrived();
         waits.memory.mayRead();
-        pass(PATIENCE);
-        pass(PATIENCE);
+        pass(TIMEOUT);
+        pass(TIMEOUT);
         assertThat(waits.open()).isTrue();
-        waits.memory.waitingFor(PATIENCE::toNanos);
-        pass(PATIENCE);
+        waits.memory.waitingFor(TIMEOUT::toNanos);
+        pass(TIMEOUT);
         assertThat(waits.open()).isFalse();
         assertThat(budget.requestBytes.get()).isZero();
     }

@@ -23,7 +23,7 @@ class TlsHandshakeTest {
     Path directory;
 
     @Test
-    void signaturesAreMadeByTheThreadsForThem() throws Exception {
+    void runsSignaturesOutsideEventLoop() throws Exception {
         X509Bundle own = new CertificateBuilder()
                 .subject("CN=localhost")
                 .setIsCertificateAuthority(true)

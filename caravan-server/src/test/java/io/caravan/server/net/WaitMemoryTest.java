@@ -24,7 +24,7 @@ class WaitMemoryTest {
     }
 
     @Test
-    void aConnectionTakesAQuarterAndAnAddressHalf() {
+    void limitsConnectionToQuarterAndAddressToHalf() {
         ConnectionMemory one = share("192.0.2.1");
         ConnectionMemory two = share("192.0.2.1");
         ConnectionMemory three = share("192.0.2.1");
@@ -44,7 +44,7 @@ class WaitMemoryTest {
     }
 
     @Test
-    void connectionsOfThisMachineTakeAllTogetherAndNoMore() {
+    void loopbackConnectionsCanUseEntireLimit() {
         for (int i = 0; i < 4; i++) {
             assertThat(share("127.0.0.1").reserveWait(LIMIT / 4)).isTrue();
         }

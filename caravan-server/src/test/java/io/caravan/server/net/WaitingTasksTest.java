@@ -11,7 +11,7 @@ class WaitingTasksTest {
     private final List<String> ran = new ArrayList<>();
 
     @Test
-    void aTaskRunsOnce() {
+    void taskRunsOnce() {
         Runnable task = tasks.add(() -> ran.add("a"));
         tasks.add(() -> ran.add("b")).run();
         task.run();
@@ -20,13 +20,13 @@ class WaitingTasksTest {
     }
 
     @Test
-    void aTaskMayAddAnotherOne() {
+    void taskCanAddAnotherTask() {
         tasks.add(() -> tasks.add(() -> ran.add("next")).run()).run();
         assertThat(ran).containsExactly("next");
     }
 
     @Test
-    void noTaskRunsAfterTheEnd() {
+    void runsNoTaskAfterClose() {
         Runnable before = tasks.add(() -> ran.add("before"));
         tasks.close();
         before.run();

@@ -59,7 +59,7 @@ class FailedAttemptsTest {
     }
 
     @Test
-    void attemptsComeBackOneByOne() {
+    void attemptsAreRestoredOneByOne() {
         failAll("192.0.2.1");
         assertThat(mayGuess("192.0.2.1")).isFalse();
         assertThat(mayGuess("192.0.2.2")).isTrue();
@@ -72,7 +72,7 @@ class FailedAttemptsTest {
     }
 
     @Test
-    void theSameWrongSecretCostsOneAttemptHoweverOftenItIsShown() {
+    void repeatedWrongSecretCostsOneAttempt() {
         assertThat(attempts.failed(network("192.0.2.1"), 7)).isEqualTo(Cost.ATTEMPT);
         for (int i = 0; i < 3 * FailedAttempts.ATTEMPTS; i++) {
             assertThat(attempts.failed(network("192.0.2.1"), 7)).isEqualTo(Cost.NONE);
@@ -81,7 +81,7 @@ class FailedAttemptsTest {
     }
 
     @Test
-    void onlySoManyWrongSecretsAreRememberedTheMostRecentOnes() {
+    void tracksOnlyMostRecentWrongSecrets() {
         attempts.failed(network("192.0.2.1"), 1);
         attempts.failed(network("192.0.2.1"), 2);
         for (int i = 0; i < FailedAttempts.SECRETS - 1; i++) {
@@ -93,21 +93,21 @@ class FailedAttemptsTest {
     }
 
     @Test
-    void aSecretStandsForItsUserToo() {
+    void secretHashDependsOnUserAndInstance() {
         assertThat(attempts.hash("a", RIGHT)).isEqualTo(attempts.hash("a", RIGHT));
         assertThat(attempts.hash("a", RIGHT)).isNotEqualTo(attempts.hash("b", RIGHT));
         assertThat(attempts.hash("a", RIGHT)).isNotEqualTo(new FailedAttempts(() -> 0).hash("a", RIGHT));
     }
 
     @Test
-    void aNetworkCountsAsOneAddress() {
+    void ipv6SubnetCountsAsOneAddress() {
         failAll("2001:db8::1");
         assertThat(mayGuess("2001:db8::2")).isFalse();
         assertThat(mayGuess("2001:db8:0:1::1")).isTrue();
     }
 
     @Test
-    void onlySoManyAddressesAreRemembered() {
+    void limitsTrackedAddresses() {
         failAll("192.0.2.1");
         for (int i = 0; i < FailedAttempts.ADDRESSES; i++) {
             guess("10.1." + i / 256 + "." + i % 256);
@@ -116,7 +116,7 @@ class FailedAttemptsTest {
     }
 
     @Test
-    void aStaleSecretLocksNobodyOut() {
+    void staleSecretDoesNotLockOutAddress() {
         Authenticator shared = Authenticator.ofPassword(RIGHT);
         for (int i = 0; i < 3 * FailedAttempts.ATTEMPTS; i++) {
             assertThat(authenticate(shared, "192.0.2.1", "stale".getBytes(UTF_8)))
@@ -124,20 +124,20 @@ class FailedAttemptsTest {
         }
         assertThat(authenticate(shared, "192.0.2.1", RIGHT)).isNotNull();
         assertThat(shared.failures()).isEqualTo(3L * FailedAttempts.ATTEMPTS);
-        assertThat(shared.refusals()).isZero();
+        assertThat(shared.rejections()).isZero();
     }
 
     @Test
-    void whatHasSucceededFromAnAddressIsLetThroughWhileOthersGuessThere() {
+    void acceptsPreviouslyValidSecretFromBlockedAddress() {
         Authenticator shared = Authenticator.ofPassword(RIGHT);
         assertThat(authenticate(shared, "192.0.2.1", RIGHT)).isNotNull();
         guess(shared, "192.0.2.1", FailedAttempts.ATTEMPTS + 1);
         assertThat(authenticate(shared, "192.0.2.1", RIGHT)).isNotNull();
-        assertThat(shared.refusals()).isOne();
+        assertThat(shared.rejections()).isOne();
     }
 
     @Test
-    void aPeerThatGuessedTooOftenIsRefusedEvenWithTheRightSecret() {
+    void blockedAddressIsRejectedEvenWithCorrectSecret() {
         Authenticator shared = Authenticator.ofPassword(RIGHT);
         guess(shared, "192.0.2.1", FailedAttempts.ATTEMPTS);
         assertThat(authenticate(shared, "192.0.2.1", RIGHT)).isNull();
@@ -145,7 +145,7 @@ class FailedAttemptsTest {
     }
 
     @Test
-    void theMachineItselfIsNotLimited() {
+    void doesNotLimitLoopbackAddress() {
         Authenticator local = Authenticator.ofPassword(RIGHT);
         guess(local, "127.0.0.1", 2 * FailedAttempts.ATTEMPTS);
         assertThat(authenticate(local, "127.0.0.1", RIGHT)).isNotNull();

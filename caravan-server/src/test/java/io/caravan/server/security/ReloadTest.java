@@ -43,7 +43,7 @@ class ReloadTest {
     }
 
     @Test
-    void whoHasAnOldSecretGoesOnUntilItIsTakenOut() throws IOException {
+    void oldSecretIsValidUntilRemoved() throws IOException {
         Principal early = principal("old");
         change(BOTH);
         assertThat(principal("old")).isSameAs(early);
@@ -58,7 +58,7 @@ class ReloadTest {
     }
 
     @Test
-    void changedRightsAreForThoseWhoAuthenticateAgain() throws IOException {
+    void changedPermissionsRequireNewAuthentication() throws IOException {
         Principal before = principal("old");
         change("a.secret = old\na.permissions = write\n");
         assertThat(before.may(Permission.READ)).isFalse();
@@ -66,7 +66,7 @@ class ReloadTest {
     }
 
     @Test
-    void aFileThatBecameWrongChangesNothing() {
+    void invalidFileIsRejectedAndChangesNothing() {
         Principal before = principal("old");
         assertThatThrownBy(() -> change("nonsense")).isInstanceOf(IOException.class);
         assertThat(principal("old")).isSameAs(before);

@@ -37,7 +37,7 @@ class SecretsFileTest {
     }
 
     @Test
-    void aUserHasPermissionsForItsPrefixes() throws IOException {
+    void limitsPermissionsToUserPrefixes() throws IOException {
         Authenticator authenticator = authenticator("""
                 # What an editor may do.
                 editor.secret = hunter2hunter2
@@ -64,7 +64,7 @@ class SecretsFileTest {
     }
 
     @Test
-    void aUserMayHaveSeveralSecretsAndTheirDigests() throws IOException {
+    void acceptsSeveralSecretsAndDigestsPerUser() throws IOException {
         Authenticator authenticator = authenticator("""
                 a.secret = old
                 a.secret.next = new
@@ -77,7 +77,7 @@ class SecretsFileTest {
     }
 
     @Test
-    void aSecretIsItsUsersAlone() throws IOException {
+    void secretAuthenticatesOnlyItsUser() throws IOException {
         Authenticator authenticator = authenticator("""
                 a.secret = of-a
                 a.permissions = read
@@ -115,7 +115,7 @@ class SecretsFileTest {
             #nothing                                          | has no secrets
             a.secret=\\u00zz                                  | Malformed
             """)
-    void aWrongFileIsToldWithoutItsSecrets(String text, String problem) {
+    void reportsInvalidFileWithoutItsSecrets(String text, String problem) {
         assertThatThrownBy(() -> authenticator(text.replace("\\n", "\n")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(directory.resolve("secrets").toString())
@@ -125,14 +125,14 @@ class SecretsFileTest {
     }
 
     @Test
-    void aMissingFileIsTold() {
+    void reportsMissingFile() {
         assertThatThrownBy(() -> FileAuthenticator.ofSecrets(directory.resolve("absent")))
                 .isInstanceOf(IOException.class)
                 .hasMessage("there is no file " + directory.resolve("absent"));
     }
 
     @Test
-    void aPasswordFileHoldsOneLine() throws IOException {
+    void passwordFileRequiresOneLine() throws IOException {
         Authenticator authenticator = FileAuthenticator.ofPassword(file("two words\n"));
         Principal principal = principal(authenticator, "two words");
         assertThat(principal.name()).isEqualTo("default");
@@ -147,7 +147,7 @@ class SecretsFileTest {
     }
 
     @Test
-    void withoutAuthenticationEverybodyIsAnyone() {
+    void everyClientIsAnyoneWithoutAuthentication() {
         Authenticator open = Authenticator.open();
         assertThat(open.required()).isFalse();
         assertThat(principal(open, "x")).isSameAs(Principal.ANYONE);

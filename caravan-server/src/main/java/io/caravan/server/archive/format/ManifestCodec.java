@@ -114,14 +114,14 @@ public final class ManifestCodec {
     private static void check(Manifest manifest) {
         notNegative("epoch", manifest.epoch());
         notNegative("lastGeneration", manifest.lastGeneration());
-        String folder = ArchiveKeys.snapshots(manifest.name());
+        String directory = ArchiveKeys.snapshots(manifest.name());
         long before = 0;
         for (Generation generation : manifest.generations()) {
             check(
                     generation.number() > before && generation.number() <= manifest.lastGeneration(),
                     "generation " + generation.number() + " follows " + before + ", with last generation "
                             + manifest.lastGeneration());
-            check(generation, folder);
+            check(generation, directory);
             before = generation.number();
         }
         Tombstone tombstone = manifest.tombstone();
@@ -131,7 +131,7 @@ public final class ManifestCodec {
         }
     }
 
-    private static void check(Generation generation, String folder) {
+    private static void check(Generation generation, String directory) {
         notNegative("epoch", generation.epoch());
         notNegative("takenAtMillis", generation.takenAtMillis());
         notNegative("valueBytes", generation.valueBytes());
@@ -142,7 +142,7 @@ public final class ManifestCodec {
         SnapshotKey key = ArchiveKeys.parseSnapshot(generation.key());
         check(
                 key != null
-                        && generation.key().startsWith(folder)
+                        && generation.key().startsWith(directory)
                         && key.generation() == generation.number()
                         && key.nextSequence() <= generation.nextSequence()
                         && key.epoch() == generation.epoch(),

@@ -35,25 +35,25 @@ final class DirectoryListing {
     /**
      * Passes the files below a directory to the action.
      *
-     * @param folder empty, or parts of a key, each followed by a slash
+     * @param directory empty, or parts of a key, each followed by a slash
      * @param after only keys above this one are passed
      * @return false when the action has ended the listing
      */
-    boolean run(String folder, String after) throws IOException {
-        String last = after.startsWith(folder) ? after.substring(folder.length()) : "";
-        if (last.isEmpty() && after.compareTo(folder) > 0) {
+    boolean run(String directory, String after) throws IOException {
+        String last = after.startsWith(directory) ? after.substring(directory.length()) : "";
+        if (last.isEmpty() && after.compareTo(directory) > 0) {
             return true;
         }
         // The directory of the last key may have more keys: it is listed first.
         int slash = last.indexOf('/');
-        if (slash >= 0 && !run(folder + last.substring(0, slash + 1), after)) {
+        if (slash >= 0 && !run(directory + last.substring(0, slash + 1), after)) {
             return false;
         }
         String floor = slash < 0 ? last : last.substring(0, slash + 1);
         while (true) {
-            List<String> names = lowest(folder, floor);
+            List<String> names = lowest(directory, floor);
             for (String name : names) {
-                if (!tell(folder, name, after)) {
+                if (!report(directory, name, after)) {
                     return false;
                 }
             }
@@ -64,8 +64,8 @@ final class DirectoryListing {
         }
     }
 
-    private boolean tell(String folder, String name, String after) throws IOException {
-        String key = folder + name;
+    private boolean report(String directory, String name, String after) throws IOException {
+        String key = directory + name;
         if (name.endsWith("/")) {
             return run(key, after);
         }
@@ -73,15 +73,15 @@ final class DirectoryListing {
             BasicFileAttributes file = Files.readAttributes(root.resolve(key), BasicFileAttributes.class);
             return action.test(
                     new Listed(key, file.size(), file.lastModifiedTime().toMillis()));
-        } catch (NoSuchFileException deletedMeanwhile) {
+        } catch (NoSuchFileException deleted) {
             return true;
         }
     }
 
     /** Returns the lowest names above a floor, in order; names of directories end with a slash. */
-    private List<String> lowest(String folder, String floor) throws IOException {
+    private List<String> lowest(String directory, String floor) throws IOException {
         TreeSet<String> names = new TreeSet<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(root.resolve(folder))) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(root.resolve(directory))) {
             for (Path file : files) {
                 offer(file, floor, names);
             }

@@ -43,16 +43,16 @@ public final class FileObjectStore implements ObjectStore {
     /** Locks by real directory, for all stores of this process. Never removed, because there are few. */
     private static final Map<Path, ReentrantLock> LOCKS = new ConcurrentHashMap<>();
 
-    private final Path folder;
+    private final Path directory;
     private final String location;
     /** Null until the first write. Guarded by this. */
     private @Nullable Staging staging;
     /** Guarded by this. */
     private boolean closed;
 
-    private FileObjectStore(Path folder) {
-        this.folder = folder;
-        this.location = "file:" + folder;
+    private FileObjectStore(Path directory) {
+        this.directory = directory;
+        this.location = "file:" + directory;
     }
 
     /**
@@ -60,18 +60,18 @@ public final class FileObjectStore implements ObjectStore {
      *
      * @throws ObjectStoreException when it cannot contain objects
      */
-    public static FileObjectStore open(Path folder) {
-        FileObjectStore store = new FileObjectStore(folder.toAbsolutePath().normalize());
-        store.checkFolder();
+    public static FileObjectStore open(Path directory) {
+        FileObjectStore store = new FileObjectStore(directory.toAbsolutePath().normalize());
+        store.checkDirectory();
         return store;
     }
 
-    private void checkFolder() {
-        if (Files.exists(folder) && !Files.isDirectory(folder)) {
+    private void checkDirectory() {
+        if (Files.exists(directory) && !Files.isDirectory(directory)) {
             throw new ObjectStoreException(
                     Kind.NOT_FOUND, location + " is a file; an archive needs its own directory", null);
         }
-        run("open", "", () -> Staging.refuseIfCaseIsIgnored(folder));
+        run("open", "", () -> Staging.rejectIfCaseIsIgnored(directory));
     }
 
     @Override
@@ -114,8 +114,8 @@ public final class FileObjectStore implements ObjectStore {
         Path place = path(key);
         run("write", key, () -> {
             try (Staging.Staged staged = staging().stage(content)) {
-                Directories.move(staged.file(), place);
-                Directories.forceAbove(place, folder);
+                ObjectDirectories.move(staged.file(), place);
+                ObjectDirectories.forceAbove(place, directory);
             }
         });
     }
@@ -126,9 +126,9 @@ public final class FileObjectStore implements ObjectStore {
         try (Staging.Staged staged = staging().stage(out -> out.write(content))) {
             decide(() -> {
                 checkUnchanged("write", key, tag);
-                Directories.move(staged.file(), place);
+                ObjectDirectories.move(staged.file(), place);
             });
-            Directories.forceAbove(place, folder);
+            ObjectDirectories.forceAbove(place, directory);
             return tag(content);
         } catch (IOException failed) {
             throw problem("write", key, failed);
@@ -161,8 +161,8 @@ public final class FileObjectStore implements ObjectStore {
 
     @Override
     public void list(String prefix, String after, Predicate<Listed> action) {
-        ObjectKeys.checkedFolder(prefix);
-        run("list", prefix, () -> new DirectoryListing(folder, NAMES_AT_A_TIME, action).run(prefix, after));
+        ObjectKeys.checkedDirectory(prefix);
+        run("list", prefix, () -> new DirectoryListing(directory, NAMES_AT_A_TIME, action).run(prefix, after));
     }
 
     @Override
@@ -173,7 +173,7 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public boolean deleteIf(String key, String tag) {
         path(key);
-        if (!Files.isDirectory(folder)) {
+        if (!Files.isDirectory(directory)) {
             throw problem(Kind.CONFLICT, "delete", key, "it was deleted concurrently", null);
         }
         run(
@@ -189,12 +189,12 @@ public final class FileObjectStore implements ObjectStore {
     private void remove(String key) throws IOException {
         Path place = path(key);
         if (Files.deleteIfExists(place)) {
-            Directories.removeEmptyAbove(place, folder);
+            ObjectDirectories.removeEmptyAbove(place, directory);
         }
     }
 
     private Path path(String key) {
-        return folder.resolve(ObjectKeys.checked(key));
+        return directory.resolve(ObjectKeys.checked(key));
     }
 
     private interface Action {
@@ -219,7 +219,7 @@ public final class FileObjectStore implements ObjectStore {
      * all of the process's locks on it.
      */
     private void decide(Action decision) throws IOException {
-        Path real = folder.toRealPath();
+        Path real = directory.toRealPath();
         ReentrantLock here = LOCKS.computeIfAbsent(real, unused -> new ReentrantLock());
         try {
             here.lockInterruptibly();
@@ -241,7 +241,7 @@ public final class FileObjectStore implements ObjectStore {
             throw new IOException("the archive's directory is closed");
         }
         if (staging == null) {
-            staging = Staging.begin(folder);
+            staging = Staging.begin(directory);
         }
         return staging;
     }

@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
 final class ObjectKeys {
     private static final String PART = "(?!\\.{1,2}(?:/|$))[A-Za-z0-9!._-]+";
     private static final Pattern KEY = Pattern.compile(PART + "(?:/" + PART + ")*");
-    private static final Pattern FOLDER = Pattern.compile("(?:" + PART + "/)*");
+    private static final Pattern DIRECTORY = Pattern.compile("(?:" + PART + "/)*");
 
     private ObjectKeys() {}
 
@@ -27,8 +27,8 @@ final class ObjectKeys {
      * Returns the directory, which is empty or consists of parts of a key, each with a slash; throws an
      * IllegalArgumentException if it is invalid.
      */
-    static String checkedFolder(String prefix) {
-        if (!FOLDER.matcher(prefix).matches()) {
+    static String checkedDirectory(String prefix) {
+        if (!DIRECTORY.matcher(prefix).matches()) {
             throw new IllegalArgumentException("'" + prefix + "' is not a valid directory of objects");
         }
         return prefix;

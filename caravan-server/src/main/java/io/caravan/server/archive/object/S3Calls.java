@@ -83,12 +83,12 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
     }
 
     /** Waits for a response. Interrupting the caller cancels the call. */
-    <T> T await(String call, String key, CompletableFuture<T> answer) {
-        boolean endedHere = answer.isDone();
+    <T> T await(String call, String key, CompletableFuture<T> response) {
+        boolean endedHere = response.isDone();
         try {
-            return answer.get();
+            return response.get();
         } catch (InterruptedException interrupted) {
-            answer.cancel(true);
+            response.cancel(true);
             Thread.currentThread().interrupt();
             throw problems.of(Kind.UNAVAILABLE, call, key, "interrupted", interrupted);
         } catch (CancellationException cancelled) {

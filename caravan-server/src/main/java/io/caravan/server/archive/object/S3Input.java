@@ -39,8 +39,8 @@ final class S3Input extends InputStream {
         this.calls = calls;
         this.key = key;
         this.in = request(GetObjectRequest.builder());
-        Long told = in.response().contentLength();
-        this.length = told == null ? UNKNOWN : told;
+        Long reportedLength = in.response().contentLength();
+        this.length = reportedLength == null ? UNKNOWN : reportedLength;
         this.tag = in.response().eTag();
     }
 
@@ -90,7 +90,7 @@ final class S3Input extends InputStream {
             try {
                 return tryRead(bytes, offset, length);
             } catch (IOException | RuntimeException broken) {
-                goOn(broken);
+                resume(broken);
             }
         }
     }
@@ -114,7 +114,7 @@ final class S3Input extends InputStream {
         return read;
     }
 
-    private void goOn(Exception broken) {
+    private void resume(Exception broken) {
         breaks++;
         if (breaks > BREAKS || tag == null || Thread.currentThread().isInterrupted()) {
             throw calls.problems().problem("GetObject", key, broken);

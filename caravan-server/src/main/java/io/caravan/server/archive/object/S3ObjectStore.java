@@ -98,13 +98,13 @@ public final class S3ObjectStore implements ObjectStore {
         try {
             S3AsyncClient client = S3Clients.create(options, credentials, timeouts, threads);
             return new S3ObjectStore(location, new S3Calls(client, bucket, prefix, timeouts, problems), parts, threads);
-        } catch (SdkException refused) {
+        } catch (SdkException rejected) {
             end(threads);
             throw new ObjectStoreException(
                     Kind.UNAVAILABLE,
                     "cannot open " + location + ": name its region, or check its options: "
-                            + S3Problems.quoted(String.valueOf(refused.getMessage())),
-                    refused);
+                            + S3Problems.quoted(String.valueOf(rejected.getMessage())),
+                    rejected);
         }
     }
 
@@ -173,8 +173,8 @@ public final class S3ObjectStore implements ObjectStore {
         String key = SCRATCH + UUID.randomUUID();
         try {
             String tag = checkAccepted(key, SCRATCH_CONTENT, null, "If-None-Match", "although there was no object");
-            checkRefused(key, null, "If-None-Match");
-            checkRefused(key, otherThan(tag), "If-Match");
+            checkRejected(key, null, "If-None-Match");
+            checkRejected(key, otherThan(tag), "If-Match");
             String next = checkAccepted(
                     key,
                     OTHER_SCRATCH_CONTENT,
@@ -191,9 +191,9 @@ public final class S3ObjectStore implements ObjectStore {
     private String checkAccepted(String key, byte[] content, @Nullable String tag, String condition, String although) {
         try {
             return tryPutIf(key, content, tag);
-        } catch (ObjectStoreException refused) {
-            if (refused.kind() != Kind.CONFLICT) {
-                throw refused;
+        } catch (ObjectStoreException rejected) {
+            if (rejected.kind() != Kind.CONFLICT) {
+                throw rejected;
             }
             Stored now = get(key, content.length);
             if (now != null && Arrays.equals(now.content(), content)) {
@@ -201,20 +201,20 @@ public final class S3ObjectStore implements ObjectStore {
             }
             String why = "this server is at fault: it rejects a correct " + condition + ", " + although
                     + ", so an archive could never be changed: correct the server, or use another one";
-            throw calls.problems().of(Kind.CORRUPT, "PutObject", key, why, refused);
+            throw calls.problems().of(Kind.CORRUPT, "PutObject", key, why, rejected);
         }
     }
 
     /** Whether the server rejects the deletion of a changed object, and deletes an unchanged one. */
     private boolean keepsConditionOfDeletion(String key, String tag) {
-        boolean refuses = false;
+        boolean rejects = false;
         try {
             calls.delete(key, otherThan(tag));
-        } catch (ObjectStoreException refused) {
-            requireAnswer(refused);
-            refuses = refused.kind() == Kind.CONFLICT;
+        } catch (ObjectStoreException rejected) {
+            requireResponse(rejected);
+            rejects = rejected.kind() == Kind.CONFLICT;
         }
-        boolean keeps = refuses && deletes(key, tag);
+        boolean keeps = rejects && deletes(key, tag);
         if (!keeps) {
             LOG.warn(
                     "{} ignores conditions of deletions (If-Match of DeleteObject), or does not permit deletions:"
@@ -228,28 +228,28 @@ public final class S3ObjectStore implements ObjectStore {
         try {
             calls.delete(key, tag);
             return true;
-        } catch (ObjectStoreException refused) {
-            requireAnswer(refused);
+        } catch (ObjectStoreException rejected) {
+            requireResponse(rejected);
             // A retry by the client finds no object.
-            return S3Problems.isNoSuchObject(refused);
+            return S3Problems.isNoSuchObject(rejected);
         }
     }
 
     /** Throws if there was no response: the server's support for conditions is then unknown. */
-    private static void requireAnswer(ObjectStoreException problem) {
+    private static void requireResponse(ObjectStoreException problem) {
         if (problem.kind() == Kind.UNAVAILABLE) {
             throw problem;
         }
     }
 
-    private void checkRefused(String key, @Nullable String wrongTag, String condition) {
+    private void checkRejected(String key, @Nullable String wrongTag, String condition) {
         try {
             tryPutIf(key, SCRATCH_CONTENT, wrongTag);
-        } catch (ObjectStoreException refused) {
-            if (refused.kind() == Kind.CONFLICT) {
+        } catch (ObjectStoreException rejected) {
+            if (rejected.kind() == Kind.CONFLICT) {
                 return;
             }
-            throw refused;
+            throw rejected;
         }
         String why = "this server ignores " + condition
                 + ", so two servers could write to the same archive: use another one";
@@ -295,7 +295,7 @@ public final class S3ObjectStore implements ObjectStore {
     public void list(String prefix, String after, Predicate<Listed> action) {
         ListObjectsV2Request request = ListObjectsV2Request.builder()
                 .bucket(calls.bucket())
-                .prefix(calls.inBucket(ObjectKeys.checkedFolder(prefix)))
+                .prefix(calls.inBucket(ObjectKeys.checkedDirectory(prefix)))
                 .startAfter(after.isEmpty() ? null : calls.inBucket(after))
                 .build();
         while (true) {

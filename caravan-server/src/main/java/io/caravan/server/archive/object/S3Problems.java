@@ -71,8 +71,8 @@ final class S3Problems {
         if (cause instanceof ObjectStoreException known) {
             return known;
         }
-        if (cause instanceof S3Exception answer) {
-            return of(kind(answer), call, key, describe(answer), cause);
+        if (cause instanceof S3Exception response) {
+            return of(kind(response), call, key, describe(response), cause);
         }
         String message = String.valueOf(cause.getMessage());
         if (message.contains("Unable to load credentials")) {
@@ -80,7 +80,7 @@ final class S3Problems {
                     "there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile, or a role";
             return of(Kind.DENIED, call, key, why, cause);
         }
-        return of(Kind.UNAVAILABLE, call, key, unanswered(cause, message), cause);
+        return of(Kind.UNAVAILABLE, call, key, pending(cause, message), cause);
     }
 
     ObjectStoreException of(Kind kind, String call, String key, String why, @Nullable Throwable cause) {
@@ -89,13 +89,14 @@ final class S3Problems {
 
     /** Whether the server responded that the object does not exist, although the bucket does. */
     static boolean isNoSuchObject(ObjectStoreException failed) {
-        return failed.getCause() instanceof S3Exception answer && code(answer).equals("NoSuchKey");
+        return failed.getCause() instanceof S3Exception response
+                && code(response).equals("NoSuchKey");
     }
 
-    private static Kind kind(S3Exception answer) {
-        String code = code(answer);
-        int status = answer.statusCode();
-        if (status == 507 || message(answer).toLowerCase(Locale.ROOT).contains("no space")) {
+    private static Kind kind(S3Exception response) {
+        String code = code(response);
+        int status = response.statusCode();
+        if (status == 507 || message(response).toLowerCase(Locale.ROOT).contains("no space")) {
             return Kind.FULL;
         }
         Meaning meaning = MEANINGS.get(code);
@@ -124,21 +125,21 @@ final class S3Problems {
         };
     }
 
-    private static String describe(S3Exception answer) {
-        String code = code(answer);
-        Meaning meaning = MEANINGS.getOrDefault(code, kind(answer) == Kind.DENIED ? DENIED : LATER);
-        String said = answer.statusCode() + (code.isEmpty() ? "" : " " + code) + message(answer);
+    private static String describe(S3Exception response) {
+        String code = code(response);
+        Meaning meaning = MEANINGS.getOrDefault(code, kind(response) == Kind.DENIED ? DENIED : LATER);
+        String said = response.statusCode() + (code.isEmpty() ? "" : " " + code) + message(response);
         return meaning.advice() == null ? said : meaning.advice() + " (" + said + ")";
     }
 
-    private static String code(S3Exception answer) {
-        AwsErrorDetails details = answer.awsErrorDetails();
+    private static String code(S3Exception response) {
+        AwsErrorDetails details = response.awsErrorDetails();
         String code = details == null ? null : details.errorCode();
         return code == null ? "" : code;
     }
 
-    private static String message(S3Exception answer) {
-        AwsErrorDetails details = answer.awsErrorDetails();
+    private static String message(S3Exception response) {
+        AwsErrorDetails details = response.awsErrorDetails();
         String message = details == null ? null : details.errorMessage();
         return message == null || message.isEmpty() ? "" : ": " + quoted(message);
     }
@@ -148,7 +149,7 @@ final class S3Problems {
         return message.length() <= QUOTED_CHARACTERS ? message : message.substring(0, QUOTED_CHARACTERS) + "...";
     }
 
-    private static String unanswered(Throwable cause, String message) {
+    private static String pending(Throwable cause, String message) {
         if (isInterruption(cause)) {
             return "interrupted";
         }

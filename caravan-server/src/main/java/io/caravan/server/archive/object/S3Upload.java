@@ -95,8 +95,8 @@ final class S3Upload extends OutputStream {
         CompletableFuture<UploadPartResponse> call;
         try {
             call = start(id, number);
-        } catch (RuntimeException refused) {
-            call = CompletableFuture.failedFuture(refused);
+        } catch (RuntimeException rejected) {
+            call = CompletableFuture.failedFuture(rejected);
         } catch (Error failed) {
             onTheirWay.release(permits);
             throw failed;

@@ -33,21 +33,21 @@ final class Staging implements AutoCloseable {
     /** The stagings of this process, by real directory; guarded by itself. */
     private static final Map<Path, Staging> OPEN = new HashMap<>();
 
-    private final Path folder;
+    private final Path target;
     private final FileChannel lock;
     /** Stores of this process that write here; guarded by {@link #OPEN}. */
     private int users;
 
-    private Staging(Path folder, FileChannel lock) {
-        this.folder = folder;
+    private Staging(Path target, FileChannel lock) {
+        this.target = target;
         this.lock = lock;
     }
 
     /** Begins to write to a directory, and creates it if it is missing. Every call requires a {@link #close}. */
-    static Staging begin(Path folder) throws IOException {
-        Directories.createDurably(folder.resolve(DIRECTORY));
-        refuseIfCaseIsIgnored(folder);
-        Path real = folder.toRealPath();
+    static Staging begin(Path target) throws IOException {
+        ObjectDirectories.createDurably(target.resolve(DIRECTORY));
+        rejectIfCaseIsIgnored(target);
+        Path real = target.toRealPath();
         synchronized (OPEN) {
             Staging staging = OPEN.get(real);
             if (staging == null) {
@@ -63,23 +63,23 @@ final class Staging implements AutoCloseable {
      * Throws if the staging directory exists on a case-insensitive file system, where different documents could get the
      * same file.
      */
-    static void refuseIfCaseIsIgnored(Path folder) throws IOException {
-        if (Files.exists(folder.resolve(DIRECTORY)) && Files.exists(folder.resolve(IN_CAPITALS))) {
-            throw new CaseIgnoredException(folder.toString());
+    static void rejectIfCaseIsIgnored(Path target) throws IOException {
+        if (Files.exists(target.resolve(DIRECTORY)) && Files.exists(target.resolve(IN_CAPITALS))) {
+            throw new CaseIgnoredException(target.toString());
         }
     }
 
     @SuppressWarnings("resource") // the last user closes the channel, and with it the lock
-    private static FileChannel lock(Path folder) throws IOException {
+    private static FileChannel lock(Path target) throws IOException {
         FileChannel channel = FileChannel.open(
-                folder.resolve(LOCK_NAME),
+                target.resolve(LOCK_NAME),
                 StandardOpenOption.CREATE,
                 StandardOpenOption.READ,
                 StandardOpenOption.WRITE);
         try {
             try (FileLock alone = channel.tryLock()) {
                 if (alone != null) {
-                    removeAll(folder.resolve(DIRECTORY));
+                    removeAll(target.resolve(DIRECTORY));
                 }
             }
             channel.lock(0, Long.MAX_VALUE, true);
@@ -101,7 +101,7 @@ final class Staging implements AutoCloseable {
     /** Writes a file, durably. Always close the result: this deletes the file unless it has been moved. */
     Staged stage(ObjectStore.Content content) throws IOException {
         Staged staged =
-                new Staged(folder.resolve(DIRECTORY).resolve(UUID.randomUUID().toString()));
+                new Staged(target.resolve(DIRECTORY).resolve(UUID.randomUUID().toString()));
         try (FileChannel channel =
                 FileChannel.open(staged.file(), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
@@ -124,7 +124,7 @@ final class Staging implements AutoCloseable {
         synchronized (OPEN) {
             users--;
             if (users == 0) {
-                OPEN.remove(folder);
+                OPEN.remove(target);
                 lock.close();
             }
         }
@@ -142,8 +142,8 @@ final class Staging implements AutoCloseable {
     static final class CaseIgnoredException extends IOException {
         private static final long serialVersionUID = 1L;
 
-        CaseIgnoredException(String folder) {
-            super("the file system of " + folder + " does not distinguish capital letters from small ones, so documents"
+        CaseIgnoredException(String target) {
+            super("the file system of " + target + " does not distinguish capital letters from small ones, so documents"
                     + " would overwrite each other: choose a directory on another file system");
         }
     }

@@ -7,7 +7,7 @@ import io.caravan.server.archive.push.ArchiveSlot.Backlog;
 import io.caravan.server.archive.push.ArchiveSlot.Change;
 import io.caravan.server.archive.push.ArchiveSlot.Verification;
 import io.caravan.server.archive.push.Archiver.Archived;
-import io.caravan.server.document.Deletion;
+import io.caravan.server.document.DeletionRecord;
 import io.caravan.server.document.DocumentService;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -104,7 +104,7 @@ final class ArchiveSchedule {
         /** The slot in which a scan has found the document, or null. The monitor guards this and all other fields. */
         private @Nullable ArchiveSlot slot;
         /** Deletions that the archive does not have, oldest first. */
-        private final Set<Deletion> deletions = new LinkedHashSet<>();
+        private final Set<DeletionRecord> deletions = new LinkedHashSet<>();
         /** Counts the document, if it is in a slot, and the deletions. */
         private final Backlog backlog = new Backlog();
 
@@ -148,12 +148,12 @@ final class ArchiveSchedule {
          * @param successes number of successes of all jobs so far
          * @return whether it has failed several times while others succeeded
          */
-        boolean failedAlone(long successes, int patience) {
+        boolean failedAlone(long successes, int timeout) {
             if (failures == 0) {
                 successesAtFirstFailure = successes;
             }
             failures++;
-            return failures >= patience && successes != successesAtFirstFailure;
+            return failures >= timeout && successes != successesAtFirstFailure;
         }
 
         private void count() {
@@ -324,12 +324,12 @@ final class ArchiveSchedule {
     }
 
     /** Returns the deletions of a job, oldest first. */
-    synchronized List<Deletion> deletions(Job job) {
+    synchronized List<DeletionRecord> deletions(Job job) {
         return List.copyOf(job.deletions);
     }
 
     /** Records that one of a job's deletions is archived. */
-    synchronized void done(Job job, Deletion deletion) {
+    synchronized void done(Job job, DeletionRecord deletion) {
         job.deletions.remove(deletion);
         job.count();
     }

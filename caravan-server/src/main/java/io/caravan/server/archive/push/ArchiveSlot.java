@@ -1,7 +1,7 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.Deletion;
+import io.caravan.server.document.DeletionRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +36,7 @@ final class ArchiveSlot {
      * @param lastMillis the last known time when it needed no archiving; 0 when that is not known
      * @param afterMillis maximum age of a change
      */
-    record Change(DocumentName name, @Nullable Deletion deletion, long lastMillis, long afterMillis) {
+    record Change(DocumentName name, @Nullable DeletionRecord deletion, long lastMillis, long afterMillis) {
         /**
          * Whether a scan may leave this change to the next scan, because a fifth of its time then still remains for
          * archiving it. A change with a time in the future, set by another clock, does not wait.

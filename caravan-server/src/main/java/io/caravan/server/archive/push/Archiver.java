@@ -11,7 +11,7 @@ import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.archive.push.ArchiveSchedule.Job;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.caravan.server.document.ArchiveMark;
-import io.caravan.server.document.Deletion;
+import io.caravan.server.document.DeletionRecord;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentService;
 import java.security.SecureRandom;
@@ -43,19 +43,19 @@ public final class Archiver implements AutoCloseable {
     private static final int MAX_WAITING_JOBS = 4096;
     private static final Duration LONGEST_PUT_OFF = Duration.ofSeconds(5);
     /** The number of failures, while others succeed, after which a document is put off or left for the next round. */
-    private static final int PATIENCE = 4;
+    private static final int TIMEOUT = 4;
 
     private static final long DROP = -1;
     private static final long NO_DELAY = 0;
 
     private static final Duration CLOSE_GRACE = Duration.ofMillis(500);
-    private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(2);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
 
     private final ArchiveConfig config;
     private final DocumentService documents;
     private final InstantSource clock = InstantSource.system();
     private final LongSupplier incarnations = new SecureRandom()::nextLong;
-    private final Outcomes outcomes = new Outcomes(clock);
+    private final ArchiveCounters outcomes = new ArchiveCounters(clock);
     private final BackOff backOff = newBackOff();
     private final ArchiveSchedule schedule =
             new ArchiveSchedule(MAX_WAITING_JOBS, backOff, System::nanoTime, clock.millis(), this::notOwner);
@@ -194,7 +194,7 @@ public final class Archiver implements AutoCloseable {
 
     private void upload(Job job, DocumentUploader to) {
         to.ensureOwner();
-        for (Deletion deletion : schedule.deletions(job)) {
+        for (DeletionRecord deletion : schedule.deletions(job)) {
             if (to.upload(deletion)) {
                 outcomes.deletionArchived();
             }
@@ -227,7 +227,7 @@ public final class Archiver implements AutoCloseable {
         } else {
             outcomes.interrupted(failure);
             backOff.failed(startNanos);
-            if (!job.failedAlone(outcomes.successes(), PATIENCE)) {
+            if (!job.failedAlone(outcomes.successes(), TIMEOUT)) {
                 return NO_DELAY;
             }
         }
@@ -337,7 +337,7 @@ public final class Archiver implements AutoCloseable {
         try {
             join(CLOSE_GRACE);
             threads.forEach(Thread::interrupt);
-            join(CLOSE_PATIENCE);
+            join(CLOSE_TIMEOUT);
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
         }

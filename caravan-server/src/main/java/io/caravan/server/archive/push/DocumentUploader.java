@@ -14,12 +14,12 @@ import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.document.ArchiveMark;
-import io.caravan.server.document.Deletion;
+import io.caravan.server.document.BlockingOutcome;
+import io.caravan.server.document.DeletionRecord;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.SnapshotReceiver;
-import io.caravan.server.document.Waiting;
+import io.caravan.server.document.DocumentSnapshotVisitor;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -216,7 +216,7 @@ final class DocumentUploader {
 
     /** Waits until the mark is durable; returns false when the document is gone. */
     private boolean mark(DocumentName name, long id, ArchiveMark mark) {
-        return Waiting.to(outcome -> documents.mark(name, id, mark, outcome));
+        return BlockingOutcome.to(outcome -> documents.mark(name, id, mark, outcome));
     }
 
     /**
@@ -224,7 +224,7 @@ final class DocumentUploader {
      *
      * @return whether a tombstone was put
      */
-    boolean upload(Deletion deletion) {
+    boolean upload(DeletionRecord deletion) {
         for (int left = ATTEMPTS; ; left--) {
             try {
                 boolean put = putTombstone(deletion);
@@ -242,7 +242,7 @@ final class DocumentUploader {
      * Puts a tombstone even if the archive has no generation of the document, or has another document of that name. An
      * upload whose response was lost may still be in progress, and its commit must find a changed manifest.
      */
-    private boolean putTombstone(Deletion deletion) {
+    private boolean putTombstone(DeletionRecord deletion) {
         KeptManifest before = archive.manifest(deletion.name());
         Manifest manifest = before == null ? null : before.manifest();
         Tombstone known = manifest == null ? null : manifest.tombstone();
@@ -303,7 +303,7 @@ final class DocumentUploader {
             }
         }
 
-        private final class Receiver implements SnapshotReceiver {
+        private final class Receiver implements DocumentSnapshotVisitor {
             private final Target target;
             private @Nullable SnapshotWriter writer;
 

@@ -35,7 +35,7 @@ final class Ownership implements Runnable, AutoCloseable {
     private final ArchiveBinding binding;
     private final InstantSource clock;
     private final BackOff backOff;
-    private final Outcomes outcomes;
+    private final ArchiveCounters outcomes;
     private final Runnable distrust;
     private final Consumer<@Nullable Archive> changed;
     private final Semaphore suspicions = new Semaphore(0);
@@ -60,7 +60,7 @@ final class Ownership implements Runnable, AutoCloseable {
             ListStore store,
             InstantSource clock,
             BackOff backOff,
-            Outcomes outcomes,
+            ArchiveCounters outcomes,
             Runnable distrust,
             Consumer<@Nullable Archive> changed) {
         this.config = config;

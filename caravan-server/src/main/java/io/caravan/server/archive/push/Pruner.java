@@ -47,7 +47,7 @@ final class Pruner implements AutoCloseable {
     private final PrunePolicies policies;
     private final Duration every;
     private final InstantSource clock;
-    private final Outcomes outcomes;
+    private final ArchiveCounters outcomes;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
             new DefaultThreadFactory("caravan-archive-pruner", true, Thread.MIN_PRIORITY));
     private long thoroughMillis;
@@ -63,7 +63,7 @@ final class Pruner implements AutoCloseable {
             PrunePolicies policies,
             Duration every,
             InstantSource clock,
-            Outcomes outcomes) {
+            ArchiveCounters outcomes) {
         this.archive = archive;
         this.policies = policies;
         this.every = every;

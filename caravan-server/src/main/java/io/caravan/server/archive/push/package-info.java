@@ -15,7 +15,7 @@
  * </ol>
  *
  * <p>The {@code ArchiveSchedule} also tracks the backlog, with an {@link io.caravan.server.archive.push.ArchiveSlot}
- * for each stripe. {@link io.caravan.server.archive.push.Outcomes} counts successes and failures.
+ * for each stripe. {@link io.caravan.server.archive.push.ArchiveCounters} counts successes and failures.
  */
 @NullMarked
 package io.caravan.server.archive.push;

@@ -13,12 +13,12 @@ import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.archive.restore.Drills.DrillReport;
 import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.ScanPage;
-import io.caravan.server.document.Waiting;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -102,11 +102,11 @@ final class Drill {
     private void check(Manifest manifest, Generation latest, DocumentService restored) {
         DocumentName name = manifest.name();
         documents++;
-        Waiting.<Restored>to(outcome -> new DocumentRestorer(() -> archive, restored, bytes -> {})
+        BlockingOutcome.<Restored>to(outcome -> new DocumentRestorer(() -> archive, restored, bytes -> {})
                 .create(Source.of(manifest, latest), outcome));
         values += latest.count();
         String difference = difference(name, latest, restored);
-        Waiting.<Boolean>to(outcome -> restored.write(name, EditedDocument::delete, outcome));
+        BlockingOutcome.<Boolean>to(outcome -> restored.write(name, EditedDocument::delete, outcome));
         if (difference != null) {
             throw new ArchiveException(
                     Reason.DIVERGED, "document '" + name + "', restored from " + latest.key() + ", " + difference);

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Drills implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Drills.class);
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     private final Supplier<Archive> archive;
     private final DocumentService documents;
@@ -145,8 +145,8 @@ public final class Drills implements AutoCloseable {
     public void close() {
         thread.shutdownNow();
         try {
-            if (!thread.awaitTermination(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
-                LOG.warn("a drill did not end in {}", PATIENCE);
+            if (!thread.awaitTermination(TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
+                LOG.warn("a drill did not end in {}", TIMEOUT);
             }
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();

@@ -12,11 +12,11 @@ import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.archive.restore.RestoreService.NameLocks;
+import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.ColdDocuments;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
-import io.caravan.server.document.Waiting;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
@@ -276,7 +276,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             throw new ArchiveException(
                     Reason.NOT_FOUND, "document '" + name + "' cannot be fetched: " + manifest.describeGenerations());
         }
-        Waiting.<Restored>to(outcome -> restorer.create(Source.of(manifest, latest), outcome));
+        BlockingOutcome.<Restored>to(outcome -> restorer.create(Source.of(manifest, latest), outcome));
         hydrated.incrementAndGet();
         return true;
     }

@@ -9,12 +9,12 @@ import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
+import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.DocumentSnapshotVisitor;
 import io.caravan.server.document.Outcome;
-import io.caravan.server.document.SnapshotReceiver;
-import io.caravan.server.document.Waiting;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
@@ -41,7 +41,7 @@ public final class RestoreService implements AutoCloseable {
     private static final int MAX_ATTEMPTS = 5;
 
     /** Serves to test whether the store has a document that has not expired. */
-    private static final SnapshotReceiver NOT_READ = new SnapshotReceiver() {
+    private static final DocumentSnapshotVisitor NOT_READ = new DocumentSnapshotVisitor() {
         @Override
         public boolean begin(DocumentInfo info) {
             return false;
@@ -157,7 +157,7 @@ public final class RestoreService implements AutoCloseable {
         boolean chosen = number.isPresent();
         Source latest = Source.of(manifest, generation);
         Source source = chosen ? latest.withoutExpiry() : latest;
-        Restored restored = Waiting.to(outcome -> restore(source, chosen, local, outcome));
+        Restored restored = BlockingOutcome.to(outcome -> restore(source, chosen, local, outcome));
         if (!chosen && restored.changed() && !documents.snapshot(name, NOT_READ)) {
             throw new ArchiveException(
                     ArchiveException.Reason.DELETED,
@@ -190,7 +190,7 @@ public final class RestoreService implements AutoCloseable {
                     DocumentException.Reason.EXISTS, as, "is in the archive; restore to a name that is not in use");
         }
         Generation generation = choose(manifest, number);
-        return Waiting.to(outcome -> restorer.create(Source.renamed(manifest, generation, as), outcome));
+        return BlockingOutcome.to(outcome -> restorer.create(Source.renamed(manifest, generation, as), outcome));
     }
 
     /**

@@ -2,7 +2,7 @@ package io.caravan.server.archive.restore;
 
 import io.caravan.server.archive.object.Digests;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.SnapshotReceiver;
+import io.caravan.server.document.DocumentSnapshotVisitor;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.HexFormat;
@@ -12,7 +12,7 @@ import java.util.function.Predicate;
  * A hash of a document's values in a range of sequences, to compare two copies without keeping both in memory. Values
  * outside the range are only counted. Not thread-safe.
  */
-final class SequenceHash implements SnapshotReceiver {
+final class SequenceHash implements DocumentSnapshotVisitor {
     private final long from;
     private final long to;
     private final Predicate<DocumentInfo> reads;

@@ -20,11 +20,11 @@ import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.archive.restore.RestoreProgress.RestoreFault;
 import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
-import io.caravan.server.document.Waiting;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -245,7 +245,8 @@ public final class WholeRestore {
     }
 
     private void drop(Manifest manifest) {
-        Waiting.<Boolean>to(outcome -> documents.writeLocal(manifest.name(), EditedDocument::deleteUnnoted, outcome));
+        BlockingOutcome.<Boolean>to(
+                outcome -> documents.writeLocal(manifest.name(), EditedDocument::deleteUnnoted, outcome));
     }
 
     /**

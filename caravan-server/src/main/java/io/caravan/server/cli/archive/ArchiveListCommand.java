@@ -66,7 +66,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
     private int listOne(Archive archive, DocumentName document, ManifestPrinter printer) throws IOException {
         KeptManifest kept = archive.manifest(document);
         if (kept == null) {
-            tell("document '" + document + "' is not in the archive at "
+            printMessage("document '" + document + "' is not in the archive at "
                     + archive.objects().location());
             return NOTHING;
         }
@@ -89,7 +89,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
                     } catch (ArchiveException problem) {
                         return to -> {
                             damaged.set(true);
-                            tell(String.valueOf(problem.getMessage()));
+                            printMessage(String.valueOf(problem.getMessage()));
                         };
                     }
                 });

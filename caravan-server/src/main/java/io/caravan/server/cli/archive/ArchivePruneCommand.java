@@ -114,7 +114,7 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
 
                 @Override
                 public void problem(String message) {
-                    tell(message);
+                    printMessage(message);
                 }
 
                 @Override
@@ -125,7 +125,7 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
         }
         print(report, output);
         if (keepsAllGenerations() || retainDays == null) {
-            tell(unselected());
+            printMessage(unselected());
         }
         return report.problems() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }

@@ -158,7 +158,7 @@ public final class RestoreCommand extends ClientCommand {
         RestoreReport report = new RestoreReport(output, json());
         try (ObjectStore objects = archive.open(url)) {
             restoreAll(Archive.open(objects), directory, output, report);
-            tell("to replace the lost server: caravan serve --data " + directory
+            printMessage("to replace the lost server: caravan serve --data " + directory
                     + (groups == 1 ? "" : " --shards " + groups) + " --archive " + url);
         } catch (Output.ClosedException closed) {
             throw ClientException.failed(
@@ -196,7 +196,7 @@ public final class RestoreCommand extends ClientCommand {
                         .build();
                 StoreRestore.run(opened, store, groups, jobs, allowOlder, allowMissing, report);
             }
-            report.finish(allowMissing, output, this::tell);
+            report.finish(allowMissing, output, this::printMessage);
         }
     }
 }

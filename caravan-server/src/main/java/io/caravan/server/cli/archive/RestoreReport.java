@@ -137,17 +137,17 @@ final class RestoreReport extends RestoreProgress {
      * Prints the faults and the totals.
      *
      * @param allowMissing whether the store is marked as complete without these documents
-     * @param tell receives lines for people
+     * @param messages receives lines for people
      * @throws ClientException if there were faults
      */
-    void finish(boolean allowMissing, Output output, Consumer<String> tell) throws IOException {
+    void finish(boolean allowMissing, Output output, Consumer<String> messages) throws IOException {
         Figures figures = figures();
         list.flush();
         for (RestoreFault fault : faults) {
-            tell.accept(text(fault));
+            messages.accept(text(fault));
         }
         if (moreFaults > 0) {
-            tell.accept(moreFaults + " more faults, which are in the list of the documents");
+            messages.accept(moreFaults + " more faults, which are in the list of the documents");
         }
         summarize(figures, output);
         output.flush();

@@ -45,7 +45,7 @@ public interface DocumentClient extends AutoCloseable {
         }
 
         /** Whether this document is a copy of another one, and has received all values before this sequence. */
-        public boolean hasBrought(Description from, long sequence) {
+        public boolean hasCopied(Description from, long sequence) {
             return origin != null && origin.identity().equals(from.identity()) && origin.copiedTo() >= sequence;
         }
 
@@ -125,7 +125,7 @@ public interface DocumentClient extends AutoCloseable {
     Names scan(Names before, byte[] prefix);
 
     /** Requests the {@link #description}. */
-    void askDescription(byte[] name);
+    void requestDescription(byte[] name);
 
     /** Returns the document's description, or null if it does not exist. */
     @Nullable
@@ -143,12 +143,12 @@ public interface DocumentClient extends AutoCloseable {
 
     /** Requests and returns the description of a document, or null if it does not exist. */
     default @Nullable Description descriptionOf(byte[] name) {
-        askDescription(name);
+        requestDescription(name);
         return description();
     }
 
     /** Requests all {@link #values} of a document in one reply. The document must have values. */
-    void askValues(byte[] name, Description document);
+    void requestValues(byte[] name, Description document);
 
     /**
      * Returns all values of a document.
@@ -162,10 +162,10 @@ public interface DocumentClient extends AutoCloseable {
      *
      * @param replaced the kind of existing document that the new one may replace
      */
-    void askToTake(byte[] name, Description document, List<byte[]> values, Replaced replaced);
+    void requestImport(byte[] name, Description document, List<byte[]> values, Replaced replaced);
 
     /**
-     * Waits until a document that {@link #askToTake} has sent is durable.
+     * Waits until a document that {@link #requestImport} has sent is durable.
      *
      * @throws ClientException if the server rejects it
      */
@@ -186,7 +186,7 @@ public interface DocumentClient extends AutoCloseable {
      * @param document the copy's id at this server, and its new first sequence and attributes
      * @param sequence the sequence of the first value to append
      */
-    void goOn(byte[] name, Description document, long sequence, List<byte[]> values);
+    void continueImport(byte[] name, Description document, long sequence, List<byte[]> values);
 
     /** Deletes a copy, if it still has this id. */
     void delete(byte[] name, long id);

@@ -72,7 +72,7 @@ public final class HttpDocumentClient implements DocumentClient {
     private final Retries.Pause pause;
     private final ExecutorService connections =
             Executors.newFixedThreadPool(CONNECTIONS, new DefaultThreadFactory("caravan-carrier", true));
-    private final Queue<Future<?>> asked = new ArrayDeque<>();
+    private final Queue<Future<?>> pending = new ArrayDeque<>();
 
     /**
      * Creates a carrier; sends nothing yet.
@@ -85,9 +85,9 @@ public final class HttpDocumentClient implements DocumentClient {
         this.pause = pause;
     }
 
-    private void ask(Callable<?> request) {
+    private void enqueue(Callable<?> request) {
         try {
-            asked.add(connections.submit(request));
+            pending.add(connections.submit(request));
         } catch (RejectedExecutionException cut) {
             throw lost(cut);
         }
@@ -98,9 +98,9 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     /** Waits for the response to the oldest request. */
-    private @Nullable Object answer() {
+    private @Nullable Object response() {
         try {
-            return asked.remove().get();
+            return pending.remove().get();
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
             throw ClientException.failed("interrupted", stop);
@@ -111,15 +111,15 @@ public final class HttpDocumentClient implements DocumentClient {
             if (cause instanceof IOException) {
                 throw new ServerConnection.LostException(String.valueOf(cause.getMessage()), cause);
             }
-            throw cause instanceof ClientException refusal
-                    ? refusal
+            throw cause instanceof ClientException rejection
+                    ? rejection
                     : ClientException.failed(String.valueOf(cause.getMessage()), cause);
         }
     }
 
     private @Nullable Object now(Callable<?> request) {
-        ask(request);
-        return answer();
+        enqueue(request);
+        return response();
     }
 
     @Override
@@ -159,13 +159,13 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     @Override
-    public void askDescription(byte[] name) {
-        ask(() -> describe(name));
+    public void requestDescription(byte[] name) {
+        enqueue(() -> describe(name));
     }
 
     @Override
     public @Nullable Description description() {
-        return (Description) answer();
+        return (Description) response();
     }
 
     private static byte[] name(String path) {
@@ -180,43 +180,43 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     private @Nullable Description describe(byte[] name) throws IOException {
-        JsonNode answer = read("/v1/export/", name, "");
-        return answer == null
+        JsonNode response = read("/v1/export/", name, "");
+        return response == null
                 ? null
                 : new Description(
-                        number(answer, "id"),
-                        number(answer, "first"),
-                        number(answer, "next"),
-                        answer.path("bytes").asLong(-1),
-                        attributes(answer.path("attributes")),
-                        answer.path("moving").asBoolean(),
-                        answer.path("identity").asText(null),
-                        origin(answer));
+                        number(response, "id"),
+                        number(response, "first"),
+                        number(response, "next"),
+                        response.path("bytes").asLong(-1),
+                        attributes(response.path("attributes")),
+                        response.path("moving").asBoolean(),
+                        response.path("identity").asText(null),
+                        origin(response));
     }
 
-    private static @Nullable Origin origin(JsonNode answer) {
-        String identity = answer.path("origin").asText(null);
-        return identity == null ? null : new Origin(identity, number(answer, "copiedTo"));
+    private static @Nullable Origin origin(JsonNode response) {
+        String identity = response.path("origin").asText(null);
+        return identity == null ? null : new Origin(identity, number(response, "copiedTo"));
     }
 
-    private static Map<String, Object> attributes(JsonNode answer) throws IOException {
+    private static Map<String, Object> attributes(JsonNode response) throws IOException {
         try {
-            return PortableAttributes.ofJson(JSON.convertValue(answer, new TypeReference<Map<String, Object>>() {}));
+            return PortableAttributes.ofJson(JSON.convertValue(response, new TypeReference<Map<String, Object>>() {}));
         } catch (IllegalArgumentException senseless) {
             throw new IOException("the attributes in the response are invalid: " + senseless.getMessage(), senseless);
         }
     }
 
-    private static long number(JsonNode answer, String field) {
-        if (!answer.path(field).canConvertToLong()) {
+    private static long number(JsonNode response, String field) {
+        if (!response.path(field).canConvertToLong()) {
             throw ClientException.failed("the response has no number '" + field + "'; is it a Caravan server?");
         }
-        return answer.path(field).asLong();
+        return response.path(field).asLong();
     }
 
     @Override
-    public void askValues(byte[] name, Description document) {
-        ask(() -> {
+    public void requestValues(byte[] name, Description document) {
+        enqueue(() -> {
             List<Value> values = new ArrayList<>();
             readPages(name, document, values::add);
             return values;
@@ -226,7 +226,7 @@ public final class HttpDocumentClient implements DocumentClient {
     @Override
     @SuppressWarnings("unchecked") // askValues has submitted this type
     public List<Value> values(Description document) {
-        return (List<Value>) Objects.requireNonNull(answer());
+        return (List<Value>) Objects.requireNonNull(response());
     }
 
     @Override
@@ -254,19 +254,19 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     @Override
-    public void askToTake(byte[] name, Description document, List<byte[]> values, Replaced replaced) {
-        ask(() -> write(name, creation("whole", document, replaced), document.given(), values));
+    public void requestImport(byte[] name, Description document, List<byte[]> values, Replaced replaced) {
+        enqueue(() -> write(name, creation("whole", document, replaced), document.given(), values));
     }
 
     @Override
     public void taken() {
-        answer();
+        response();
     }
 
     @Override
     public long begin(byte[] name, Description document, Replaced replaced) {
-        Object answer = now(() -> write(name, creation("begin", document, replaced), document.given(), List.of()));
-        return number((JsonNode) Objects.requireNonNull(answer), "id");
+        Object response = now(() -> write(name, creation("begin", document, replaced), document.given(), List.of()));
+        return number((JsonNode) Objects.requireNonNull(response), "id");
     }
 
     private static String creation(String step, Description document, Replaced replaced) {
@@ -279,7 +279,7 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     @Override
-    public void goOn(byte[] name, Description document, long sequence, List<byte[]> values) {
+    public void continueImport(byte[] name, Description document, long sequence, List<byte[]> values) {
         String step = "continue&id=" + document.id() + "&sequence=" + sequence + "&first=" + document.first();
         now(() -> write(name, step, document.given(), values));
     }
@@ -327,9 +327,9 @@ public final class HttpDocumentClient implements DocumentClient {
 
     private JsonNode move(byte[] name, String step) {
         return (JsonNode) Objects.requireNonNull(now(() -> {
-            try (HttpLink.Answer answer =
+            try (HttpLink.Response response =
                     link.send("POST", path("/v1/move/", name) + "?step=" + step, new byte[0], true)) {
-                return accepted(answer, body(answer));
+                return accepted(response, body(response));
             }
         }));
     }
@@ -339,14 +339,14 @@ public final class HttpDocumentClient implements DocumentClient {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("attributes", PortableAttributes.asJson(attributes));
         body.put("values", values);
-        try (HttpLink.Answer answer = link.send(
+        try (HttpLink.Response response = link.send(
                 "POST",
                 path("/v1/import/", name) + "?step=" + step,
                 JSON.writeValueAsBytes(body),
                 true,
                 "Content-Type",
                 "application/json")) {
-            return accepted(answer, body(answer));
+            return accepted(response, body(response));
         }
     }
 
@@ -358,24 +358,24 @@ public final class HttpDocumentClient implements DocumentClient {
     private @Nullable JsonNode read(String target) throws IOException {
         Retries retries = new Retries(pause);
         while (true) {
-            try (HttpLink.Answer answer = link.send("GET", target, new byte[0], true)) {
-                JsonNode body = body(answer);
-                if (answer.status() == NOT_FOUND && code(body).equals("not_found")) {
+            try (HttpLink.Response response = link.send("GET", target, new byte[0], true)) {
+                JsonNode body = body(response);
+                if (response.status() == NOT_FOUND && code(body).equals("not_found")) {
                     return null;
                 }
-                IOException busy = code(body).equals("restoring") ? null : Retries.busy(link, answer);
+                IOException busy = code(body).equals("restoring") ? null : Retries.busy(link, response);
                 if (busy != null) {
                     throw busy;
                 }
-                return accepted(answer, body);
+                return accepted(response, body);
             } catch (IOException problem) {
                 retries.after(problem, false);
             }
         }
     }
 
-    private static JsonNode body(HttpLink.Answer answer) throws IOException {
-        byte[] body = answer.body().readNBytes(MAX_RESPONSE_BYTES);
+    private static JsonNode body(HttpLink.Response response) throws IOException {
+        byte[] body = response.body().readNBytes(MAX_RESPONSE_BYTES);
         try {
             return JSON.readTree(body);
         } catch (JsonProcessingException notJson) {
@@ -388,8 +388,8 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     /** Returns the response body, or throws an exception if the response is a rejection. */
-    private JsonNode accepted(HttpLink.Answer answer, JsonNode body) {
-        int status = answer.status();
+    private JsonNode accepted(HttpLink.Response response, JsonNode body) {
+        int status = response.status();
         if (status == OK && body.isObject()) {
             return body;
         }
@@ -399,7 +399,7 @@ public final class HttpDocumentClient implements DocumentClient {
             throw ClientException.moved(detail);
         }
         if (code.equals("rate_limited")) {
-            throw ClientException.tooFast(detail, Retries.pauseMillis(answer.header("Retry-After")));
+            throw ClientException.tooFast(detail, Retries.pauseMillis(response.header("Retry-After")));
         }
         if (OTHER_STATES.contains(code)) {
             throw ClientException.otherState(detail);

@@ -34,7 +34,7 @@ public final class HttpLink {
      *
      * @param body the body; reading it fails if no data arrives in time, or the connection is lost before the end
      */
-    public record Answer(int status, HttpHeaders headers, InputStream body) implements Closeable {
+    public record Response(int status, HttpHeaders headers, InputStream body) implements Closeable {
         /** Returns the header's first value, or null if the header is absent. */
         public @Nullable String header(String name) {
             return headers.firstValue(name).orElse(null);
@@ -81,7 +81,7 @@ public final class HttpLink {
      * @param headers alternating names and values
      * @throws IOException if the server cannot be reached, or does not respond in time; the message states which
      */
-    public Answer send(String method, String path, byte[] body, boolean withToken, String... headers)
+    public Response send(String method, String path, byte[] body, boolean withToken, String... headers)
             throws IOException {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(base + path))
                 .timeout(timeout)
@@ -96,8 +96,8 @@ public final class HttpLink {
             request.header("Authorization", "Bearer " + token);
         }
         try {
-            HttpResponse<InputStream> answer = client.send(request.build(), head -> new TimedBody(timeout));
-            return new Answer(answer.statusCode(), answer.headers(), answer.body());
+            HttpResponse<InputStream> response = client.send(request.build(), head -> new TimedBody(timeout));
+            return new Response(response.statusCode(), response.headers(), response.body());
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", stop);
@@ -148,12 +148,12 @@ public final class HttpLink {
         }
 
         private Page fetch(String path, boolean withToken) throws IOException {
-            try (HttpLink.Answer answer = link.send("GET", path, new byte[0], withToken)) {
-                byte[] body = answer.body().readNBytes(MAX_BYTES + 1);
+            try (HttpLink.Response response = link.send("GET", path, new byte[0], withToken)) {
+                byte[] body = response.body().readNBytes(MAX_BYTES + 1);
                 if (body.length > MAX_BYTES) {
                     throw new IOException(link.base() + path + " is longer than " + MAX_BYTES + " bytes");
                 }
-                return new Page(answer.status(), body);
+                return new Page(response.status(), body);
             }
         }
     }

@@ -189,7 +189,7 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     @Override
-    public void askDescription(byte[] name) {
+    public void requestDescription(byte[] name) {
         connection.send("CARAVAN.EXPORT", name);
     }
 
@@ -221,7 +221,7 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     @Override
-    public void askValues(byte[] name, Description document) {
+    public void requestValues(byte[] name, Description document) {
         requestPage(connection, name, document.first(), document.count());
     }
 
@@ -235,7 +235,7 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     @Override
-    public void askToTake(byte[] name, Description document, List<byte[]> values, Replaced replaced) {
+    public void requestImport(byte[] name, Description document, List<byte[]> values, Replaced replaced) {
         connection.send(creation(name, "WHOLE", document, replaced), "VALUES", values);
     }
 
@@ -265,7 +265,7 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     @Override
-    public void goOn(byte[] name, Description document, long sequence, List<byte[]> values) {
+    public void continueImport(byte[] name, Description document, long sequence, List<byte[]> values) {
         change(
                 name,
                 "CONTINUE",

@@ -60,11 +60,11 @@ public final class Retries {
     }
 
     /** Returns the exception for a busy server's response, or null for any other response. */
-    public static @Nullable BusyException busy(HttpLink link, HttpLink.Answer answer) {
-        return BUSY.contains(answer.status())
+    public static @Nullable BusyException busy(HttpLink link, HttpLink.Response response) {
+        return BUSY.contains(response.status())
                 ? new BusyException(
-                        "the server at " + link.base() + " is busy: it responds with status " + answer.status(),
-                        pauseMillis(answer.header("Retry-After")))
+                        "the server at " + link.base() + " is busy: it responds with status " + response.status(),
+                        pauseMillis(response.header("Retry-After")))
                 : null;
     }
 

@@ -24,10 +24,10 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
     private static final Pattern NUMBER = Pattern.compile("-?(0|[1-9][0-9]{0,17})(\\.[0-9]{1,9})?");
 
     /** Parses the reply to {@code INFO}: {@code # Section}, then a line {@code name:value} for each statistic. */
-    public static ServerInfo parse(String answer) {
+    public static ServerInfo parse(String reply) {
         Map<String, Map<String, String>> sections = new LinkedHashMap<>();
         Map<String, String> section = new LinkedHashMap<>();
-        for (String line : (Iterable<String>) answer.lines()::iterator) {
+        for (String line : (Iterable<String>) reply.lines()::iterator) {
             int colon = line.indexOf(':');
             if (line.startsWith("# ")) {
                 section = new LinkedHashMap<>();

@@ -90,7 +90,7 @@ public final class StatCommand extends ClientCommand {
         pause(RATE_PERIOD);
         ServerInfo after = server.info();
         double seconds = (System.nanoTime() - startNanos) / 1e9;
-        for (String line : new Summary(after).lines(before, seconds)) {
+        for (String line : new ServerSummary(after).lines(before, seconds)) {
             output.line(DocumentName.printable(line));
         }
     }

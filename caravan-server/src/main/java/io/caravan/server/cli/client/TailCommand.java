@@ -70,7 +70,7 @@ public final class TailCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         long most = atLeast(1, count, "--count", Long.MAX_VALUE);
         check(!printer.raw() || !json(), "--raw and --output json exclude each other");
-        Follower follower = new Follower(this::connect, bytes(name), from.sequence(), most, this::tell);
+        Follower follower = new Follower(this::connect, bytes(name), from.sequence(), most, this::printMessage);
         Output.Writing work = () -> {
             follower.follow(value -> printer.print(value, json(), output), output::flush);
             output.flush();

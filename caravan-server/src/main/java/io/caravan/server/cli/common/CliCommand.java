@@ -83,7 +83,7 @@ public abstract class CliCommand implements Callable<Integer> {
         if (onlyReads()) {
             return CommandLine.ExitCode.OK;
         }
-        tell("the output was closed before the command was done");
+        printMessage("the output was closed before the command was done");
         return CommandLine.ExitCode.SOFTWARE;
     }
 
@@ -127,7 +127,7 @@ public abstract class CliCommand implements Callable<Integer> {
         return Progress.ticking(err(), console.showsProgress(), line);
     }
 
-    protected final void tell(String message) {
+    protected final void printMessage(String message) {
         PrintWriter err = err();
         err.println("caravan: " + DocumentName.printable(message));
         err.flush();

@@ -63,7 +63,7 @@ public final class UntilSignal {
         stop.run();
         try {
             done.await(LAST_OUTPUT_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException nobodyDoes) {
+        } catch (InterruptedException unexpected) {
             Thread.currentThread().interrupt();
         }
         Runtime.getRuntime().halt(code.get());

@@ -53,7 +53,7 @@ public final class DiskChecks {
     }
 
     /** Returns all findings. Writes a small file to measure fsyncs, and deletes it. */
-    public List<Finding> look() {
+    public List<Finding> run() {
         List<Finding> findings = new ArrayList<>(withoutWriting());
         findings.add(forces());
         return findings;

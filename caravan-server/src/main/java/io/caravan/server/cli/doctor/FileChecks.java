@@ -13,7 +13,7 @@ public final class FileChecks {
     private FileChecks() {}
 
     /** Returns the findings about the store's directory and the files with secrets. */
-    public static List<Finding> look(Path directory, List<Path> secrets) {
+    public static List<Finding> run(Path directory, List<Path> secrets) {
         List<Finding> findings = new ArrayList<>();
         if (Files.exists(directory)) {
             findings.add(permissions("store", directory, "chmod 700 " + directory));
@@ -37,8 +37,8 @@ public final class FileChecks {
             return allowed.contains(PosixFilePermission.OTHERS_READ)
                     ? Finding.warning(subject, found + "; every user of this machine can read it", change)
                     : Finding.ok(subject, found + ", and no other user can read it");
-        } catch (IOException | UnsupportedOperationException untold) {
-            return Finding.unknown(subject, file + ": its permissions cannot be read: " + untold);
+        } catch (IOException | UnsupportedOperationException unreadable) {
+            return Finding.unknown(subject, file + ": its permissions cannot be read: " + unreadable);
         }
     }
 }

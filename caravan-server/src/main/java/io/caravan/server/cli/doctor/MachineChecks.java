@@ -43,7 +43,7 @@ public final class MachineChecks {
     }
 
     /** Returns all findings; {@code connections} is the maximum number of concurrent connections. */
-    public List<Finding> look(long connections) {
+    public List<Finding> run(long connections) {
         return List.of(
                 read("open files", LIMITS, text -> openFiles(text, connections)),
                 read("memory maps", "proc/sys/vm/max_map_count", MachineChecks::maps),

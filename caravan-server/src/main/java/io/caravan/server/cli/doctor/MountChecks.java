@@ -65,11 +65,11 @@ public final class MountChecks {
         this.directory = DiskChecks.existing(directory);
     }
 
-    public List<Finding> look() {
+    public List<Finding> run() {
         Optional<Mount> mount;
         try {
             mount = mount(directory.toRealPath());
-        } catch (IOException notTold) {
+        } catch (IOException unreadable) {
             mount = Optional.empty();
         }
         return List.of(
@@ -134,7 +134,7 @@ public final class MountChecks {
                     .findFirst()
                     .orElseThrow(() -> new IOException("no queue"));
             return cache(SystemFiles.read(file).strip());
-        } catch (IOException notTold) {
+        } catch (IOException unreadable) {
             return Finding.unknown(CACHE, "this system does not report it for the disk, or there is no disk");
         }
     }

@@ -91,11 +91,13 @@ public final class CopyCommand extends ClientCommand {
     }
 
     private void follow(Output output) throws IOException {
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::tell);
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::printMessage);
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
-        try (ServerPair servers = new ServerPair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {
-            DocumentFollower follower = new DocumentFollower(servers, existing, false, retries, one, all, this::tell);
+        try (ServerPair servers =
+                new ServerPair(() -> carrierFrom(source), () -> carrierTo(other), this::printMessage)) {
+            DocumentFollower follower =
+                    new DocumentFollower(servers, existing, false, retries, one, all, this::printMessage);
             Output.Writing work = () -> {
                 try (Progress progress = Progress.ticking(err(), console().showsProgress(), follower::progress)) {
                     follower.follow();
@@ -109,8 +111,8 @@ public final class CopyCommand extends ClientCommand {
     }
 
     private void copy(Output output) throws IOException {
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::tell);
-        TransferTotals totals = new TransferTotals(this::tell);
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::printMessage);
+        TransferTotals totals = new TransferTotals(this::printMessage);
         try (Progress progress = new Progress(err(), console().showsProgress(), "documents");
                 DocumentClient to = carrierTo(other);
                 DocumentClient from = carrierFrom(source)) {
@@ -122,7 +124,7 @@ public final class CopyCommand extends ClientCommand {
                 throw ClientException.missing(name);
             }
             importer.finish();
-            exporter.failures().forEach(this::tell);
+            exporter.failures().forEach(this::printMessage);
             incomplete =
                     totals.number(Outcome.REJECTED) > 0 || !exporter.failures().isEmpty();
             print(output, "copied " + totals.transferred("document") + totals.others(), totals::writeAll);

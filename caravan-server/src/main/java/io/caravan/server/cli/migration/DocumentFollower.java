@@ -43,7 +43,7 @@ final class DocumentFollower {
     private final Existing existing;
     private final byte @Nullable [] name;
     private final byte[] prefix;
-    private final Consumer<String> tell;
+    private final Consumer<String> messages;
     /** The rejected documents, and the time of each rejection. */
     private final Map<DocumentName, Long> rejected = new HashMap<>();
 
@@ -74,14 +74,14 @@ final class DocumentFollower {
             RateLimitRetries retries,
             byte @Nullable [] name,
             byte[] prefix,
-            Consumer<String> tell) {
+            Consumer<String> messages) {
         this.servers = servers;
         this.sync = new DocumentSync(existing, returns, retries);
         this.retries = retries;
         this.existing = existing;
         this.name = name;
         this.prefix = prefix;
-        this.tell = tell;
+        this.messages = messages;
     }
 
     DocumentSync sync() {
@@ -181,7 +181,7 @@ final class DocumentFollower {
 
     private void check(List<byte[]> names, Set<DocumentName> unseen) throws IOException {
         DocumentClient source = servers.source();
-        names.forEach(source::askDescription);
+        names.forEach(source::requestDescription);
         Map<DocumentName, @Nullable Description> changed = new HashMap<>();
         for (byte[] each : names) {
             DocumentName document = DocumentName.of(each);
@@ -210,7 +210,7 @@ final class DocumentFollower {
     private void handleInvisible(DocumentName document, ClientException why) {
         if (why.isMoved()) {
             sync.forget(document);
-            tell.accept(why.getMessage() + "; the command stops following it");
+            messages.accept(why.getMessage() + "; the command stops following it");
             moved = name != null;
         }
     }
@@ -254,7 +254,7 @@ final class DocumentFollower {
     /** Records that the target server rejects a document; prints the reason the first time. */
     void reject(DocumentName document, String why) {
         if (rejected.put(document, System.nanoTime()) == null) {
-            tell.accept(why);
+            messages.accept(why);
         }
     }
 

@@ -139,7 +139,8 @@ final class DocumentMigration {
     }
 
     /**
-     * Removes the fence, unless clients may have found the document at the target. Returns whether the fence was removed.
+     * Removes the fence, unless clients may have found the document at the target. Returns whether the fence was
+     * removed.
      *
      * @param found whether the document returns to the target, or an earlier run has fenced it and may have returned it
      */

@@ -157,7 +157,7 @@ final class DocumentSync {
      */
     boolean hasAll(ServerPair servers, DocumentName name, boolean found) throws IOException {
         Description here = servers.source().descriptionOf(name.toBytes());
-        servers.target().askDescription(name.toBytes());
+        servers.target().requestDescription(name.toBytes());
         Description there = servers.target().visible();
         if (here == null || there == null || there.next() < here.next()) {
             return false;
@@ -166,7 +166,7 @@ final class DocumentSync {
             return false;
         }
         // If no values can be compared, the copy may be of another document.
-        boolean received = there.hasBrought(here, here.next());
+        boolean received = there.hasCopied(here, here.next());
         boolean comparable = there.first() <= here.first()
                 ? here.count() > 0 || received || isCopied(name, here, there)
                 : found && received;
@@ -243,7 +243,7 @@ final class DocumentSync {
         }
 
         private void delete(Copy copy) {
-            target.askDescription(raw);
+            target.requestDescription(raw);
             Description there = target.visible();
             if (there != null && there.id() == copy.targetId()) {
                 requireUnchanged(copy, there, "deleted");
@@ -256,7 +256,7 @@ final class DocumentSync {
          * Throws an exception if other clients have written to the target, unless {@code --existing replace} is set.
          */
         private void requireUnchanged(Copy copy, Description there, String what) {
-            boolean unchanged = there.next() <= copy.same() || there.hasBrought(copy.source(), there.next());
+            boolean unchanged = there.next() <= copy.same() || there.hasCopied(copy.source(), there.next());
             if (!unchanged && existing != Existing.REPLACE) {
                 throw rejected("was not " + what
                         + " there: another client has written to it; --existing replace discards these writes");
@@ -351,7 +351,7 @@ final class DocumentSync {
         /** Continues a copy that the target already has, if it is a prefix of this document. */
         private void adopt(Description now, Description there) throws IOException {
             // The target will trim values that the source no longer has, so they must be known to come from the source.
-            boolean known = there.hasBrought(now, there.next());
+            boolean known = there.hasCopied(now, there.next());
             boolean isPrefix = there.next() <= now.next()
                     && there.first() <= now.first()
                     && (known || there.count() > 0 && there.first() == now.first())
@@ -409,7 +409,7 @@ final class DocumentSync {
                     there.id(), state.first(), now.next(), -1, state.attributes(), false, now.identity(), null);
             List<byte[]> values = chunk.take();
             try {
-                retries.run(() -> target.goOn(raw, document, next - values.size(), values));
+                retries.run(() -> target.continueImport(raw, document, next - values.size(), values));
             } catch (ClientException rejection) {
                 throw new RejectedException(
                         String.valueOf(rejection.ofDocument().getMessage()));

@@ -117,7 +117,7 @@ public final class ExportCommand extends ClientCommand {
         } else if (!without.contains(DocumentName.of(name)) && !exporter.one(bytes(name))) {
             throw ClientException.missing(name);
         }
-        exporter.failures().forEach(this::tell);
+        exporter.failures().forEach(this::printMessage);
         return exporter.failures().isEmpty();
     }
 }

@@ -70,7 +70,7 @@ final class Exporter implements AutoCloseable {
     }
 
     private void some(List<byte[]> names) throws IOException {
-        names.forEach(source::askDescription);
+        names.forEach(source::requestDescription);
         List<Described> described = new ArrayList<>();
         for (byte[] name : names) {
             Description document = source.visible();
@@ -108,7 +108,7 @@ final class Exporter implements AutoCloseable {
     private void readAtOnce(List<Described> wanted, List<byte[]> later) throws IOException {
         for (Described next : wanted) {
             if (next.document().count() > 0) {
-                source.askValues(next.name(), next.document());
+                source.requestValues(next.name(), next.document());
             }
         }
         for (Described next : wanted) {
@@ -142,7 +142,7 @@ final class Exporter implements AutoCloseable {
     boolean one(byte[] name) throws IOException {
         String why = "";
         for (int i = 0; i < TRIES; i++) {
-            source.askDescription(name);
+            source.requestDescription(name);
             Description document = source.visible();
             if (document == null) {
                 return false;

@@ -109,8 +109,8 @@ public final class ImportCommand extends ClientCommand {
     }
 
     private void importStreams(Output output) throws IOException {
-        try (StreamImport streams =
-                        new StreamImport(linkTo(source), this::connect, existing, this::tell, Retries.Pause.REAL);
+        try (StreamImport streams = new StreamImport(
+                        linkTo(source), this::connect, existing, this::printMessage, Retries.Pause.REAL);
                 Progress progress = Progress.ticking(err(), console().showsProgress(), streams::progress)) {
             for (String name : names) {
                 streams.add(bytes(name));
@@ -135,7 +135,7 @@ public final class ImportCommand extends ClientCommand {
     }
 
     private void importLists(Output output) throws IOException {
-        try (RedisImport lists = new RedisImport(() -> connectTo(source), this::connect, existing, this::tell);
+        try (RedisImport lists = new RedisImport(() -> connectTo(source), this::connect, existing, this::printMessage);
                 Progress progress = Progress.ticking(err(), console().showsProgress(), lists::progress)) {
             lists.run();
             rejected = lists.rejected();
@@ -144,8 +144,8 @@ public final class ImportCommand extends ClientCommand {
     }
 
     private void importFile(Output output) throws IOException {
-        TransferTotals totals = new TransferTotals(this::tell);
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::tell);
+        TransferTotals totals = new TransferTotals(this::printMessage);
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::printMessage);
         try (InputStream in =
                         file == null || file.equals(STANDARD_INPUT) ? console().in() : Files.newInputStream(file);
                 Progress progress = new Progress(err(), console().showsProgress(), "documents");

@@ -55,7 +55,7 @@ final class Importer implements DocumentReceiver {
     }
 
     /** Receives the outcome for each document. */
-    interface Outcomes {
+    interface Listener {
         /**
          * Receives an outcome.
          *
@@ -68,7 +68,7 @@ final class Importer implements DocumentReceiver {
     private final Existing existing;
     private final boolean resume;
     private final RateLimitRetries retries;
-    private final Outcomes outcomes;
+    private final Listener listener;
     private Replaced replaced;
     private boolean compareOnly;
     private boolean streams;
@@ -81,12 +81,12 @@ final class Importer implements DocumentReceiver {
      *
      * @param resume whether an identical document that already exists counts as imported
      */
-    Importer(DocumentClient target, Existing existing, boolean resume, RateLimitRetries retries, Outcomes outcomes) {
+    Importer(DocumentClient target, Existing existing, boolean resume, RateLimitRetries retries, Listener listener) {
         this.target = target;
         this.existing = existing;
         this.resume = resume;
         this.retries = retries;
-        this.outcomes = outcomes;
+        this.listener = listener;
         this.replaced = existing.replaced();
     }
 
@@ -152,7 +152,7 @@ final class Importer implements DocumentReceiver {
         Upload document = current();
         current = null;
         if (document.hasExpired()) {
-            outcomes.settled(document, Outcome.EXPIRED, "");
+            listener.settled(document, Outcome.EXPIRED, "");
             return;
         }
         if (document.isLong()) {
@@ -186,7 +186,7 @@ final class Importer implements DocumentReceiver {
 
     /** Sends documents. Returns those that exceeded the rate limit, after waiting until they may be sent again. */
     private List<Upload> create(List<Upload> sent) {
-        sent.forEach(document -> document.askToCreate(replaced));
+        sent.forEach(document -> document.requestCreation(replaced));
         @Nullable ClientException fatal = null;
         List<Upload> tooFast = new ArrayList<>();
         for (Upload document : sent) {
@@ -211,7 +211,7 @@ final class Importer implements DocumentReceiver {
 
     /** Compares documents that were sent or rejected with those of the server, and reports the outcomes. */
     private void settle(List<Upload> documents) throws IOException {
-        documents.forEach(document -> target.askDescription(document.name()));
+        documents.forEach(document -> target.requestDescription(document.name()));
         documents.forEach(Upload::find);
         documents.forEach(document -> document.readAhead(resume));
         for (Upload document : documents) {
@@ -222,14 +222,14 @@ final class Importer implements DocumentReceiver {
     private void settle(Upload document, boolean same) {
         ClientException problem = document.problem();
         if (same) {
-            outcomes.settled(document, problem == null ? Outcome.SENT : Outcome.ALREADY, "");
+            listener.settled(document, problem == null ? Outcome.SENT : Outcome.ALREADY, "");
         } else if (document.expiresSoon()) {
-            outcomes.settled(document, Outcome.EXPIRED, "");
+            listener.settled(document, Outcome.EXPIRED, "");
         } else if (problem != null && existing == Existing.SKIP && (compareOnly || document.exists())) {
-            outcomes.settled(document, Outcome.DIFFERENT, "");
+            listener.settled(document, Outcome.DIFFERENT, "");
         } else {
             String why = problem == null ? NOT_THE_SAME : "was not imported: " + problem.getMessage();
-            outcomes.settled(document, Outcome.REJECTED, rejection(document, why));
+            listener.settled(document, Outcome.REJECTED, rejection(document, why));
         }
     }
 

@@ -95,12 +95,13 @@ public final class MoveCommand extends ClientCommand {
     }
 
     private void move(Output output) throws IOException {
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::tell);
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, this::printMessage);
         byte[] one = name == null ? null : bytes(name);
         byte[] all = bytes(Objects.requireNonNullElse(prefix, ""));
-        try (ServerPair servers = new ServerPair(() -> carrierFrom(source), () -> carrierTo(other), this::tell)) {
+        try (ServerPair servers =
+                new ServerPair(() -> carrierFrom(source), () -> carrierTo(other), this::printMessage)) {
             DocumentFollower follower =
-                    new DocumentFollower(servers, Existing.REJECT, true, retries, one, all, this::tell);
+                    new DocumentFollower(servers, Existing.REJECT, true, retries, one, all, this::printMessage);
             DocumentMigration migration = new DocumentMigration(servers, follower, redirectTarget());
             try (Progress progress = Progress.ticking(err(), console().showsProgress(), migration::progress)) {
                 if (one == null) {

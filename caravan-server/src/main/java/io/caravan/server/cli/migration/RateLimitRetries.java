@@ -14,18 +14,18 @@ final class RateLimitRetries {
     private static final long MAX_MILLIS = TimeUnit.MINUTES.toMillis(10);
 
     private final Retries.Pause pause;
-    private final Consumer<String> tell;
+    private final Consumer<String> messages;
     private long waitedMillis;
     private boolean reported;
 
     /**
      * Creates an instance.
      *
-     * @param tell receives a message before the first wait
+     * @param messages receives a message before the first wait
      */
-    RateLimitRetries(Retries.Pause pause, Consumer<String> tell) {
+    RateLimitRetries(Retries.Pause pause, Consumer<String> messages) {
         this.pause = pause;
-        this.tell = tell;
+        this.messages = messages;
     }
 
     /** Repeats a request until it is accepted, or rejected for another reason. */
@@ -64,7 +64,7 @@ final class RateLimitRetries {
         }
         if (!reported) {
             reported = true;
-            tell.accept(rejection.getMessage() + "; the command waits for as long as the server requests");
+            messages.accept(rejection.getMessage() + "; the command waits for as long as the server requests");
         }
         waitedMillis += millis;
         pause.pause(millis);

@@ -47,7 +47,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
     private final RedisLists lists;
     private final DocumentClient target;
     private final TransferTotals totals;
-    private final Consumer<String> tell;
+    private final Consumer<String> messages;
     private final Importer creating;
     private final Importer replacing;
     private final Importer comparing;
@@ -72,21 +72,21 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
      * Creates an import into a server.
      *
      * @param existing the handling of a list whose name belongs to a document from another source
-     * @param tell receives messages about lists that cannot be imported
+     * @param messages receives messages about lists that cannot be imported
      */
     RedisImport(
             ServerConnection.Connector redis,
             ServerConnection.Connector server,
             Existing existing,
-            Consumer<String> tell)
+            Consumer<String> messages)
             throws IOException {
         this.existing = existing;
-        this.tell = tell;
+        this.messages = messages;
         this.totals = new TransferTotals(why -> {});
         int maxValueBytes = maxValueBytes(server);
         this.lists = new RedisLists(redis.connect(), maxValueBytes, this);
         this.target = new RespDocumentClient(server);
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, tell);
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, messages);
         this.creating = new Importer(target, Existing.SKIP, true, retries, this::settled);
         this.replacing = new Importer(target, Existing.REPLACE, false, retries, this::settled);
         this.comparing = new Importer(target, Existing.SKIP, true, retries, this::settled).comparing();
@@ -170,7 +170,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
         boolean reported = settledIn(name) < 0;
         settle(name, -pass);
         if (!reported) {
-            tell.accept(why);
+            messages.accept(why);
         }
     }
 
@@ -199,7 +199,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
     private void waitForQuiet() {
         if (!reportedWrites) {
             reportedWrites = true;
-            tell.accept("all lists were the same, but something was written to Redis while they were compared; "
+            messages.accept("all lists were the same, but something was written to Redis while they were compared; "
                     + "the import ends after a pass without any write: stop all clients that write there");
         }
         Retries.Pause.REAL.pause(QUIET_PAUSE_MILLIS);
@@ -272,7 +272,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
 
     /** Whether the document no longer exists, is not visible, or expires soon. */
     private boolean hasExpired(byte[] name) {
-        target.askDescription(name);
+        target.requestDescription(name);
         Description document = target.visible();
         return document == null || Upload.expiresSoon(document);
     }

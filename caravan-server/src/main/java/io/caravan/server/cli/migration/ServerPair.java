@@ -24,7 +24,7 @@ final class ServerPair implements AutoCloseable {
 
     private final Opening toSource;
     private final Opening toTarget;
-    private final Consumer<String> tell;
+    private final Consumer<String> messages;
     private final CountDownLatch stop = new CountDownLatch(1);
 
     private volatile @Nullable DocumentClient source;
@@ -46,12 +46,12 @@ final class ServerPair implements AutoCloseable {
     /**
      * Creates a pair; opens nothing yet.
      *
-     * @param tell receives messages about lost and restored connections
+     * @param messages receives messages about lost and restored connections
      */
-    ServerPair(Opening toSource, Opening toTarget, Consumer<String> tell) {
+    ServerPair(Opening toSource, Opening toTarget, Consumer<String> messages) {
         this.toSource = toSource;
         this.toTarget = toTarget;
-        this.tell = tell;
+        this.messages = messages;
     }
 
     /**
@@ -82,7 +82,9 @@ final class ServerPair implements AutoCloseable {
                                 || problem.getCause() instanceof InterruptedException);
     }
 
-    /** Closes the connections, and pauses unless this pair is stopped; returns false if the servers were lost for long. */
+    /**
+     * Closes the connections, and pauses unless this pair is stopped; returns false if the servers were lost for long.
+     */
     private boolean waitToReconnect(Exception problem) {
         close();
         if (Thread.currentThread().isInterrupted()) {
@@ -97,7 +99,7 @@ final class ServerPair implements AutoCloseable {
         if (!lost) {
             lost = true;
             lostNanos = System.nanoTime();
-            tell.accept(problem.getMessage() + "; trying again");
+            messages.accept(problem.getMessage() + "; trying again");
         }
         sleep(pauseMillis);
         pauseMillis = Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS);
@@ -129,7 +131,7 @@ final class ServerPair implements AutoCloseable {
         pauseMillis = FIRST_PAUSE_MILLIS;
         if (lost) {
             lost = false;
-            tell.accept("connected again");
+            messages.accept("connected again");
         }
     }
 

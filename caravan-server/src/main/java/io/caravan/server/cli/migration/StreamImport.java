@@ -47,20 +47,20 @@ final class StreamImport implements AutoCloseable {
      * Creates an import into a server.
      *
      * @param existing the handling of a stream whose name belongs to another document
-     * @param tell receives messages about streams that were not imported
+     * @param messages receives messages about streams that were not imported
      */
     StreamImport(
             HttpLink streams,
             ServerConnection.Connector server,
             Existing existing,
-            Consumer<String> tell,
+            Consumer<String> messages,
             Retries.Pause pause)
             throws IOException {
         this.source = new StreamSource(streams, RedisImport.maxValueBytes(server), pause);
         this.target = new RespDocumentClient(server);
         this.existing = existing;
-        this.totals = new TransferTotals(tell);
-        RateLimitRetries retries = new RateLimitRetries(pause, tell);
+        this.totals = new TransferTotals(messages);
+        RateLimitRetries retries = new RateLimitRetries(pause, messages);
         this.creating = new Importer(target, Existing.SKIP, true, retries, this::settled).ofStreams();
         this.replacing = new Importer(target, Existing.REPLACE, false, retries, this::settled).ofStreams();
     }
@@ -110,7 +110,9 @@ final class StreamImport implements AutoCloseable {
         throw ClientException.otherState("changes too fast to be read; run the command again");
     }
 
-    /** Sends a stream; returns false if it was closed in the meantime, so that the attributes already sent are wrong. */
+    /**
+     * Sends a stream; returns false if it was closed in the meantime, so that the attributes already sent are wrong.
+     */
     private boolean sendAsOf(Head head, byte[] name, Importer to) throws IOException {
         Map<String, Object> attributes = new HashMap<>(head.attributes());
         if (head.closed()) {

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.HttpLink;
-import io.caravan.server.cli.client.HttpLink.Answer;
+import io.caravan.server.cli.client.HttpLink.Response;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
@@ -80,30 +80,30 @@ final class StreamSource {
     Head describe(byte[] name) throws IOException {
         Retries retries = new Retries(pause);
         while (true) {
-            try (Answer answer = request("HEAD", name, "")) {
-                return head(answer);
+            try (Response response = request("HEAD", name, "")) {
+                return head(response);
             } catch (IOException problem) {
                 retries.after(problem, false);
             }
         }
     }
 
-    private static Head head(Answer answer) {
+    private static Head head(Response response) {
         Map<String, Object> attributes = new HashMap<>();
-        attributes.put(CONTENT_TYPE, contentType(answer).getBytes(UTF_8));
-        String ttl = answer.header(StreamHeaders.TTL);
-        String expires = answer.header(StreamHeaders.EXPIRES_AT);
+        attributes.put(CONTENT_TYPE, contentType(response).getBytes(UTF_8));
+        String ttl = response.header(StreamHeaders.TTL);
+        String expires = response.header(StreamHeaders.EXPIRES_AT);
         if (expires != null) {
             attributes.put("expires", millis(expires));
         } else if (ttl != null) {
             require(ttl.matches(NUMBER), StreamHeaders.TTL, ttl);
             attributes.put("ttl", Long.parseLong(ttl));
         }
-        return new Head(flag(answer, StreamHeaders.CLOSED), attributes);
+        return new Head(flag(response, StreamHeaders.CLOSED), attributes);
     }
 
-    private static String contentType(Answer answer) {
-        String type = answer.header("Content-Type");
+    private static String contentType(Response response) {
+        String type = response.header("Content-Type");
         if (type == null) {
             throw missing("Content-Type");
         }
@@ -119,8 +119,8 @@ final class StreamSource {
         }
     }
 
-    private static boolean flag(Answer answer, String header) {
-        return "true".equalsIgnoreCase(answer.header(header));
+    private static boolean flag(Response response, String header) {
+        return "true".equalsIgnoreCase(response.header(header));
     }
 
     private static void require(boolean valid, String header, String value) {
@@ -174,27 +174,27 @@ final class StreamSource {
         Retries retries = new Retries(pause);
         while (true) {
             long before = received.count();
-            try (Answer answer = request("GET", name, "?offset=" + URLEncoder.encode(offset, UTF_8))) {
-                return take(answer, head, received, sink);
+            try (Response response = request("GET", name, "?offset=" + URLEncoder.encode(offset, UTF_8))) {
+                return take(response, head, received, sink);
             } catch (IOException cut) {
                 retries.after(cut, received.count() > before);
             }
         }
     }
 
-    private Page take(Answer answer, Head head, DocumentChecksum received, Sink sink) throws IOException {
-        String next = answer.header(StreamHeaders.NEXT_OFFSET);
+    private Page take(Response response, Head head, DocumentChecksum received, Sink sink) throws IOException {
+        String next = response.header(StreamHeaders.NEXT_OFFSET);
         if (next == null) {
             throw missing(StreamHeaders.NEXT_OFFSET);
         }
         require(next.length() <= MAX_OFFSET_CHARS && !next.equals(START), StreamHeaders.NEXT_OFFSET, next);
-        if (!ContentTypes.same(contentType(answer), head.contentType())) {
-            throw ClientException.otherState("has changed its content type: " + brief(contentType(answer))
+        if (!ContentTypes.same(contentType(response), head.contentType())) {
+            throw ClientException.otherState("has changed its content type: " + brief(contentType(response))
                     + " instead of " + head.contentType());
         }
-        Pieces pieces = head.isJson()
-                ? Pieces.messages(answer.body(), maxValueBytes)
-                : Pieces.blocks(answer.body(), Math.min(maxValueBytes, MAX_BLOCK_BYTES));
+        ResponseValues pieces = head.isJson()
+                ? ResponseValues.messages(response.body(), maxValueBytes)
+                : ResponseValues.blocks(response.body(), Math.min(maxValueBytes, MAX_BLOCK_BYTES));
         skip(pieces, received);
         for (byte[] value = pieces.next(); value != null; value = pieces.next()) {
             sink.take(value);
@@ -202,13 +202,13 @@ final class StreamSource {
         }
         return new Page(
                 next,
-                flag(answer, StreamHeaders.UP_TO_DATE),
-                flag(answer, StreamHeaders.CLOSED),
+                flag(response, StreamHeaders.UP_TO_DATE),
+                flag(response, StreamHeaders.CLOSED),
                 received.count() == 0);
     }
 
     /** Skips the values that were received before a response was cut off, and checks that they are the same. */
-    private static void skip(Pieces pieces, DocumentChecksum received) throws IOException {
+    private static void skip(ResponseValues pieces, DocumentChecksum received) throws IOException {
         DocumentChecksum again = new DocumentChecksum(true);
         while (again.count() < received.count()) {
             byte[] value = pieces.next();
@@ -222,37 +222,37 @@ final class StreamSource {
         }
     }
 
-    private Answer request(String method, byte[] name, String query) throws IOException {
+    private Response request(String method, byte[] name, String query) throws IOException {
         String path = "/" + StreamName.encodePlainly(name);
-        Answer answer = link.send(method, path + query, new byte[0], true, "Cache-Control", "no-cache");
-        if (answer.status() == OK) {
-            return answer;
+        Response response = link.send(method, path + query, new byte[0], true, "Cache-Control", "no-cache");
+        if (response.status() == OK) {
+            return response;
         }
-        try (answer) {
-            IOException busy = Retries.busy(link, answer);
+        try (response) {
+            IOException busy = Retries.busy(link, response);
             if (busy != null) {
                 throw busy;
             }
-            throw rejection(answer);
+            throw rejection(response);
         }
     }
 
-    private ClientException rejection(Answer answer) {
-        if (answer.status() == UNAUTHORIZED) {
+    private ClientException rejection(Response response) {
+        if (response.status() == UNAUTHORIZED) {
             return ClientException.failed("the server at " + link.base()
                     + " requires another token: give it in the environment variable CARAVAN_FROM_PASSWORD or with"
                     + " --from-password-file FILE");
         }
-        String location = answer.header("Location");
+        String location = response.header("Location");
         return ClientException.otherState(
-                switch (answer.status()) {
+                switch (response.status()) {
                     case 403 -> "may not be read with this token (403)";
                     case 404 -> "does not exist there (404)";
                     case 410 -> "is deleted there, or was trimmed while it was read (410)";
                     default ->
                         location == null
-                                ? "has a response with the status " + answer.status()
-                                : "is at another address (" + answer.status() + "), " + brief(location)
+                                ? "has a response with the status " + response.status()
+                                : "is at another address (" + response.status() + "), " + brief(location)
                                         + ": the command does not follow redirects, because the token is for this"
                                         + " server only";
                 });

@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
 /** Counts transferred documents and, in an import, all outcomes. Not thread-safe. */
-final class TransferTotals implements Importer.Outcomes {
-    private final Consumer<String> tell;
+final class TransferTotals implements Importer.Listener {
+    private final Consumer<String> messages;
     private final CRC32C crc = new CRC32C();
     private final long[] outcomes = new long[Outcome.values().length];
     private long documents;
@@ -21,10 +21,10 @@ final class TransferTotals implements Importer.Outcomes {
     /**
      * Creates an instance that counts nothing yet.
      *
-     * @param tell receives the reason for each rejection
+     * @param messages receives the reason for each rejection
      */
-    TransferTotals(Consumer<String> tell) {
-        this.tell = tell;
+    TransferTotals(Consumer<String> messages) {
+        this.messages = messages;
     }
 
     /** Counts a transferred document. */
@@ -53,7 +53,7 @@ final class TransferTotals implements Importer.Outcomes {
 
     void reject(String why) {
         count(Outcome.REJECTED);
-        tell.accept(why);
+        messages.accept(why);
     }
 
     /** Sets the number of documents with an outcome to 0. */

@@ -172,9 +172,9 @@ final class Upload {
     }
 
     /** Requests the creation of a short document. */
-    void askToCreate(Replaced replaced) {
+    void requestCreation(Replaced replaced) {
         problem = null;
-        target.askToTake(name, document, chunk.values(), replaced);
+        target.requestImport(name, document, chunk.values(), replaced);
     }
 
     void discardValues() {
@@ -242,7 +242,7 @@ final class Upload {
     /** Requests the values of the server's document, if they fit into one reply and are needed. */
     void readAhead(boolean resume) {
         if (isReadAhead(resume)) {
-            target.askValues(name, range());
+            target.requestValues(name, range());
         }
     }
 

@@ -6,7 +6,7 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Output;
-import io.caravan.server.cli.operate.Verdict.Status;
+import io.caravan.server.cli.operate.CheckResult.Status;
 import java.io.IOException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -44,20 +44,20 @@ public final class CheckCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        Verdict verdict = look();
+        CheckResult verdict = check();
         status = verdict.status();
         print(output, DocumentName.printable(verdict.line()), verdict::write);
     }
 
-    private Verdict look() {
+    private CheckResult check() {
         long began = System.nanoTime();
         try (ServerConnection connection = connect()) {
             ServerInfo info = connection.info();
             return new Checks(options).judge(info, System.nanoTime() - began);
         } catch (ServerConnection.LostException unreachable) {
-            return Verdict.without(Status.CRITICAL, String.valueOf(unreachable.getMessage()));
-        } catch (ClientException | IOException notAsked) {
-            return Verdict.without(Status.UNKNOWN, String.valueOf(notAsked.getMessage()));
+            return CheckResult.without(Status.CRITICAL, String.valueOf(unreachable.getMessage()));
+        } catch (ClientException | IOException failed) {
+            return CheckResult.without(Status.UNKNOWN, String.valueOf(failed.getMessage()));
         }
     }
 
@@ -98,12 +98,12 @@ public final class CheckCommand extends ClientCommand {
         Thresholds overdue;
 
         @Option(
-                names = "--answer",
+                names = "--reply",
                 paramLabel = LABEL,
                 defaultValue = "500ms,5s",
                 converter = Thresholds.Times.class,
                 description = "Maximum time to connect and to receive a reply.")
-        Thresholds answer;
+        Thresholds reply;
 
         @Option(
                 names = "--ack",

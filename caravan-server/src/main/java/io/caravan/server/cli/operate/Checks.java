@@ -7,9 +7,9 @@ import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.operate.CheckCommand.Limits;
-import io.caravan.server.cli.operate.Verdict.Figure;
-import io.caravan.server.cli.operate.Verdict.Problem;
-import io.caravan.server.cli.operate.Verdict.Status;
+import io.caravan.server.cli.operate.CheckResult.Figure;
+import io.caravan.server.cli.operate.CheckResult.Problem;
+import io.caravan.server.cli.operate.CheckResult.Status;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,20 +39,20 @@ final class Checks {
     /**
      * Returns the verdict; may be called once.
      *
-     * @param answerNanos the time to connect and to receive the statistics
+     * @param replyNanos the time to connect and to receive the statistics
      */
-    Verdict judge(ServerInfo info, long answerNanos) {
-        double seconds = answerNanos / 1e9;
-        figure("answer", limits.answer, seconds, "s", "it took " + time(seconds) + " to receive a reply");
+    CheckResult judge(ServerInfo info, long replyNanos) {
+        double seconds = replyNanos / 1e9;
+        figure("reply", limits.reply, seconds, "s", "it took " + time(seconds) + " to receive a reply");
         if (info.text("store_state").isEmpty()) {
             problems.add(new Problem(
                     Status.UNKNOWN,
                     "the server replies, but reports its state only to users with the admin permission"));
-            return Verdict.of(problems, figures, "");
+            return CheckResult.of(problems, figures, "");
         }
         store(info);
         archive(info);
-        return Verdict.of(problems, figures, summary(info));
+        return CheckResult.of(problems, figures, summary(info));
     }
 
     private void store(ServerInfo info) {

@@ -5,7 +5,7 @@ import static io.caravan.server.cli.common.Figures.size;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ServerInfo;
-import io.caravan.server.cli.client.Summary;
+import io.caravan.server.cli.client.ServerSummary;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.operate.Rates.Busy;
 import io.caravan.server.cli.operate.Rates.Order;
@@ -27,13 +27,13 @@ final class Screen {
 
     private final Rates rates;
     private final ServerInfo info;
-    private final Summary summary;
+    private final ServerSummary summary;
     private final List<AttributedString> lines = new ArrayList<>();
 
     private Screen(Rates rates) {
         this.rates = rates;
         this.info = rates.after().info();
-        this.summary = new Summary(info);
+        this.summary = new ServerSummary(info);
     }
 
     /**

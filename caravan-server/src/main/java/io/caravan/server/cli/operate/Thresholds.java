@@ -1,7 +1,7 @@
 package io.caravan.server.cli.operate;
 
-import io.caravan.server.cli.operate.Verdict.Figure;
-import io.caravan.server.cli.operate.Verdict.Status;
+import io.caravan.server.cli.operate.CheckResult.Figure;
+import io.caravan.server.cli.operate.CheckResult.Status;
 import io.caravan.server.config.Quantities;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;

@@ -139,7 +139,7 @@ public final class TopCommand extends ClientCommand {
                     screen.showProblem(message);
                 } else if (!message.equals(reported)) {
                     output.flush();
-                    tell(message);
+                    printMessage(message);
                 }
                 reported = message;
             }

@@ -167,7 +167,7 @@ final class ClusterOptions {
                 cluster.self().id(),
                 cluster.hosts().stream().map(ClusterNode::member).toList(),
                 replica,
-                data.resolve(Cluster.RAFT_FOLDER),
+                data.resolve(Cluster.RAFT_DIRECTORY),
                 election,
                 keptLog,
                 firstStart(cluster),
@@ -195,8 +195,8 @@ final class ClusterOptions {
             return;
         }
         // The root directory of a dedicated disk contains lost+found.
-        Set<Path> ours = new HashSet<>(Set.of(store, data.resolve(Cluster.RAFT_FOLDER), data.resolve("lost+found")));
-        ours.addAll(GroupMember.foldersBeside(store));
+        Set<Path> ours = new HashSet<>(Set.of(store, data.resolve(Cluster.RAFT_DIRECTORY), data.resolve("lost+found")));
+        ours.addAll(GroupMember.adjacentDirectories(store));
         try (Stream<Path> found = Files.list(data)) {
             if (!found.allMatch(ours::contains)) {
                 throw new StoreDirectoryException(

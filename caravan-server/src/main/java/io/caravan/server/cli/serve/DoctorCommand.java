@@ -61,10 +61,10 @@ public final class DoctorCommand extends SettingsCommand {
     private List<Finding> findings() throws IOException {
         StoreConfig store = storeOptions.config();
         List<Finding> findings = new ArrayList<>(
-                new MachineChecks(Path.of("/")).look(limitOptions.network(store).maxConnections()));
-        findings.addAll(new DiskChecks(store.directory()).look());
-        findings.addAll(new MountChecks(Path.of("/"), store.directory()).look());
-        findings.addAll(FileChecks.look(store.directory(), securityOptions.secretFiles()));
+                new MachineChecks(Path.of("/")).run(limitOptions.network(store).maxConnections()));
+        findings.addAll(new DiskChecks(store.directory()).run());
+        findings.addAll(new MountChecks(Path.of("/"), store.directory()).run());
+        findings.addAll(FileChecks.run(store.directory(), securityOptions.secretFiles()));
         return findings;
     }
 

@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 final class LimitOptions {
     private static final Duration LEAST_HEARTBEAT = Duration.ofSeconds(1);
     private static final long AUTO = 0;
-    private static final long MIN_ANSWERS_BYTES = 1024 * 1024;
+    private static final long MIN_REPLIES_BYTES = 1024 * 1024;
 
     @Option(
             names = "--max-connections",
@@ -59,7 +59,7 @@ final class LimitOptions {
             description = "Maximum bytes of replies that clients have not received, for all connections together."
                     + " Beyond this, reads wait, and clients that receive nothing for 5 s are disconnected, those"
                     + " with the most bytes first. auto is a quarter of the JVM heap, and at least 64MiB.")
-    private long maxAnswersTotalBytes;
+    private long maxRepliesTotalBytes;
 
     @Option(
             names = "--max-pipeline",
@@ -116,9 +116,9 @@ final class LimitOptions {
         long request = resp(store).maxRequestBytes();
         NetworkLimits defaults = NetworkLimits.defaults();
         long total = maxInFlightTotalBytes == AUTO ? defaults.totalInFlightBytes() : maxInFlightTotalBytes;
-        long answers = maxAnswersTotalBytes == AUTO ? defaults.totalAnswerBytes() : maxAnswersTotalBytes;
+        long replies = maxRepliesTotalBytes == AUTO ? defaults.totalReplyBytes() : maxRepliesTotalBytes;
         check(maxConnections > 0, "--max-connections must be 1 or more");
-        check(answers >= MIN_ANSWERS_BYTES, "--max-replies-total must be 1MiB or more");
+        check(replies >= MIN_REPLIES_BYTES, "--max-replies-total must be 1MiB or more");
         check(
                 maxInFlightBytes >= request,
                 "--max-in-flight must be " + request + " bytes or more, which is the greatest request");
@@ -129,7 +129,7 @@ final class LimitOptions {
                 maxConnectionsPerAddress == AUTO ? NetworkLimits.shareOf(maxConnections) : maxConnectionsPerAddress,
                 maxInFlightBytes,
                 total,
-                answers,
+                replies,
                 requestTimeout,
                 defaults.stallTimeout(),
                 idleTimeout);

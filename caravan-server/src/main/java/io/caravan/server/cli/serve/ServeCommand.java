@@ -142,13 +142,13 @@ public final class ServeCommand extends SettingsCommand {
         logSettings(config);
         try {
             host.awaitFailure();
-            tellWhyItEnds(host);
+            printReasonForEnd(host);
         } finally {
             shutdown.failed();
         }
     }
 
-    private static void tellWhyItEnds(ClusterServer host) {
+    private static void printReasonForEnd(ClusterServer host) {
         if (host.removed()) {
             log().error("the node stops, because it was removed from its cluster: do not start it again with its"
                     + " files");
@@ -249,27 +249,27 @@ public final class ServeCommand extends SettingsCommand {
 
     /** The steps of a server's start, which are logged only if the start takes long. Thread-safe. */
     static final class StartSteps {
-        private final Consumer<String> teller;
+        private final Consumer<String> printer;
         private @Nullable String current;
         private boolean slow;
 
-        StartSteps(String first, Executor afterDelay, Consumer<String> teller) {
-            this.teller = teller;
+        StartSteps(String first, Executor afterDelay, Consumer<String> printer) {
+            this.printer = printer;
             this.current = first;
-            afterDelay.execute(this::tell);
+            afterDelay.execute(this::printMessage);
         }
 
-        private synchronized void tell() {
+        private synchronized void printMessage() {
             slow = true;
             if (current != null) {
-                teller.accept(current);
+                printer.accept(current);
             }
         }
 
         synchronized void next(String step) {
             current = step;
             if (slow) {
-                tell();
+                printMessage();
             }
         }
 

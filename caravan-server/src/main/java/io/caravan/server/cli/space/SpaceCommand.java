@@ -57,8 +57,8 @@ public final class SpaceCommand {
         protected void run(Output output) throws IOException {
             List<SpaceFields> spaces;
             try (ServerConnection connection = connect()) {
-                List<?> answer = (List<?>) Objects.requireNonNull(connection.call("CARAVAN.SPACE", "LIST"));
-                spaces = answer.stream()
+                List<?> reply = (List<?>) Objects.requireNonNull(connection.call("CARAVAN.SPACE", "LIST"));
+                spaces = reply.stream()
                         .map(space ->
                                 new SpaceFields(Objects.requireNonNullElse(ServerConnection.fields(space), Map.of())))
                         .toList();

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentNames;
 import io.caravan.inspect.ContentsVisitor;
-import io.caravan.inspect.Place;
+import io.caravan.inspect.ValueLocation;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.document.DocumentAttributes;
 import java.io.IOException;
@@ -50,19 +50,19 @@ final class ContentsPrinter extends StorePrinter implements ContentsVisitor {
     }
 
     @Override
-    public void entry(long id, long sequence, Place place) {
+    public void entry(long id, long sequence, ValueLocation place) {
         print("entry", json -> entry(json, id, sequence, place));
     }
 
     @Override
-    public void value(long id, long sequence, Place place, ByteBuffer value) {
+    public void value(long id, long sequence, ValueLocation place, ByteBuffer value) {
         print("value", json -> {
             entry(json, id, sequence, place);
             value(json, value);
         });
     }
 
-    private void entry(JsonGenerator json, long id, long sequence, Place place) throws IOException {
+    private void entry(JsonGenerator json, long id, long sequence, ValueLocation place) throws IOException {
         list(json, id);
         json.writeNumberField("sequence", sequence);
         json.writeNumberField("bytes", place.length());

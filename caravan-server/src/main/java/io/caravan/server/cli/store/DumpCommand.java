@@ -80,7 +80,7 @@ public final class DumpCommand extends StoreCommand {
         }
         printer.end();
         if (!found) {
-            tell(directory() + " has no " + name);
+            printMessage(directory() + " has no " + name);
         }
         exitWith(printer.faults() > 0 ? DAMAGED : found ? CommandLine.ExitCode.OK : NO_DOCUMENT);
     }

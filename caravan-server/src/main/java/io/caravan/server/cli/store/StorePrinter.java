@@ -7,7 +7,7 @@ import io.caravan.catalog.DocumentNames;
 import io.caravan.inspect.ContentsReader;
 import io.caravan.inspect.ContentsVisitor;
 import io.caravan.inspect.LogVisitor;
-import io.caravan.inspect.Place;
+import io.caravan.inspect.ValueLocation;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.document.DocumentService;
 import java.io.IOException;
@@ -176,7 +176,7 @@ class StorePrinter implements LogVisitor {
         }
 
         @Override
-        public void value(long id, long sequence, Place place, ByteBuffer value) {
+        public void value(long id, long sequence, ValueLocation place, ByteBuffer value) {
             DocumentNames.Entry entry = DocumentNames.read(value);
             if (entry == null) {
                 return;
@@ -200,7 +200,7 @@ class StorePrinter implements LogVisitor {
         public void list(long id, long first, long next, long count, long bytes) {}
 
         @Override
-        public void entry(long id, long sequence, Place place) {}
+        public void entry(long id, long sequence, ValueLocation place) {}
 
         @Override
         public void moved(long id, long sequence) {}

@@ -69,7 +69,7 @@ public final class VerifyCommand extends StoreCommand {
 
     private VerifyReport verify(Path store, VerifyReport.Progress progress) throws IOException {
         try {
-            return GroupMember.verify(store, store.toAbsolutePath().resolveSibling(Cluster.RAFT_FOLDER), progress);
+            return GroupMember.verify(store, store.toAbsolutePath().resolveSibling(Cluster.RAFT_DIRECTORY), progress);
         } catch (StoreLockedException open) {
             err().println(store + " is open; reading it as it is");
             return DurableListStore.verifyWhileOpen(store, progress);

@@ -96,7 +96,10 @@ final class Allowed {
     private static final Predicate<String> SOURCE =
             matching("default|command line|environment CARAVAN_[A-Z0-9_]{1,40}|file [^\\p{Cntrl}]{1,1000}");
 
-    /** The server settings, with the values that may be disclosed. A secret is not disclosed even if it was entered by mistake instead of the path of its file. */
+    /**
+     * The server settings, with the values that may be disclosed. A secret is not disclosed even if it was entered by
+     * mistake instead of the path of its file.
+     */
     static final AllowList SETTINGS = settings();
 
     private Allowed() {}

@@ -147,13 +147,13 @@ public final class SupportCommand extends ClientCommand {
 
     private void collect(SupportFile file, int usualPort) {
         step = "requesting the data of the server";
-        ServerReport server = new ServerReport(file, this::tell);
+        ServerReport server = new ServerReport(file, this::printMessage);
         server.overResp(this::connect);
         int port = httpPort == null ? server.httpPort().orElse(usualPort) : usualPort;
         server.overHttp(() -> pages(port));
         step = "reading the state of the machine";
         OptionalLong most = server.maxConnections();
-        Machine machine = new Machine(Path.of("/"));
+        MachineReport machine = new MachineReport(Path.of("/"));
         machine.report(file, store, most.orElse(USUAL_CONNECTIONS));
         if (server.processId().isPresent()) {
             machine.process(file, server.processId());
@@ -180,7 +180,7 @@ public final class SupportCommand extends ClientCommand {
             file.json("settings.json", "settings in the file of --config", rows);
         } catch (IOException unreadable) {
             file.missing("settings.json", "--config cannot be read, or is not a settings file");
-            tell(String.valueOf(unreadable.getMessage()));
+            printMessage(String.valueOf(unreadable.getMessage()));
         }
     }
 
@@ -189,7 +189,7 @@ public final class SupportCommand extends ClientCommand {
             file.text("log.txt", "the end of the log: only the program's own words", new LogTail().of(from));
         } catch (IOException unreadable) {
             file.missing("log.txt", "--log is not a file that this user may read");
-            tell("the file '" + from + "' cannot be read: " + unreadable);
+            printMessage("the file '" + from + "' cannot be read: " + unreadable);
         }
     }
 

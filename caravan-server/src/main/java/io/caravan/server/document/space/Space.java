@@ -12,7 +12,7 @@ public final class Space {
     private final Prefix prefix;
     private final SpaceSettings settings;
     private final SpaceCounters counters;
-    private final Promise promise;
+    private final DocumentDurability promise;
     /** The enclosing space: the one with the longest prefix that this space's prefix starts with. */
     private final @Nullable Space enclosing;
 
@@ -28,12 +28,12 @@ public final class Space {
     Space(
             Prefix prefix,
             SpaceSettings settings,
-            Promise server,
+            DocumentDurability server,
             SpaceCounters counters,
             @Nullable Space enclosing,
             SpaceTable table,
             @Nullable Space before) {
-        Promise set = settings.promise();
+        DocumentDurability set = settings.promise();
         // The server may have offered more when it was set.
         this.promise = set != null && server.allows(set) ? set : server;
         this.prefix = prefix;
@@ -66,7 +66,7 @@ public final class Space {
     }
 
     /** Returns the durability of an acknowledged write to a document of the space. */
-    public Promise promise() {
+    public DocumentDurability promise() {
         return promise;
     }
 
@@ -182,15 +182,15 @@ public final class Space {
         return counters.count(Counter.TRIMMED_VALUES).sum();
     }
 
-    public long sizeRefusals() {
+    public long sizeRejections() {
         return counters.count(Counter.REJECTED_SIZES).sum();
     }
 
-    public long quotaRefusals() {
+    public long quotaRejections() {
         return counters.count(Counter.REJECTED_QUOTAS).sum();
     }
 
-    public long rateRefusals() {
+    public long rateRejections() {
         return counters.count(Counter.REJECTED_RATES).sum();
     }
 
@@ -219,9 +219,9 @@ public final class Space {
                 writes(),
                 writtenBytes(),
                 retentionTrimmedValues(),
-                sizeRefusals(),
-                quotaRefusals(),
-                rateRefusals(),
+                sizeRejections(),
+                quotaRejections(),
+                rateRejections(),
                 promise().word());
     }
 }

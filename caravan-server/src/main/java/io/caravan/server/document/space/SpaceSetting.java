@@ -35,7 +35,7 @@ public enum SpaceSetting {
     /** Maximum number of bytes of appended values, per second. */
     BYTES_PER_SECOND("bytes-per-second", Unit.BYTES),
     /** Durability of an acknowledged write. */
-    DURABILITY("durability", words(Promise.values(), Promise::word)),
+    DURABILITY("durability", words(DocumentDurability.values(), DocumentDurability::word)),
     /** Maximum time that a write waits for others to share its flush, in milliseconds. */
     FLUSH_MILLIS("flush-delay", Unit.MILLISECONDS, SpaceSetting.LONGEST_DELAY),
     /** Whether a value is stored with its arrival time. */

@@ -71,8 +71,10 @@ public final class SpaceSettings {
 
     /** Returns the durability that is set, or null. */
     @Nullable
-    Promise promise() {
-        return has(SpaceSetting.DURABILITY) ? Promise.values()[(int) get(SpaceSetting.DURABILITY) - 1] : null;
+    DocumentDurability promise() {
+        return has(SpaceSetting.DURABILITY)
+                ? DocumentDurability.values()[(int) get(SpaceSetting.DURABILITY) - 1]
+                : null;
     }
 
     Attributes encode() {

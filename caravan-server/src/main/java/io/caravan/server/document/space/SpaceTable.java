@@ -34,7 +34,7 @@ final class SpaceTable {
      */
     SpaceTable(
             SortedMap<Prefix, SpaceSettings> settings,
-            Promise server,
+            DocumentDurability server,
             Function<Prefix, SpaceCounters> counters,
             SpaceTable before) {
         spaces = new Space[settings.size()];

@@ -31,7 +31,7 @@ public final class Spaces {
     private final ListStore store;
     private final Catalog catalog;
     private final LongSupplier nanoTime;
-    private final Promise server;
+    private final DocumentDurability server;
     /** The counters of each space; kept while a space of the prefix exists. */
     private final Map<Prefix, SpaceCounters> counters = new ConcurrentHashMap<>();
 
@@ -51,7 +51,7 @@ public final class Spaces {
      * @param nanoTime as {@link System#nanoTime()}, for rates
      * @param server the durability of documents in no space, and the maximum in any space
      */
-    public Spaces(ListStore store, Catalog catalog, LongSupplier nanoTime, Promise server) {
+    public Spaces(ListStore store, Catalog catalog, LongSupplier nanoTime, DocumentDurability server) {
         this.store = store;
         this.catalog = catalog;
         this.nanoTime = nanoTime;
@@ -73,7 +73,7 @@ public final class Spaces {
     }
 
     /** Returns the durability of documents in no space, which is the maximum in any space. */
-    public Promise server() {
+    public DocumentDurability server() {
         return server;
     }
 
@@ -81,13 +81,13 @@ public final class Spaces {
      * Returns the durability of an acknowledged write to a document of this name. Allocates no memory and takes no
      * lock.
      */
-    public Promise promise(DocumentName name) {
+    public DocumentDurability promise(DocumentName name) {
         Space space = find(name);
         return space == null ? server : space.promise();
     }
 
     /** Rejects settings from now on, because they have no effect on this server; values that are already set stay. */
-    public void refuse(String why, SpaceSetting... settings) {
+    public void reject(String why, SpaceSetting... settings) {
         for (SpaceSetting setting : settings) {
             rejected.put(setting, why);
         }
@@ -133,7 +133,7 @@ public final class Spaces {
                 throw new IllegalArgumentException(
                         "there are already " + MAX_SPACES + " spaces, the maximum; remove one first");
             }
-            counters.computeIfPresent(prefix, (any, counted) -> forgetDebt(counted, before, after));
+            counters.computeIfPresent(prefix, (any, counted) -> forgiveDebt(counted, before, after));
             apply(prefix, after);
             return Objects.requireNonNull(get(prefix));
         } finally {
@@ -160,15 +160,15 @@ public final class Spaces {
         }
     }
 
-    private void checkPromise(@Nullable Promise before, @Nullable Promise after) {
+    private void checkPromise(@Nullable DocumentDurability before, @Nullable DocumentDurability after) {
         if (after == null || after == before || server.allows(after)) {
             return;
         }
         String problem = SpaceSetting.DURABILITY.key() + " cannot be " + after.word() + " here: ";
-        if (server == Promise.REPLICATED) {
+        if (server == DocumentDurability.REPLICATED) {
             throw new IllegalArgumentException(problem + "every document of a cluster is replicated");
         }
-        if (after == Promise.REPLICATED) {
+        if (after == DocumentDurability.REPLICATED) {
             throw new IllegalArgumentException(problem + "the server is not part of a cluster");
         }
         throw new IllegalArgumentException(problem + "the server offers at most " + server.word()
@@ -187,7 +187,7 @@ public final class Spaces {
      * Resets the rate limits whose rates change. Otherwise, an old debt would have to be repaid at the old rate,
      * perhaps for days.
      */
-    private SpaceCounters forgetDebt(SpaceCounters counters, SpaceSettings before, SpaceSettings after) {
+    private SpaceCounters forgiveDebt(SpaceCounters counters, SpaceSettings before, SpaceSettings after) {
         long now = nanoTime.getAsLong();
         return new SpaceCounters(
                 isSame(SpaceSetting.WRITES_PER_SECOND, before, after) ? counters.writeRate() : new RateLimit(now),

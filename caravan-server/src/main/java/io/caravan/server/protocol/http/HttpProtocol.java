@@ -10,7 +10,7 @@ import io.caravan.server.net.Transport;
 import io.caravan.server.net.WireProtocol;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.HttpAuthorizer;
 import io.caravan.server.protocol.http.connection.HttpConnection;
 import io.caravan.server.protocol.http.connection.HttpService;
 import io.caravan.server.protocol.http.connection.Readiness;
@@ -63,7 +63,7 @@ public final class HttpProtocol implements WireProtocol {
             Transport transport,
             @Nullable Cluster cluster) {
         Readiness readiness = new Readiness(cluster);
-        Gate gate = new Gate(authenticator);
+        HttpAuthorizer gate = new HttpAuthorizer(authenticator);
         metrics.connections("http", connections::size);
         service = new HttpService(
                 config,
@@ -90,7 +90,7 @@ public final class HttpProtocol implements WireProtocol {
     @Override
     public ByteBuf tooManyConnections() {
         byte[] body = Readiness.unavailable("too_many_connections", "the server has reached its limit of connections")
-                .answer()
+                .response()
                 .body();
         return Unpooled.wrappedBuffer(
                 (TOO_MANY_CONNECTIONS + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII), body);

@@ -13,7 +13,7 @@ import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.StreamName;
-import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.HttpAuthorizer;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.protocol.http.endpoint.ArchiveEndpoints;
@@ -54,7 +54,7 @@ final class Routes {
 
     static List<Route> all(
             HttpConfig config,
-            Gate gate,
+            HttpAuthorizer gate,
             Readiness readiness,
             Executor readers,
             ServerMetrics metrics,
@@ -146,8 +146,8 @@ final class Routes {
                 new Route(GET, "/v1/stats", "stats", ADMIN, Set.of(200), pages::stats));
         List<Route> ofHost = List.of(
                 new Route(GET, "/v1/cluster", "cluster", ADMIN, Set.of(200, 404), operators::cluster),
-                new Route(GET, "/", "root", null, Set.of(302), ConsoleFiles::folder),
-                new Route(GET, "/console", "console", null, Set.of(302), ConsoleFiles::folder),
+                new Route(GET, "/", "root", null, Set.of(302), ConsoleFiles::directory),
+                new Route(GET, "/console", "console", null, Set.of(302), ConsoleFiles::directory),
                 new Route(
                         GET,
                         ConsoleFiles.PREFIX + Route.REST,

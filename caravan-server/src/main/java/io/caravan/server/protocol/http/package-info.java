@@ -3,10 +3,10 @@
  *
  * <p>{@link io.caravan.server.protocol.http.codec.RequestDecoder} decodes a request. When the head has arrived,
  * {@link io.caravan.server.protocol.http.connection.HttpConnection} finds the
- * {@link io.caravan.server.protocol.http.connection.Route}, and {@link io.caravan.server.protocol.http.connection.Gate}
- * checks the client's permission. The connection collects the body and passes an
- * {@link io.caravan.server.protocol.http.connection.HttpExchange} to the
- * {@link io.caravan.server.protocol.http.connection.Route.Endpoint} of the route.
+ * {@link io.caravan.server.protocol.http.connection.Route}, and {@link
+ * io.caravan.server.protocol.http.connection.HttpAuthorizer} checks the client's permission. The connection collects
+ * the body and passes an {@link io.caravan.server.protocol.http.connection.HttpExchange} to the {@link
+ * io.caravan.server.protocol.http.connection.Route.Endpoint} of the route.
  *
  * <p>A connection handles one request at a time. Responses are therefore in order, and a client must receive a response
  * before the server reads its next requests.

@@ -6,13 +6,13 @@ import io.caravan.server.document.Prefetch.UnpreparedException;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.Request;
 import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.codec.RespRequest;
 import io.caravan.server.protocol.resp.dispatch.Action;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.ReadBatch;
-import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.dispatch.ResumableRead;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Transaction;
 import io.caravan.server.protocol.resp.reply.Errors;
@@ -52,7 +52,7 @@ final class CommandRunner {
     private final Runnable progress;
     private final RespLimits limits;
 
-    private final Deque<Request> waiting = new ArrayDeque<>();
+    private final Deque<RespRequest> waiting = new ArrayDeque<>();
     /** The reads in progress. Other threads read this field. */
     private volatile @Nullable ReadBatch batch;
     /** Whether the reads have released their thread. */
@@ -62,7 +62,7 @@ final class CommandRunner {
     /** The reply of the last write that had to wait for a document from the archive or for another write. */
     private @Nullable PendingReply undecided;
 
-    private boolean refusedLast;
+    private boolean rejectedLast;
     /** Start of the turn; 0 before its first command. */
     private long turnNanos;
 
@@ -85,7 +85,7 @@ final class CommandRunner {
     }
 
     /** Accepts the next request, and runs it unless it must wait. */
-    void offer(Request request) {
+    void offer(RespRequest request) {
         if (!session.quitting()) {
             waiting.add(request);
             run();
@@ -115,8 +115,8 @@ final class CommandRunner {
     }
 
     /** Whether the connection ends with an error while the client may still be sending. */
-    boolean refusedLast() {
-        return refusedLast;
+    boolean rejectedLast() {
+        return rejectedLast;
     }
 
     /** Returns the nanoseconds for which a blocking request has waited, or 0 if none waits. Callable on any thread. */
@@ -183,24 +183,24 @@ final class CommandRunner {
     }
 
     private void runNext() {
-        Request next = waiting.element();
-        if (next instanceof Request.Refused refused) {
-            if (refused.last()) {
-                rejectLast(refused.error());
+        RespRequest next = waiting.element();
+        if (next instanceof RespRequest.Rejected rejected) {
+            if (rejected.last()) {
+                rejectLast(rejected.error());
             } else {
-                refuse(new Reply.Error(refused.error()));
+                reject(new Reply.Error(rejected.error()));
             }
             return;
         }
         Command command = (Command) next;
         CommandSpec spec = protocol.find(command);
-        Reply.Error refusal = protocol.refuse(session, spec, command);
-        if (spec == null || refusal != null) {
-            refuse(refusal);
+        Reply.Error rejection = protocol.reject(session, spec, command);
+        if (spec == null || rejection != null) {
+            reject(rejection);
         } else if (session.transaction() != null && !spec.atOnce()) {
             queue(session.transaction(), spec, command);
         } else if (spec.action() instanceof Action.Immediate action) {
-            answer(action, command);
+            replyTo(action, command);
         } else if (spec.action() instanceof Action.Write action) {
             write(action, command);
         } else {
@@ -210,35 +210,35 @@ final class CommandRunner {
 
     private void rejectLast(String error) {
         openReply().complete(new Reply.Error(error));
-        refusedLast = true;
+        rejectedLast = true;
         session.quit();
         waiting.clear();
     }
 
-    private void refuse(Reply.@Nullable Error refusal) {
+    private void reject(Reply.@Nullable Error rejection) {
         Transaction transaction = session.transaction();
         if (transaction != null) {
             transaction.spoil();
         }
-        openReply().complete(Objects.requireNonNull(refusal));
+        openReply().complete(Objects.requireNonNull(rejection));
     }
 
     private void queue(Transaction transaction, CommandSpec spec, Command command) {
         try {
             Reply queued = transaction.queue(session, spec, command);
             openReply().complete(queued);
-        } catch (RuntimeException refused) {
-            refuse(Errors.reply(refused));
+        } catch (RuntimeException rejected) {
+            reject(Errors.reply(rejected));
         }
     }
 
-    private void answer(Action.Immediate action, Command command) {
+    private void replyTo(Action.Immediate action, Command command) {
         PendingReply place = openReply();
         try {
             place.complete(action.run(session, command));
         } catch (RuntimeException problem) {
             place.complete(Errors.reply(problem));
-            refusedLast = session.quitting();
+            rejectedLast = session.quitting();
         }
         if (session.quitting()) {
             waiting.clear();
@@ -256,8 +256,8 @@ final class CommandRunner {
             Change change = action.prepare(session, command);
             documents.willWrite(channel.eventLoop(), change.names());
             write(change, command, place);
-        } catch (RuntimeException refused) {
-            (place == null ? openReply() : place).complete(Errors.reply(refused));
+        } catch (RuntimeException rejected) {
+            (place == null ? openReply() : place).complete(Errors.reply(rejected));
         }
     }
 
@@ -275,7 +275,7 @@ final class CommandRunner {
     }
 
     /** Applies a write on a reading thread. Returns false if it must wait for space in the store. */
-    private boolean finishWrite(Change change, Prefetch preparation, Reading.Context context) {
+    private boolean finishWrite(Change change, Prefetch preparation, ResumableRead.Context context) {
         context.checkStillKnown();
         if (!documents.writable()) {
             documents.onWritable(session.untilClosed(context.wake()));
@@ -289,7 +289,7 @@ final class CommandRunner {
     }
 
     private PendingReply openReply() {
-        Request request = waiting.remove();
+        RespRequest request = waiting.remove();
         Command command = request instanceof Command known ? known : null;
         CommandSpec spec = command == null ? null : protocol.find(command);
         return replies.open(protocol.reply(replies, session, spec, command));
@@ -315,17 +315,17 @@ final class CommandRunner {
     private void read() {
         Command command = (Command) waiting.element();
         CommandSpec spec = Objects.requireNonNull(nextRead());
-        readWith(spec.action(), command, openReply(), spec.looks(), spec.blocks());
+        readWith(spec.action(), command, openReply(), spec.readsStore(), spec.blocks());
     }
 
     /** Hands a read to a reading thread, together with the reads that directly follow. */
-    private void readWith(Action first, Command of, PendingReply place, boolean looks, boolean blocks) {
+    private void readWith(Action first, Command of, PendingReply place, boolean readsStore, boolean blocks) {
         ReadBatch reads = new ReadBatch(session, protocol.readers(), replies, this::readsPaused);
-        reads.add(first, of, place, looks, blocks);
+        reads.add(first, of, place, readsStore, blocks);
         CommandSpec next = nextRead();
         while (next != null && reads.size() < MAX_READS_TOGETHER) {
             Command command = (Command) waiting.element();
-            reads.add(next.action(), command, openReply(), next.looks(), next.blocks());
+            reads.add(next.action(), command, openReply(), next.readsStore(), next.blocks());
             next = nextRead();
         }
         batch = reads;
@@ -339,7 +339,7 @@ final class CommandRunner {
             return null;
         }
         CommandSpec spec = protocol.find(command);
-        if (spec == null || protocol.refuse(session, spec, command) != null) {
+        if (spec == null || protocol.reject(session, spec, command) != null) {
             return null;
         }
         Action action = spec.action();

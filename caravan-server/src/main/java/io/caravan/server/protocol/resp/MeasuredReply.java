@@ -52,7 +52,7 @@ final class MeasuredReply extends PendingReply {
     }
 
     @Override
-    protected void answered(@Nullable Reply complete) {
+    protected void replied(@Nullable Reply complete) {
         long nanos = count(complete instanceof Reply.Error error ? outcome(error.text()) : RequestOutcome.OK);
         if (spec != null && command != null) {
             slowLog.done(session, spec, command, nanos);

@@ -4,8 +4,8 @@ import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.FatalErrors;
 import io.caravan.server.net.LingeringClose;
-import io.caravan.server.protocol.resp.codec.Request;
-import io.caravan.server.protocol.resp.codec.RequestDecoder;
+import io.caravan.server.protocol.resp.codec.RespRequest;
+import io.caravan.server.protocol.resp.codec.RespRequestDecoder;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.netty.buffer.Unpooled;
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * <p>A connection that ends with an error is closed by {@link LingeringClose}, because closing a socket with unread
  * input could discard the error reply.
  */
-final class RespHandler extends SimpleChannelInboundHandler<Request> implements Connection {
+final class RespHandler extends SimpleChannelInboundHandler<RespRequest> implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(RespHandler.class);
 
     private static final Duration LINGER = Duration.ofSeconds(2);
@@ -47,7 +47,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     private final Session session;
     private final ReplyQueue replies;
     private final CommandRunner runner;
-    private final RequestDecoder decoder;
+    private final RespRequestDecoder decoder;
     private final ConnectionMemory memory;
     private long requests;
     private boolean noMoreRequests;
@@ -63,14 +63,14 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         this.replies = new ReplyQueue(channel, channel.eventLoop(), memory, this::progress, () -> inProgress);
         protocol.enableSubscriptions(session, replies);
         this.runner = new CommandRunner(channel, session, replies, protocol, this::progress);
-        this.decoder = new RequestDecoder(protocol.limits(), new Intake());
+        this.decoder = new RespRequestDecoder(protocol.limits(), new Intake());
         this.memory = memory;
         memory.onRoom(this::progress);
         memory.waitingFor(runner::waitingNanos);
     }
 
     /** Controls decoding. After the last request, all bytes are decoded, because later requests are dropped. */
-    private final class Intake implements RequestDecoder.Intake {
+    private final class Intake implements RespRequestDecoder.Intake {
         @Override
         public boolean open() {
             return session.quitting() || !runner.mustWait() && memory.mayDecode();
@@ -88,15 +88,16 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     }
 
     /** Returns the decoder, which precedes this handler in the pipeline. */
-    RequestDecoder decoder() {
+    RespRequestDecoder decoder() {
         return decoder;
     }
 
     @Override
-    protected void channelRead0(ChannelHandlerContext context, Request request) {
+    protected void channelRead0(ChannelHandlerContext context, RespRequest request) {
         requests++;
         memory.requestArrived();
-        runner.offer(stopping && !protocol.redirects() ? new Request.Refused("ERR the server is stopping") : request);
+        runner.offer(
+                stopping && !protocol.redirects() ? new RespRequest.Rejected("ERR the server is stopping") : request);
     }
 
     @Override
@@ -137,7 +138,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
 
     @Override
     public void requestTimedOut() {
-        runner.offer(new Request.Refused(
+        runner.offer(new RespRequest.Rejected(
                 owesAuthentication()
                         ? "NOAUTH Authentication required: the client did not authenticate in time"
                         : "ERR Protocol error: the request did not arrive completely in time"));
@@ -203,7 +204,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     /** Resumes or pauses reading, or closes the connection. Returns whether held-back requests have space now. */
     private boolean readOnOrClose() {
         if (runner.idle()) {
-            memory.settle(decoder.unfinishedBytes(), !decoder.heldBack() || !runner.mustWait());
+            memory.settle(decoder.unfinishedBytes(), !decoder.paused() || !runner.mustWait());
         }
         closeWhenDone();
         boolean reads = !runner.full() && channel.isWritable() && memory.mayRead();
@@ -211,18 +212,18 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         if (!closing && !((DuplexChannel) channel).isInputShutdown()) {
             channel.config().setAutoRead(reads);
         }
-        return reads && decoder.heldBack() && memory.mayDecode();
+        return reads && decoder.paused() && memory.mayDecode();
     }
 
-    private boolean answeredAll() {
-        return runner.idle() && !decoder.heldBack();
+    private boolean repliedAll() {
+        return runner.idle() && !decoder.paused();
     }
 
     private void closeWhenDone() {
-        boolean done = noMoreRequests && answeredAll() || session.quitting() && runner.idle();
+        boolean done = noMoreRequests && repliedAll() || session.quitting() && runner.idle();
         if (done && !closing) {
             closing = true;
-            boolean lingers = runner.refusedLast() || stopping;
+            boolean lingers = runner.rejectedLast() || stopping;
             channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
                     .addListener(lingers ? (ChannelFutureListener) this::linger : ChannelFutureListener.CLOSE);
         }

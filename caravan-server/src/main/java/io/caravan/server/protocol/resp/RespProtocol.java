@@ -14,7 +14,6 @@ import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.protocol.resp.commands.ArchiveCommands;
 import io.caravan.server.protocol.resp.commands.BackupCommands;
-import io.caravan.server.protocol.resp.commands.CarryCommands;
 import io.caravan.server.protocol.resp.commands.ClientCommands;
 import io.caravan.server.protocol.resp.commands.ClusterCommands;
 import io.caravan.server.protocol.resp.commands.ConnectionCommands;
@@ -22,6 +21,7 @@ import io.caravan.server.protocol.resp.commands.ExpiryCommands;
 import io.caravan.server.protocol.resp.commands.ExtensionCommands;
 import io.caravan.server.protocol.resp.commands.KeyCommands;
 import io.caravan.server.protocol.resp.commands.ListCommands;
+import io.caravan.server.protocol.resp.commands.MigrationCommands;
 import io.caravan.server.protocol.resp.commands.PersistenceCommands;
 import io.caravan.server.protocol.resp.commands.PopCommands;
 import io.caravan.server.protocol.resp.commands.PubSubCommands;
@@ -112,7 +112,7 @@ public final class RespProtocol implements WireProtocol {
                         new ScanCommands(documents).all(),
                         new ExpiryCommands(documents, clock).all(),
                         new ExtensionCommands(documents).all(),
-                        new CarryCommands(documents).all(),
+                        new MigrationCommands(documents).all(),
                         new ArchiveCommands(archiver, restores).all(),
                         new BackupCommands(backups).all(),
                         new SpaceCommands(documents).all(),
@@ -174,9 +174,9 @@ public final class RespProtocol implements WireProtocol {
     }
 
     /** Returns the error with which to reject the command, or null if the command may run on this server now. */
-    Reply.@Nullable Error refuse(Session session, @Nullable CommandSpec spec, Command command) {
-        Reply.Error refusal = CommandGate.refuse(session, spec, command);
-        return refusal != null || spec == null ? refusal : placement.refuse(spec, command);
+    Reply.@Nullable Error reject(Session session, @Nullable CommandSpec spec, Command command) {
+        Reply.Error rejection = CommandGate.reject(session, spec, command);
+        return rejection != null || spec == null ? rejection : placement.reject(spec, command);
     }
 
     /** Returns a session for a new connection. Other clients can see the session until {@link #forget}. */

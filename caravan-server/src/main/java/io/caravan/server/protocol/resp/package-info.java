@@ -1,8 +1,8 @@
 /**
  * Provides access to documents through RESP, the protocol of Redis, in versions 2 and 3.
  *
- * <p>{@link io.caravan.server.protocol.resp.codec.RequestDecoder} decodes a
- * {@link io.caravan.server.protocol.resp.codec.Request} from bytes and enforces
+ * <p>{@link io.caravan.server.protocol.resp.codec.RespRequestDecoder} decodes a
+ * {@link io.caravan.server.protocol.resp.codec.RespRequest} from bytes and enforces
  * {@link io.caravan.server.protocol.resp.codec.RespLimits}. {@link io.caravan.server.protocol.resp.RespHandler} passes
  * the request to the connection's {@link io.caravan.server.protocol.resp.CommandRunner}. The runner rejects the request
  * with an error from {@link io.caravan.server.protocol.resp.dispatch.CommandGate}, or runs the
@@ -15,10 +15,11 @@
  * connection form a {@link io.caravan.server.protocol.resp.dispatch.ReadBatch}. A read that may have to wait for a slow
  * client ({@link io.caravan.server.protocol.resp.commands.ValueStream}) or for a write
  * ({@link io.caravan.server.protocol.resp.commands.TailRead}) is a
- * {@link io.caravan.server.protocol.resp.dispatch.Reading}, which releases its thread while it waits.
+ * {@link io.caravan.server.protocol.resp.dispatch.ResumableRead}, which releases its thread while it waits.
  *
  * <p>The classes named {@code ...Commands} contain the commands and their descriptions.
- * {@link io.caravan.server.protocol.resp.dispatch.UnsupportedCommands} contains advice for Redis commands that Caravan lacks.
+ * {@link io.caravan.server.protocol.resp.dispatch.UnsupportedCommands} contains advice for Redis commands that Caravan
+ * lacks.
  */
 @NullMarked
 package io.caravan.server.protocol.resp;

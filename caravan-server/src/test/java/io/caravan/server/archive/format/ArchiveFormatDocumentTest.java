@@ -37,23 +37,23 @@ class ArchiveFormatDocumentTest {
 
     @ParameterizedTest
     @FieldSource("LAYOUTS")
-    void everyFieldIsAtItsOffset(FormatTables.Layout layout) {
+    void documentedOffsetsMatchLayout(FormatTables.Layout layout) {
         assertThat(TABLES.documentedOffsets(layout)).containsExactlyInAnyOrderEntriesOf(TABLES.offsets(layout));
     }
 
     @ParameterizedTest
     @FieldSource("LAYOUTS")
-    void theFieldsFollowEachOther(FormatTables.Layout layout) {
+    void documentedFieldsAreContiguous(FormatTables.Layout layout) {
         TABLES.checkOrder(layout);
     }
 
     @Test
-    void everyOtherConstantHasItsValue() {
+    void documentedConstantsMatchCode() {
         assertThat(TABLES.documentedConstants()).containsExactlyInAnyOrderEntriesOf(TABLES.constants());
     }
 
     @Test
-    void lettersAreWhatTheirNumbersSay() {
+    void documentedLettersMatchNumbers() {
         Map<String, String> letters = new TreeMap<>();
         for (List<String> row : TABLES.tableBehind("archive constants")) {
             Matcher written = LETTERS.matcher(row.get(2));
@@ -70,7 +70,7 @@ class ArchiveFormatDocumentTest {
     }
 
     @Test
-    void everyKeyIsNamed() {
+    void documentsEveryKey() {
         Map<String, String> keys = new TreeMap<>();
         TABLES.tableBehind("archive keys").forEach(row -> keys.put(row.get(0), row.get(1)));
         assertThat(keys)
@@ -88,7 +88,7 @@ class ArchiveFormatDocumentTest {
                 Manifest.Tombstone.class,
                 ArchiveRoot.RootJson.class
             })
-    void theJsonHasTheFieldsOfItsTableInTheirOrder(Class<?> json) {
+    void documentedJsonFieldsMatchRecordOrder(Class<?> json) {
         String name =
                 json.getName().substring(json.getPackageName().length() + 1).replace('$', '.');
         assertThat(TABLES.tableBehind("json: " + name))
@@ -99,7 +99,7 @@ class ArchiveFormatDocumentTest {
     }
 
     @Test
-    void theFormatsAreNamed() {
+    void documentsFormatNames() {
         assertThat(TABLES.tableBehind("json: ManifestCodec.ManifestJson").get(0))
                 .containsExactly("format", "`caravan-manifest`");
         assertThat(ManifestCodec.FORMAT).isEqualTo("caravan-manifest");
@@ -109,7 +109,7 @@ class ArchiveFormatDocumentTest {
     }
 
     @Test
-    void theExampleOfAnEntrysChecksumIsTheCodes() {
+    void documentedChecksumExampleMatchesCode() {
         Matcher example =
                 Pattern.compile("<!-- archive example -->`0x([0-9a-f]{8})`").matcher(TABLES.document());
         assertThat(example.find()).isTrue();

@@ -20,7 +20,7 @@ class ArchiveKeysTest {
     private static final Pattern PART = Pattern.compile("[A-Za-z0-9_!-]{1,161}");
 
     @Test
-    void keysReadAsTheyAreDocumented() {
+    void keysHaveDocumentedForm() {
         DocumentName name = DocumentName.of("a b/c");
         assertThat(ArchiveKeys.manifest(name)).isEqualTo("manifests/a!20b!2fc");
         assertThat(ArchiveKeys.snapshots(name)).isEqualTo("snapshots/a!20b!2fc/");
@@ -29,7 +29,7 @@ class ArchiveKeysTest {
     }
 
     @Test
-    void everyByteAloneHasAFormOfItsOwnThatComesBack() {
+    void encodesEverySingleByteReversibly() {
         Map<String, DocumentName> forms = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         for (int b = 0; b < 256; b++) {
             DocumentName name = DocumentName.of(new byte[] {(byte) b});
@@ -42,7 +42,7 @@ class ArchiveKeysTest {
     }
 
     @Test
-    void namesThatMeanSomethingToAFileSystemAreNamesHere() {
+    void encodesNamesWithFileSystemMeaning() {
         for (String text : List.of(".", "..", "/", "a/../b", "a//b", "!", "!2f", "CON", "-", "~", "a.json", "\0")) {
             DocumentName name = DocumentName.of(text);
             assertThat(ArchiveKeys.encode(name)).matches(PART);
@@ -51,7 +51,7 @@ class ArchiveKeysTest {
     }
 
     @Test
-    void aFormOf160CharactersIsWholeAndALongerOneEndsWithAHash() {
+    void shortensFormsOver160CharactersWithHash() {
         DocumentName longest = DocumentName.of("x".repeat(160));
         assertThat(ArchiveKeys.encode(longest)).isEqualTo("x".repeat(160));
         DocumentName longer = DocumentName.of("x".repeat(161));
@@ -61,7 +61,7 @@ class ArchiveKeysTest {
 
     /** The names share a prefix that is longer than the kept part, and some are cut within an encoded byte. */
     @Test
-    void noTwoNamesShareAKey() {
+    void namesHaveUniqueKeys() {
         Map<String, DocumentName> forms = new TreeMap<>();
         Random random = new Random(7);
         for (int length = 1; length <= DocumentName.MAX_BYTES; length++) {
@@ -89,14 +89,14 @@ class ArchiveKeysTest {
     }
 
     @Test
-    void whatNoNameHasAsItsFormIsNone() {
+    void rejectsMalformedKeys() {
         for (String form : List.of("", "a b", "!", "!2", "!zz", "!2F", "!61", ".", "a/b", "\u00e9")) {
             assertThat(ArchiveKeys.decode(form)).as(form).isNull();
         }
     }
 
     @Test
-    void snapshotsSortByGenerationAndThenBySequence() {
+    void snapshotKeysSortByGenerationThenSequence() {
         DocumentName name = DocumentName.of("doc");
         List<String> keys = new ArrayList<>();
         for (long generation : new long[] {1, 2, 9, 10, 15, 16, 255, 256, 1L << 40, Long.MAX_VALUE}) {
@@ -110,13 +110,13 @@ class ArchiveKeysTest {
     }
 
     @Test
-    void aSnapshotsKeyTellsItsNumbers() {
+    void parsesSnapshotKey() {
         String key = ArchiveKeys.snapshot(DocumentName.of("a/b"), 1, Long.MAX_VALUE, 7, -2);
         assertThat(ArchiveKeys.parseSnapshot(key)).isEqualTo(new SnapshotKey("a!2fb", 1, Long.MAX_VALUE, 7, -2));
     }
 
     @Test
-    void otherObjectsAreNoSnapshots() {
+    void doesNotParseOtherKeysAsSnapshots() {
         String key = ArchiveKeys.snapshot(DocumentName.of("a"), 1, 2, 3, 4);
         for (String other : List.of(
                 "",
@@ -133,7 +133,7 @@ class ArchiveKeysTest {
     }
 
     @Test
-    void numbersBelowZeroHaveNoKey() {
+    void rejectsNegativeGeneration() {
         assertThatIllegalArgumentException().isThrownBy(() -> ArchiveKeys.snapshot(DocumentName.of("a"), -1, 2, 3, 4));
     }
 }

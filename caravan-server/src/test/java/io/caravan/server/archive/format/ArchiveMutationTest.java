@@ -11,12 +11,12 @@ class ArchiveMutationTest {
     private static final int SEEDS = Rounds.of(4, 40);
 
     @Test
-    void snapshot() throws Exception {
+    void snapshotReaderHandlesMutatedInput() throws Exception {
         MutationPass.run(new SnapshotTarget(), SEEDS, 100);
     }
 
     @Test
-    void manifest() throws Exception {
+    void manifestDecoderHandlesMutatedInput() throws Exception {
         MutationPass.run(new ManifestTarget(), SEEDS, 100);
     }
 }

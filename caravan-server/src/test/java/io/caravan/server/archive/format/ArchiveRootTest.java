@@ -13,7 +13,7 @@ class ArchiveRootTest {
     private static final ArchiveRoot ROOT = new ArchiveRoot(Snapshots.STORE, 4, "host \"a\", process 7", 1_795L);
 
     @Test
-    void itsTextIsAsDocumented() {
+    void encodesDocumentedText() {
         assertThat(new String(ROOT.encode(), UTF_8))
                 .startsWith("{\"format\":\"caravan-archive\",\"version\":1,"
                         + "\"store\":\"00112233-4455-6677-8899-aabbccddeeff\",\"epoch\":4,"
@@ -22,23 +22,23 @@ class ArchiveRootTest {
     }
 
     @Test
-    void decodingReadsWhatEncodingWrote() {
+    void decodesEncodedRoot() {
         assertThat(ArchiveRoot.decode(ROOT.encode(), ArchiveKeys.ROOT)).isEqualTo(ROOT);
     }
 
     @Test
-    void noNumberIsBelowZero() {
+    void rejectsNegativeEpoch() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new ArchiveRoot(Snapshots.STORE, -1, "", 0))
                 .withMessageContaining("epoch -1");
     }
 
     @Test
-    void aManifestIsNoRoot() {
+    void rejectsManifestAsRoot() {
         byte[] manifest = ManifestCodec.encode(ManifestCodecTest.manifest(DocumentName.of("doc")));
         assertThatExceptionOfType(ArchiveException.class)
                 .isThrownBy(() -> ArchiveRoot.decode(manifest, ArchiveKeys.ROOT))
                 .withMessageStartingWith(ArchiveKeys.ROOT)
-                .satisfies(refusal -> assertThat(refusal.reason()).isEqualTo(Reason.CORRUPT));
+                .satisfies(rejection -> assertThat(rejection.reason()).isEqualTo(Reason.CORRUPT));
     }
 }

@@ -64,12 +64,12 @@ class DamageTest {
                 .as(what)
                 .isThrownBy(() -> kind.reader.accept(damaged))
                 .withMessageStartingWith(Snapshots.OBJECT)
-                .satisfies(refusal -> assertThat(refusal.reason()).isEqualTo(Reason.CORRUPT));
+                .satisfies(rejection -> assertThat(rejection.reason()).isEqualTo(Reason.CORRUPT));
     }
 
     @ParameterizedTest
     @MethodSource("kinds")
-    void everyFlippedBitIsFound(Kind kind) {
+    void detectsEveryFlippedBit(Kind kind) {
         for (int at = 0; at < kind.object.length; at++) {
             for (int bit = 0; bit < Byte.SIZE; bit++) {
                 byte[] damaged = kind.object.clone();
@@ -81,7 +81,7 @@ class DamageTest {
 
     @ParameterizedTest
     @MethodSource("kinds")
-    void everyByteThatIsLostIsFound(Kind kind) {
+    void detectsEveryLostByte(Kind kind) {
         for (int at = 0; at < kind.object.length; at++) {
             for (byte lost : new byte[] {0, -1}) {
                 byte[] damaged = kind.object.clone();
@@ -95,7 +95,7 @@ class DamageTest {
 
     @ParameterizedTest
     @MethodSource("kinds")
-    void everyCutIsFoundAndCalledOne(Kind kind) {
+    void reportsEveryTruncation(Kind kind) {
         for (int length = 0; length < kind.object.length; length++) {
             assertCorrupt(kind, Arrays.copyOf(kind.object, length), "cut at " + length)
                     .withMessageContaining("cut off");
@@ -104,7 +104,7 @@ class DamageTest {
 
     @ParameterizedTest
     @MethodSource("kinds")
-    void everythingBehindTheEndIsFound(Kind kind) {
+    void detectsTrailingBytes(Kind kind) {
         assertCorrupt(kind, Arrays.copyOf(kind.object, kind.object.length + 1), "a zero behind");
         byte[] twice = Arrays.copyOf(kind.object, 2 * kind.object.length);
         System.arraycopy(kind.object, 0, twice, kind.object.length, kind.object.length);
@@ -112,15 +112,15 @@ class DamageTest {
     }
 
     @Test
-    void aNewerSnapshotIsToldAsSuch() {
+    void reportsNewerSnapshotVersion() {
         assertThatExceptionOfType(ArchiveException.class)
                 .isThrownBy(() -> Snapshots.read(Forgery.with(SMALL, SnapshotLayout.VERSION, 2)))
                 .withMessageStartingWith(Snapshots.OBJECT + " has format version 2, and this release reads version 1")
-                .satisfies(refusal -> assertThat(refusal.reason()).isEqualTo(Reason.VERSION));
+                .satisfies(rejection -> assertThat(rejection.reason()).isEqualTo(Reason.VERSION));
     }
 
     @Test
-    void damageIsToldWithItsPlace() {
+    void reportsPositionOfDamage() {
         byte[] damaged = SMALL.clone();
         damaged[ENTRY_AT + SnapshotLayout.ENTRY_HEADER_BYTES] ^= 1;
         assertThatExceptionOfType(ArchiveException.class)
@@ -132,7 +132,7 @@ class DamageTest {
     }
 
     @Test
-    void valuesThatChangedPlacesAreFoundThoughTheirBytesAreRight() {
+    void detectsSwappedValues() {
         byte[] object = Snapshots.of(0, List.of(new byte[] {1}, new byte[] {2}));
         int entryBytes = SnapshotLayout.ENTRY_HEADER_BYTES + 1;
         byte[] swapped = object.clone();
@@ -143,7 +143,7 @@ class DamageTest {
     }
 
     /** A change with correct checksums, which can only be deliberate. */
-    private record Lie(int at, int number, String answer) {
+    private record Lie(int at, int number, String response) {
         @Override
         public String toString() {
             return number + " at " + at;
@@ -187,19 +187,19 @@ class DamageTest {
 
     @ParameterizedTest
     @MethodSource("lies")
-    void aLieIsFoundBeforeItTakesMemory(Lie lie) throws Exception {
+    void rejectsForgedFieldsWithoutLargeAllocation(Lie lie) throws Exception {
         byte[] forged = Forgery.with(SMALL, lie.at, lie.number);
         MemoryUse.within(
                 3 << 20,
                 () -> assertThatExceptionOfType(ArchiveException.class)
                         .isThrownBy(() -> Snapshots.read(forged))
-                        .withMessageContaining(lie.answer)
-                        .satisfies(refusal -> assertThat(refusal.reason()).isEqualTo(Reason.CORRUPT)));
+                        .withMessageContaining(lie.response)
+                        .satisfies(rejection -> assertThat(rejection.reason()).isEqualTo(Reason.CORRUPT)));
     }
 
     /** The block contains a compressed frame of 64 MiB, but its length is at most 300 bytes. */
     @Test
-    void aBlockThatWouldGrowBeyondItsLengthIsNotDecompressed() throws Exception {
+    void doesNotDecompressBlockBeyondItsLength() throws Exception {
         byte[] bomb = Zstd.compress(new byte[64 << 20]);
         byte[] object = Snapshots.of(0, List.of(Snapshots.noise(new Random(1), bomb.length)));
         ByteBuffer buffer = ByteBuffer.wrap(object).order(ByteOrder.LITTLE_ENDIAN);
@@ -215,7 +215,7 @@ class DamageTest {
     }
 
     @Test
-    void damageInALargerSnapshotIsFoundInEveryPartOfIt() {
+    void detectsDamageAnywhereInLargerSnapshot() {
         byte[] object = Snapshots.of(0, VALUES);
         Random random = new Random(2);
         Kind kind = new Kind("larger", object, Snapshots::read);

@@ -66,16 +66,16 @@ class ManifestCodecTest {
                 .orElseThrow();
     }
 
-    private static void assertRefused(byte[] bytes, Reason reason, String problem) {
+    private static void assertRejected(byte[] bytes, Reason reason, String problem) {
         assertThatExceptionOfType(ArchiveException.class)
                 .isThrownBy(() -> ManifestCodec.decode(bytes, OBJECT))
                 .withMessageStartingWith(OBJECT)
                 .withMessageContaining(problem)
-                .satisfies(refusal -> assertThat(refusal.reason()).isEqualTo(reason));
+                .satisfies(rejection -> assertThat(rejection.reason()).isEqualTo(reason));
     }
 
     @Test
-    void itsTextIsAsDocumented() {
+    void encodesDocumentedText() {
         DocumentName name = DocumentName.of("doc");
         Manifest manifest = new Manifest(Snapshots.STORE, name, 3, 4, List.of(generation(name, 4)), null);
         assertThat(json(manifest))
@@ -90,7 +90,7 @@ class ManifestCodecTest {
     }
 
     @Test
-    void decodingReadsWhatEncodingWrote() {
+    void decodesEncodedManifests() {
         for (DocumentName name : List.of(
                 DocumentName.of("doc"),
                 DocumentName.of(new byte[] {(byte) 0xFF, 0, '"', '\n', (byte) 0xC3}),
@@ -105,20 +105,20 @@ class ManifestCodecTest {
     }
 
     @Test
-    void aNewerVersionIsToldAsSuchWhateverItsFields() {
-        assertRefused(
+    void reportsNewerVersionDespiteUnknownFields() {
+        assertRejected(
                 sealed("{\"format\":\"caravan-manifest\",\"version\":2,\"unheard\":[]}"),
                 Reason.VERSION,
                 "format version 2");
     }
 
     @Test
-    void anotherKindOfObjectIsNoManifest() {
+    void rejectsOtherKindsOfObjects() {
         byte[] root = new ArchiveRoot(Snapshots.STORE, 1, "me", 5).encode();
-        assertRefused(root, Reason.CORRUPT, "does not begin with the format caravan-manifest");
-        assertRefused(sealed("[]"), Reason.CORRUPT, "does not begin with");
-        assertRefused(sealed("{\"format\":\"caravan-manifest\"}"), Reason.CORRUPT, "not followed by a version");
-        assertRefused(new byte[0], Reason.CORRUPT, "cut off");
+        assertRejected(root, Reason.CORRUPT, "does not begin with the format caravan-manifest");
+        assertRejected(sealed("[]"), Reason.CORRUPT, "does not begin with");
+        assertRejected(sealed("{\"format\":\"caravan-manifest\"}"), Reason.CORRUPT, "not followed by a version");
+        assertRejected(new byte[0], Reason.CORRUPT, "cut off");
     }
 
     @ParameterizedTest
@@ -159,19 +159,19 @@ class ManifestCodecTest {
             "generations":[          | "generations":[null,     | JSON is wrong
             "generations":[          | "generations":[7,        | JSON is wrong
             """)
-    void whatCannotBeIsRefused(String part, String by, String problem) {
+    void rejectsInvalidFields(String part, String by, String problem) {
         String sound = json(manifest(DocumentName.of("doc")));
         assertThat(sound).contains(part);
-        assertRefused(sealed(sound.replaceFirst(Pattern.quote(part), by)), Reason.CORRUPT, problem);
+        assertRejected(sealed(sound.replaceFirst(Pattern.quote(part), by)), Reason.CORRUPT, problem);
     }
 
     @Test
-    void aManifestOverTheLimitIsRefusedBeforeItIsParsed() {
-        assertRefused(new byte[ManifestCodec.MAX_BYTES + 1], Reason.CORRUPT, "the maximum is 16777216");
+    void rejectsManifestOverSizeLimit() {
+        assertRejected(new byte[ManifestCodec.MAX_BYTES + 1], Reason.CORRUPT, "the maximum is 16777216");
     }
 
     @Test
-    void whatCannotBeIsNotWrittenEither() {
+    void doesNotEncodeInvalidManifest() {
         DocumentName name = DocumentName.of("doc");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ManifestCodec.encode(

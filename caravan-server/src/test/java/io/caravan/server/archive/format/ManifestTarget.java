@@ -41,9 +41,9 @@ final class ManifestTarget implements FuzzTarget {
         Manifest manifest;
         try {
             manifest = ManifestCodec.decode(bytes, "manifests/doc");
-        } catch (ArchiveException refusal) {
-            if (!String.valueOf(refusal.getMessage()).startsWith("manifests/doc")) {
-                throw new AssertionError("an error that does not tell of what", refusal);
+        } catch (ArchiveException rejection) {
+            if (!String.valueOf(rejection.getMessage()).startsWith("manifests/doc")) {
+                throw new AssertionError("an error without a subject", rejection);
             }
             return;
         }

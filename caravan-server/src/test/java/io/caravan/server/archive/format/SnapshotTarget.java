@@ -39,8 +39,8 @@ final class SnapshotTarget implements FuzzTarget {
         Snapshots.Content content;
         try {
             content = Snapshots.read(object);
-        } catch (ArchiveException refusal) {
-            requireAnswer(refusal);
+        } catch (ArchiveException rejection) {
+            requireResponse(rejection);
             return;
         }
         Snapshots.Content again = Snapshots.read(Snapshots.of(content.header(), content.values()));
@@ -53,11 +53,11 @@ final class SnapshotTarget implements FuzzTarget {
         }
     }
 
-    private static void requireAnswer(ArchiveException refusal) {
-        boolean documented = refusal.reason() == ArchiveException.Reason.CORRUPT
-                || refusal.reason() == ArchiveException.Reason.VERSION;
-        if (!documented || !String.valueOf(refusal.getMessage()).startsWith(Snapshots.OBJECT)) {
-            throw new AssertionError("an error that does not tell what is wrong", refusal);
+    private static void requireResponse(ArchiveException rejection) {
+        boolean documented = rejection.reason() == ArchiveException.Reason.CORRUPT
+                || rejection.reason() == ArchiveException.Reason.VERSION;
+        if (!documented || !String.valueOf(rejection.getMessage()).startsWith(Snapshots.OBJECT)) {
+            throw new AssertionError("an error without a reason", rejection);
         }
     }
 }

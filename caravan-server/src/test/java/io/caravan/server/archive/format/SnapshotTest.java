@@ -42,24 +42,24 @@ class SnapshotTest {
     }
 
     @Test
-    void aDocumentWithoutValues() throws Exception {
+    void roundTripsDocumentWithoutValues() throws Exception {
         roundTrip(0, List.of());
         roundTrip(Long.MAX_VALUE, List.of());
     }
 
     @Test
-    void anEmptyValueIsAValue() throws Exception {
+    void roundTripsEmptyValues() throws Exception {
         roundTrip(0, List.of(new byte[0]));
         roundTrip(3, List.of(new byte[0], new byte[0], new byte[] {1}, new byte[0]));
     }
 
     @Test
-    void aTrimmedDocumentKeepsItsSequences() throws Exception {
+    void keepsSequencesOfTrimmedDocument() throws Exception {
         roundTrip(500, List.of(new byte[] {1}, new byte[] {2}));
     }
 
     @Test
-    void manySmallValuesTakeLessThanTheyAre() throws Exception {
+    void compressesManySmallValues() throws Exception {
         List<byte[]> values = new ArrayList<>();
         for (int i = 0; i < 20_000; i++) {
             values.add(Snapshots.edit(random, random.nextInt(300)));
@@ -68,7 +68,7 @@ class SnapshotTest {
     }
 
     @Test
-    void whatDoesNotCompressTakesHardlyMoreThanItIs() throws Exception {
+    void incompressibleValuesAddLittleOverhead() throws Exception {
         List<byte[]> values = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             values.add(Snapshots.noise(random, 50_000));
@@ -77,7 +77,7 @@ class SnapshotTest {
     }
 
     @Test
-    void valuesAroundTheLengthOfABlock() throws Exception {
+    void roundTripsValuesNearBlockLength() throws Exception {
         List<byte[]> values = new ArrayList<>();
         for (int length = BLOCK - 9; length <= BLOCK + 9; length++) {
             values.add(length % 2 == 0 ? Snapshots.noise(random, length) : Snapshots.edit(random, length));
@@ -87,7 +87,7 @@ class SnapshotTest {
 
     /** Lengths, checksums, and values each extend over the end of a block. */
     @Test
-    void entriesGoOnInTheNextBlockWhereverItBegins() throws Exception {
+    void roundTripsEntriesAcrossBlockBoundary() throws Exception {
         for (int shift = 0; shift <= 2 * SnapshotLayout.ENTRY_HEADER_BYTES; shift++) {
             byte[] filling = Snapshots.noise(random, BLOCK - 2 * SnapshotLayout.ENTRY_HEADER_BYTES - shift + 8);
             roundTrip(0, List.of(filling, new byte[] {1, 2, 3}, new byte[0], new byte[] {4}));
@@ -95,13 +95,13 @@ class SnapshotTest {
     }
 
     @Test
-    void theLongestValues() throws Exception {
+    void roundTripsLongestValues() throws Exception {
         roundTrip(9, List.of(Snapshots.noise(random, SnapshotLayout.MAX_VALUE_BYTES), new byte[] {1}));
         roundTrip(9, List.of(new byte[SnapshotLayout.MAX_VALUE_BYTES], new byte[] {1}));
     }
 
     @Test
-    void directAndReadOnlyValuesAreTakenAndLeftAsTheyAre() throws Exception {
+    void acceptsDirectAndReadOnlyBuffersUnchanged() throws Exception {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         SnapshotWriter writer = new SnapshotWriter(out, Snapshots.header(0, 2));
         ByteBuffer direct =
@@ -117,7 +117,7 @@ class SnapshotTest {
     }
 
     @Test
-    void theWriterTakesTheSequencesThatItsHeaderSaysAndNoOthers() throws Exception {
+    void writerAcceptsOnlySequencesOfHeader() throws Exception {
         SnapshotWriter writer = new SnapshotWriter(new ByteArrayOutputStream(), Snapshots.header(5, 7));
         ByteBuffer value = ByteBuffer.allocate(1);
         assertThatIllegalArgumentException()
@@ -132,7 +132,7 @@ class SnapshotTest {
     }
 
     @Test
-    void theWriterRefusesWhatNoReaderWouldTake() throws Exception {
+    void writerRejectsOversizedValueAndInvalidRange() throws Exception {
         SnapshotWriter writer = new SnapshotWriter(new ByteArrayOutputStream(), Snapshots.header(0, 1));
         ByteBuffer tooLong = ByteBuffer.allocate(SnapshotLayout.MAX_VALUE_BYTES + 1);
         assertThatIllegalArgumentException()
@@ -144,7 +144,7 @@ class SnapshotTest {
     }
 
     @Test
-    void nothingIsSaidOfTheWholeBeforeItsEnd() {
+    void hashAndSizeAreUnavailableBeforeEnd() {
         byte[] object = Snapshots.of(0, List.of(new byte[] {1}));
         try (SnapshotReader reader = SnapshotReader.open(new ByteArrayInputStream(object), Snapshots.OBJECT)) {
             assertThat(reader.next()).isTrue();
@@ -183,7 +183,7 @@ class SnapshotTest {
     }
 
     @Test
-    void whatThePlaceAnswersReachesTheCallerAsItIs() {
+    void propagatesObjectStoreExceptionUnchanged() {
         ObjectStoreException denied = new ObjectStoreException(Kind.DENIED, "no", null);
         FailingStream stream = new FailingStream(new byte[5], new IOException(denied));
         assertThatExceptionOfType(ObjectStoreException.class)
@@ -193,7 +193,7 @@ class SnapshotTest {
     }
 
     @Test
-    void anotherFailureOfTheStreamNamesTheObject() {
+    void otherStreamFailureNamesObject() {
         FailingStream stream = new FailingStream(new byte[5], new IOException("broken pipe"));
         assertThatExceptionOfType(ObjectStoreException.class)
                 .isThrownBy(() -> SnapshotReader.open(stream, Snapshots.OBJECT))

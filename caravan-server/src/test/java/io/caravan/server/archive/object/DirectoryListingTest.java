@@ -40,13 +40,13 @@ class DirectoryListingTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 7, 31, 32, 33, 1000})
-    void allAreToldInOrder(int namesAtATime) throws IOException {
+    void listsAllKeysInOrder(int namesAtATime) throws IOException {
         assertThat(list(namesAtATime, "", "")).containsExactlyElementsOf(keys);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 1000})
-    void itBeginsAnywhere(int namesAtATime) throws IOException {
+    void startsAfterAnyKey(int namesAtATime) throws IOException {
         for (String key : keys) {
             assertThat(list(namesAtATime, "", key)).containsExactlyElementsOf(keys.tailSet(key, false));
             assertThat(list(namesAtATime, "", key + "0")).containsExactlyElementsOf(keys.tailSet(key + "0", false));
@@ -54,16 +54,16 @@ class DirectoryListingTest {
     }
 
     @Test
-    void whatHasNoKeyIsPassedOver() throws IOException {
+    void skipsFilesWithoutKey() throws IOException {
         Files.createFile(root.resolve("~lock"));
         Files.createDirectory(root.resolve("lost+found"));
         Files.createFile(root.resolve("with space"));
         assertThat(list(1000, "", "")).containsExactlyElementsOf(keys);
     }
 
-    private List<String> list(int namesAtATime, String folder, String after) throws IOException {
-        List<String> told = new ArrayList<>();
-        new DirectoryListing(root, namesAtATime, listed -> told.add(listed.key())).run(folder, after);
-        return told;
+    private List<String> list(int namesAtATime, String directory, String after) throws IOException {
+        List<String> reported = new ArrayList<>();
+        new DirectoryListing(root, namesAtATime, listed -> reported.add(listed.key())).run(directory, after);
+        return reported;
     }
 }

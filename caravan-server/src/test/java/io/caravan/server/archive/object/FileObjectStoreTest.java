@@ -25,19 +25,19 @@ class FileObjectStoreTest extends ObjectStoreContract {
     @TempDir
     Path directory;
 
-    private Path folder() {
+    private Path parent() {
         return directory.resolve("parent/archive");
     }
 
     @Override
     ObjectStore openPlace() {
-        return FileObjectStore.open(folder());
+        return FileObjectStore.open(parent());
     }
 
     @Override
     void fill(List<String> keys) throws IOException {
         for (String key : keys) {
-            Path file = folder().resolve(key);
+            Path file = parent().resolve(key);
             Files.createDirectories(file.getParent());
             Files.write(file, new byte[1]);
         }
@@ -45,7 +45,7 @@ class FileObjectStoreTest extends ObjectStoreContract {
 
     @Override
     void assertNothingHalfDone() throws IOException {
-        Path staging = folder().resolve("~tmp");
+        Path staging = parent().resolve("~tmp");
         if (Files.exists(staging)) {
             assertThat(files(staging)).isEmpty();
         }
@@ -58,18 +58,18 @@ class FileObjectStoreTest extends ObjectStoreContract {
     }
 
     @Test
-    void readingCreatesNothing() {
+    void readsAndDeletesCreateNothing() {
         try (ObjectStore store = openPlace()) {
             assertThat(store.get("a", 10)).isNull();
             store.list("", "", listed -> true);
             store.delete("a");
             assertThatThrownBy(() -> store.deleteIf("a", "tag")).isInstanceOf(ObjectStoreException.class);
         }
-        assertThat(folder().getParent()).doesNotExist();
+        assertThat(parent().getParent()).doesNotExist();
     }
 
     @Test
-    void whatIsClosedWritesNoMore() {
+    void closedStoreRejectsWrites() {
         ObjectStore store = openPlace();
         store.put("a", out -> out.write(1));
         store.close();
@@ -77,11 +77,11 @@ class FileObjectStoreTest extends ObjectStoreContract {
                 .isInstanceOf(ObjectStoreException.class)
                 .hasMessageContaining("is closed");
         assertThatThrownBy(() -> store.putIf("b", new byte[1], null)).isInstanceOf(ObjectStoreException.class);
-        assertThat(folder().resolve("b")).doesNotExist();
+        assertThat(parent().resolve("b")).doesNotExist();
     }
 
     @Test
-    void aFileIsNoFolder() throws IOException {
+    void rejectsFileAsDirectory() throws IOException {
         Path file = Files.createFile(directory.resolve("file"));
         assertThatThrownBy(() -> FileObjectStore.open(file))
                 .isInstanceOf(ObjectStoreException.class)
@@ -89,7 +89,7 @@ class FileObjectStoreTest extends ObjectStoreContract {
     }
 
     @Test
-    void directoriesComeAndGoWhileOthersPutIntoThem() throws Exception {
+    void putsSucceedWhileDirectoriesAreRemoved() throws Exception {
         try (ObjectStore store = openPlace()) {
             together(writer -> () -> {
                 String key = "folder/deeper/" + writer;
@@ -100,17 +100,17 @@ class FileObjectStoreTest extends ObjectStoreContract {
                 }
                 return true;
             });
-            assertThat(folder().resolve("folder")).doesNotExist();
+            assertThat(parent().resolve("folder")).doesNotExist();
         }
     }
 
     @Test
-    void conditionsHoldAmongProcesses() throws Exception {
+    void conditionsHoldAcrossProcesses() throws Exception {
         int each = 200;
         try (ObjectStore store = openPlace()) {
             store.putIf("count", "0".getBytes(StandardCharsets.UTF_8), null);
-            try (FolderProcess one = FolderProcess.count(folder(), "count", each);
-                    FolderProcess another = FolderProcess.count(folder(), "count", each)) {
+            try (DirectoryProcess one = DirectoryProcess.count(parent(), "count", each);
+                    DirectoryProcess another = DirectoryProcess.count(parent(), "count", each)) {
                 assertThat(one.succeeds()).isTrue();
                 assertThat(another.succeeds()).isTrue();
             }
@@ -120,35 +120,35 @@ class FileObjectStoreTest extends ObjectStoreContract {
     }
 
     @Test
-    void whatAnotherProcessWritesIsLeftAlone() throws Exception {
-        try (FolderProcess other = FolderProcess.putHalf(folder(), "a");
+    void keepsUnfinishedFileOfOtherProcess() throws Exception {
+        try (DirectoryProcess other = DirectoryProcess.putHalf(parent(), "a");
                 ObjectStore store = openPlace()) {
-            assertThat(files(folder().resolve("~tmp"))).hasSize(1);
+            assertThat(files(parent().resolve("~tmp"))).hasSize(1);
             store.put("b", out -> out.write(1));
-            assertThat(files(folder().resolve("~tmp"))).hasSize(1);
+            assertThat(files(parent().resolve("~tmp"))).hasSize(1);
             assertThat(store.get("a", MAX_BYTES)).isNull();
-            other.goOn();
+            other.resume();
             assertThat(other.succeeds()).isTrue();
             assertThat(store.get("a", MAX_BYTES)).isNotNull();
         }
     }
 
     @Test
-    void whatAKilledProcessLeftIsRemoved() throws Exception {
-        try (FolderProcess other = FolderProcess.putHalf(folder(), "a")) {
+    void removesUnfinishedFileOfKilledProcess() throws Exception {
+        try (DirectoryProcess other = DirectoryProcess.putHalf(parent(), "a")) {
             other.kill();
         }
-        assertThat(files(folder().resolve("~tmp"))).hasSize(1);
+        assertThat(files(parent().resolve("~tmp"))).hasSize(1);
         try (ObjectStore store = openPlace()) {
             assertThat(store.get("a", MAX_BYTES)).isNull();
-            assertThat(files(folder().resolve("~tmp"))).hasSize(1);
+            assertThat(files(parent().resolve("~tmp"))).hasSize(1);
             store.put("b", out -> out.write(1));
-            assertThat(files(folder().resolve("~tmp"))).isEmpty();
+            assertThat(files(parent().resolve("~tmp"))).isEmpty();
         }
     }
 
     @Test
-    void whatAnotherStoreOfThisProcessWritesIsLeftAlone() {
+    void keepsUnfinishedFileOfOtherStoreInProcess() {
         try (ObjectStore one = openPlace();
                 ObjectStore another = openPlace()) {
             one.put("a", out -> {
@@ -161,7 +161,7 @@ class FileObjectStoreTest extends ObjectStoreContract {
     }
 
     @Test
-    void aFullFileSystemRefusesAndServesOn() throws Exception {
+    void reportsFullFileSystemAndContinues() throws Exception {
         try (SmallFileSystem small = SmallFileSystem.mount(Files.createDirectory(directory.resolve("small")), 1)) {
             try (ObjectStore store = FileObjectStore.open(directory.resolve("small"))) {
                 store.put("a", out -> out.write(new byte[500_000]));
@@ -185,7 +185,7 @@ class FileObjectStoreTest extends ObjectStoreContract {
     }
 
     @Test
-    void aFileSystemThatTakesCapitalLettersForSmallOnesIsRefused() throws IOException {
+    void rejectsCaseInsensitiveFileSystem() throws IOException {
         try (FileSystem files = Jimfs.newFileSystem(Configuration.osX())) {
             Path written = files.getPath("/archive");
             Files.createDirectories(written.resolve("~tmp"));
@@ -196,7 +196,7 @@ class FileObjectStoreTest extends ObjectStoreContract {
     }
 
     @Test
-    void whatMayNotBeWrittenIsDenied() throws IOException {
+    void reportsDeniedWrite() throws IOException {
         Path closed = Files.createDirectory(directory.resolve("closed"));
         assumeTrue(closed.toFile().setWritable(false) && !Files.isWritable(closed), "this user may write everywhere");
         try (ObjectStore store = FileObjectStore.open(closed)) {

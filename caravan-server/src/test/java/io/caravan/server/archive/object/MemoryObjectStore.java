@@ -76,11 +76,11 @@ public final class MemoryObjectStore implements ObjectStore {
         check(KEY.matcher(key).matches(), key);
         ObjectFault fault = begin(ObjectCall.OPEN, key);
         Stored stored = objects.stored(key);
-        end(fault == ObjectFault.ANSWER_LOST ? ObjectFault.NONE : fault, key);
+        end(fault == ObjectFault.RESPONSE_LOST ? ObjectFault.NONE : fault, key);
         if (stored == null) {
             throw problem(Kind.NOT_FOUND, key, "is not there");
         }
-        return fault == ObjectFault.ANSWER_LOST
+        return fault == ObjectFault.RESPONSE_LOST
                 ? new BrokenStream(stored.content(), key)
                 : new ByteArrayInputStream(stored.content());
     }
@@ -187,24 +187,24 @@ public final class MemoryObjectStore implements ObjectStore {
 
     private <T extends @Nullable Object> T call(ObjectCall call, String key, Supplier<T> action) {
         ObjectFault fault = begin(call, key);
-        T answer = fault == ObjectFault.NOT_THERE && call == ObjectCall.GET ? null : action.get();
+        T response = fault == ObjectFault.NOT_THERE && call == ObjectCall.GET ? null : action.get();
         if (fault == ObjectFault.TRIED_TWICE) {
-            answer = action.get();
+            response = action.get();
         }
         end(fault, key);
-        return answer;
+        return response;
     }
 
     private ObjectFault begin(ObjectCall call, String key) {
         if (crashed) {
-            throw new ClientCrash("this process is dead, and asks for " + call + " " + key);
+            throw new ClientCrash("this process is dead, and requests " + call + " " + key);
         }
         ObjectFault fault = faults.decide(counted(call), call, key);
         if (fault == ObjectFault.CRASH_BEFORE) {
             crashed = true;
             throw new ClientCrash("before " + call + " " + key);
         }
-        if (fault == ObjectFault.REFUSED) {
+        if (fault == ObjectFault.REJECTED) {
             throw problem(Kind.UNAVAILABLE, key, "cannot be had now");
         }
         return fault;
@@ -220,7 +220,7 @@ public final class MemoryObjectStore implements ObjectStore {
             crashed = true;
             throw new ClientCrash("after something was done to " + key);
         }
-        if (fault == ObjectFault.ANSWER_LOST) {
+        if (fault == ObjectFault.RESPONSE_LOST) {
             throw problem(Kind.UNAVAILABLE, key, "has got lost on its way");
         }
     }

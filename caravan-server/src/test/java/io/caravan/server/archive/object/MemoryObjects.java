@@ -41,7 +41,7 @@ public final class MemoryObjects {
 
     /** Puts an object without a client. */
     public synchronized void put(String key, byte[] content) {
-        checkFolders(key);
+        checkDirectories(key);
         objects.put(key, new Kept(content.clone(), clock.millis()));
     }
 
@@ -57,13 +57,13 @@ public final class MemoryObjects {
                 .toList();
     }
 
-    private void checkFolders(String key) {
+    private void checkDirectories(String key) {
         if (!keys(key + "/").isEmpty()) {
-            throw new IllegalArgumentException("'" + key + "' is a folder of another key");
+            throw new IllegalArgumentException("'" + key + "' is a directory of another key");
         }
         for (int at = key.indexOf('/'); at >= 0; at = key.indexOf('/', at + 1)) {
             if (objects.containsKey(key.substring(0, at))) {
-                throw new IllegalArgumentException("'" + key + "' has a folder that is a key");
+                throw new IllegalArgumentException("'" + key + "' has a directory that is a key");
             }
         }
     }

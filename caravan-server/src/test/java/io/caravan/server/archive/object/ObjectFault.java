@@ -5,9 +5,9 @@ public enum ObjectFault {
     /** The call succeeds. */
     NONE,
     /** The call has no effect and fails as {@code UNAVAILABLE}. */
-    REFUSED,
+    REJECTED,
     /** The call has its effect and fails as {@code UNAVAILABLE}. A stream fails after half of the content. */
-    ANSWER_LOST,
+    RESPONSE_LOST,
     /**
      * The call has its effect, and the client repeats it and returns the result of the second attempt. A put starts
      * over.

@@ -29,7 +29,7 @@ public interface ObjectFaults {
 
     /** Returns random faults without crashes, each with a probability of 1 in {@code oneIn}. */
     static ObjectFaults sometimes(Random random, int oneIn) {
-        ObjectFault[] faults = {ObjectFault.REFUSED, ObjectFault.ANSWER_LOST, ObjectFault.TRIED_TWICE};
+        ObjectFault[] faults = {ObjectFault.REJECTED, ObjectFault.RESPONSE_LOST, ObjectFault.TRIED_TWICE};
         return (number, call, key) ->
                 random.nextInt(oneIn) == 0 ? faults[random.nextInt(faults.length)] : ObjectFault.NONE;
     }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.server.archive.object.ObjectStore.Listed;
 import io.caravan.server.archive.object.ObjectStore.Stored;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The behavior of all {@link ObjectStore}s. A subclass opens one. */
-@Patient
+@LongTimeout
 abstract class ObjectStoreContract {
     private static final int LARGE_BYTES = 20 << 20;
     private static final int MAX_BYTES = 64 << 20;
@@ -67,7 +67,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void whatIsNotThereIsNone() {
+    void missingObjectIsNotFound() {
         assertThat(store.get("manifests/a", MAX_BYTES)).isNull();
         assertKind(
                 Kind.NOT_FOUND, "manifests/a", () -> store.open("manifests/a").close());
@@ -77,7 +77,7 @@ abstract class ObjectStoreContract {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 100, 300_000, 8 << 20, LARGE_BYTES, LARGE_BYTES + 1})
-    void whatIsPutIsRead(int bytes) throws Exception {
+    void readsBackPutObject(int bytes) throws Exception {
         byte[] content = content(bytes);
         put("snapshots/a/1", content);
         assertThat(store.get("snapshots/a/1", MAX_BYTES).content()).isEqualTo(content);
@@ -90,7 +90,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void contentMayComeByteByByte() {
+    void acceptsContentByteByByte() {
         byte[] content = content(70_000);
         store.put("a", out -> {
             for (byte one : content) {
@@ -101,7 +101,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void keysMayHaveAllTheirCharacters() {
+    void acceptsAllKeyCharacters() {
         String key = "AZaz09!2e/-_./..a/!!/.hidden";
         put(key, bytes("content"));
         assertThat(keys("", "")).containsExactly(key);
@@ -109,7 +109,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void keysDifferByTheirCase() {
+    void keysAreCaseSensitive() {
         put("Name/a", bytes("large"));
         put("name/a", bytes("small"));
         assertThat(text("Name/a")).isEqualTo("large");
@@ -138,24 +138,24 @@ abstract class ObjectStoreContract {
                 "a:b",
                 "a*"
             })
-    void whatIsNoKeyIsRefused(String key) {
-        assertRefused(() -> store.get(key, MAX_BYTES));
-        assertRefused(() -> store.open(key));
-        assertRefused(() -> put(key, bytes("x")));
-        assertRefused(() -> store.putIf(key, bytes("x"), null));
-        assertRefused(() -> store.delete(key));
-        assertRefused(() -> store.deleteIf(key, "tag"));
+    void rejectsInvalidKeys(String key) {
+        assertRejected(() -> store.get(key, MAX_BYTES));
+        assertRejected(() -> store.open(key));
+        assertRejected(() -> put(key, bytes("x")));
+        assertRejected(() -> store.putIf(key, bytes("x"), null));
+        assertRejected(() -> store.delete(key));
+        assertRejected(() -> store.deleteIf(key, "tag"));
         assertThat(listed("", "")).isEmpty();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"a", "/", "../", "a/../", "a//", "ä/"})
-    void whatIsNoFolderIsNotListed(String folder) {
-        assertRefused(() -> listed(folder, ""));
+    void rejectsInvalidListPrefixes(String directory) {
+        assertRejected(() -> listed(directory, ""));
     }
 
     @Test
-    void aPutReplaces() {
+    void putReplacesContentAndTag() {
         put("a", bytes("old"));
         String old = store.get("a", MAX_BYTES).tag();
         put("a", bytes("newer"));
@@ -164,7 +164,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void aReaderGoesOnWithWhatItBegan() throws Exception {
+    void openReaderKeepsContentAfterReplacement() throws Exception {
         byte[] old = content(100_000);
         put("a", old);
         try (InputStream in = store.open("a")) {
@@ -177,7 +177,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void aStreamMayBeClosedEarly() throws Exception {
+    void streamCanBeClosedEarly() throws Exception {
         put("a", content(LARGE_BYTES));
         for (int time = 0; time < 3; time++) {
             try (InputStream in = store.open("a")) {
@@ -190,7 +190,7 @@ abstract class ObjectStoreContract {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1000, LARGE_BYTES})
-    void contentThatCannotBeReadLeavesWhatWasThere(int bytes) {
+    void failedPutKeepsPreviousObject(int bytes) {
         put("a", bytes("old"));
         IOException broken = new IOException("broken");
         assertThatThrownBy(() -> store.put("a", out -> {
@@ -207,7 +207,7 @@ abstract class ObjectStoreContract {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1000, LARGE_BYTES})
-    void whatContentThrowsReachesTheCaller(int bytes) {
+    void propagatesContentException(int bytes) {
         RuntimeException own = new UncheckedIOException(new IOException("own"));
         assertThatThrownBy(() -> store.put("a", out -> {
                     out.write(content(bytes));
@@ -218,14 +218,14 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void anObjectThatIsTooLargeIsNotRead() {
+    void rejectsReadOfTooLargeObject() {
         put("a", content(1001));
         assertThat(store.get("a", 1001).content()).hasSize(1001);
         assertKind(Kind.CORRUPT, "a", () -> store.get("a", 1000));
     }
 
     @Test
-    void aPutMayDependOnThereBeingNone() {
+    void putIfAbsentConflictsWithExistingObject() {
         String tag = store.putIf("a", bytes("first"), null);
         assertKind(Kind.CONFLICT, "a", () -> store.putIf("a", bytes("second"), null));
         Stored stored = store.get("a", MAX_BYTES);
@@ -234,7 +234,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void aPutMayDependOnNothingHavingChanged() throws Exception {
+    void putIfUnchangedConflictsAfterChange() throws Exception {
         String first = store.putIf("a", bytes("1"), null);
         String second = another().putIf("a", bytes("2"), first);
         assertThat(second).isNotEqualTo(first);
@@ -245,14 +245,14 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void aPutMayDependOnAnUnconditionalOne() {
+    void putIfAcceptsTagOfUnconditionalPut() {
         put("a", bytes("1"));
         store.putIf("a", bytes("2"), store.get("a", MAX_BYTES).tag());
         assertThat(text("a")).isEqualTo("2");
     }
 
     @Test
-    void whatIsDeletedHasChanged() {
+    void putIfUnchangedConflictsAfterDeletion() {
         String tag = store.putIf("a", bytes("1"), null);
         store.delete("a");
         assertKind(Kind.CONFLICT, "a", () -> store.putIf("a", bytes("2"), tag));
@@ -264,7 +264,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void aDeletionMayDependOnNothingHavingChanged() {
+    void deleteIfUnchangedConflictsAfterChange() {
         String first = store.putIf("a", bytes("1"), null);
         String second = store.putIf("a", bytes("2"), first);
         assertKind(Kind.CONFLICT, "a", () -> store.deleteIf("a", first));
@@ -274,7 +274,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void aDeletedObjectIsGoneAndItsFolderMayComeAgain() {
+    void deletesObjectsAndReusesTheirPrefix() {
         put("snapshots/a/1", bytes("1"));
         put("snapshots/a/2", bytes("2"));
         store.delete("snapshots/a/1");
@@ -286,7 +286,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void ofManyThatPutWhereThereIsNoneOneDoes() throws Exception {
+    void oneOfConcurrentPutsIfAbsentSucceeds() throws Exception {
         ObjectStore other = another();
         List<Boolean> done = together(writer -> () -> {
             ObjectStore mine = writer % 2 == 0 ? store : other;
@@ -297,7 +297,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void noConditionalPutIsLost() throws Exception {
+    void concurrentConditionalPutsAreNotLost() throws Exception {
         ObjectStore other = another();
         store.putIf("a", bytes("0"), null);
         int each = 10;
@@ -318,7 +318,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void ofManyThatPutTheSameObjectOneIsThereWhole() throws Exception {
+    void concurrentPutsLeaveOneCompleteObject() throws Exception {
         together(writer -> () -> {
             store.put("folder/a", out -> out.write(filled(200_000, writer)));
             store.delete("folder/b" + writer);
@@ -329,7 +329,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void objectsAreListedInTheOrderOfTheirKeys() {
+    void listsObjectsInKeyOrder() {
         List<String> keys = List.of(
                 "a",
                 "a!b/1",
@@ -363,7 +363,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void aListSaysSizeAndTime() {
+    void listsSizeAndTime() {
         put("a", bytes("four"));
         Listed listed = listed("", "").get(0);
         assertThat(listed.bytes()).isEqualTo(4);
@@ -372,7 +372,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void aListHasAnyNumberAndEndsWhenItIsTold() throws Exception {
+    void listsManyObjectsAndStopsOnRequest() throws Exception {
         int count = 1_203;
         fill(IntStream.range(0, count).mapToObj(ObjectStoreContract::key).toList());
         assertThat(keys("manifests/", "")).hasSize(count).isSorted();
@@ -390,7 +390,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void anInterruptedCallerGetsAnErrorAndSpoilsNothing() {
+    void interruptedCallsFailAndLeaveStoreUsable() {
         put("a", bytes("old"));
         store.putIf("b", bytes("old"), null);
         List<ThrowingCallable> interrupted = List.of(
@@ -409,7 +409,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void anInterruptedReaderGetsAnError() throws IOException {
+    void interruptedReadFails() throws IOException {
         put("a", content(LARGE_BYTES));
         try (InputStream in = store.open("a")) {
             assertThat(in.read()).isNotNegative();
@@ -422,7 +422,7 @@ abstract class ObjectStoreContract {
     }
 
     @Test
-    void whatWasPutIsThereForTheNext() throws Exception {
+    void reopenedStoreFindsPutObject() throws Exception {
         put("a", bytes("1"));
         store.close();
         assertThat(another().get("a", MAX_BYTES)).isNotNull();
@@ -450,8 +450,8 @@ abstract class ObjectStoreContract {
         try {
             conditional.run();
             return true;
-        } catch (ObjectStoreException refused) {
-            assertThat(refused.kind()).isEqualTo(Kind.CONFLICT);
+        } catch (ObjectStoreException rejected) {
+            assertThat(rejected.kind()).isEqualTo(Kind.CONFLICT);
             return false;
         }
     }
@@ -465,7 +465,7 @@ abstract class ObjectStoreContract {
                         assertThat(((ObjectStoreException) thrown).kind()).isEqualTo(kind));
     }
 
-    private static void assertRefused(ThrowingCallable call) {
+    private static void assertRejected(ThrowingCallable call) {
         assertThatThrownBy(call).isInstanceOf(IllegalArgumentException.class);
     }
 

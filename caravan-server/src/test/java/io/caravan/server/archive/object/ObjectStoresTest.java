@@ -18,7 +18,7 @@ class ObjectStoresTest {
     Path directory;
 
     @Test
-    void foldersAreAbsoluteOrRelative() {
+    void acceptsAbsoluteAndRelativeDirectories() {
         Path here = Path.of("").toAbsolutePath();
         assertLocation("file:" + directory, "file:" + directory);
         assertLocation("file://" + directory, "file:" + directory);
@@ -33,7 +33,7 @@ class ObjectStoresTest {
         "s3://bucket/prefix, s3://bucket/prefix",
         "s3://my.bucket-1/a/b c=d/, s3://my.bucket-1/a/b c=d"
     })
-    void bucketsMayHaveAPrefix(String url, String location) {
+    void acceptsBucketsWithOptionalPrefix(String url, String location) {
         assertLocation(url, location);
     }
 
@@ -66,7 +66,7 @@ class ObjectStoresTest {
                 "https://bucket.s3.amazonaws.com",
                 "none"
             })
-    void anythingElseIsRefused(String url) {
+    void rejectsInvalidLocations(String url) {
         assertThatThrownBy(() -> ObjectStores.place(url))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("is not a valid archive location");
@@ -76,7 +76,7 @@ class ObjectStoresTest {
     @ValueSource(
             strings = {"localhost:9000", "ftp://host", "http:///path", "https://host/bucket", "http://user:pass@host:1"
             })
-    void endpointsAreOfServers(String endpoint) {
+    void rejectsInvalidEndpoints(String endpoint) {
         assertThatThrownBy(() -> new S3Options(URI.create(endpoint), null, true))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("S3 endpoint");
@@ -84,7 +84,7 @@ class ObjectStoresTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"https://user:secret@host", "http://user:sec@ret@host:1", "https://secret@host/"})
-    void endpointsHaveNoSecrets(String endpoint) {
+    void rejectsEndpointsWithCredentials(String endpoint) {
         assertThatThrownBy(() -> new S3Options(URI.create(endpoint), null, true))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("must not contain a user or a password")

@@ -58,9 +58,9 @@ class S3CancelTest {
         @Override
         public CompletableFuture<AbortMultipartUploadResponse> abortMultipartUpload(
                 AbortMultipartUploadRequest request) {
-            CompletableFuture<AbortMultipartUploadResponse> answer = new CompletableFuture<>();
-            aborts.add(answer);
-            return answer.completeOnTimeout(
+            CompletableFuture<AbortMultipartUploadResponse> response = new CompletableFuture<>();
+            aborts.add(response);
+            return response.completeOnTimeout(
                     AbortMultipartUploadResponse.builder().build(), 100, TimeUnit.MILLISECONDS);
         }
 
@@ -83,7 +83,7 @@ class S3CancelTest {
     }
 
     @Test
-    void anAbortStopsTheSdksOwnCalls() {
+    void abortCancelsPartUploads() {
         write(3);
         assertThat(client.parts).hasSize(3).noneMatch(CompletableFuture::isDone);
         upload.abort();
@@ -92,18 +92,18 @@ class S3CancelTest {
     }
 
     @Test
-    void anInterruptedCallerAbortsAllTheSame() {
+    void interruptedCallerStillAborts() {
         write(1);
         Thread.currentThread().interrupt();
         upload.abort();
         assertThat(Thread.interrupted()).isTrue();
         assertThat(client.aborts)
                 .singleElement()
-                .satisfies(answer -> assertThat(answer).isCompleted());
+                .satisfies(response -> assertThat(response).isCompleted());
     }
 
     @Test
-    void anErrorGivesThePermitsBack() {
+    void errorReleasesPermits() {
         client.nextPart = () -> {
             throw new StackOverflowError("in a test");
         };
@@ -112,14 +112,14 @@ class S3CancelTest {
     }
 
     @Test
-    void whatInterruptsTheSdkDoesNotInterruptTheCaller() {
-        CompletableFuture<Void> answer = new CompletableFuture<>();
-        answer.completeAsync(
+    void abortedSdkCallDoesNotInterruptCaller() {
+        CompletableFuture<Void> response = new CompletableFuture<>();
+        response.completeAsync(
                 () -> {
                     throw AbortedException.create("in a test");
                 },
                 CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS));
-        assertThatThrownBy(() -> calls.await("GetObject", "a", answer))
+        assertThatThrownBy(() -> calls.await("GetObject", "a", response))
                 .isInstanceOfSatisfying(
                         ObjectStoreException.class,
                         failed -> assertThat(failed.kind()).isEqualTo(Kind.UNAVAILABLE));

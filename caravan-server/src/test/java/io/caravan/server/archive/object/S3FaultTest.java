@@ -8,11 +8,11 @@ import io.caravan.server.archive.object.ObjectStore.Stored;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.archive.object.S3Calls.S3Timeouts;
 import io.caravan.server.archive.object.S3Upload.S3Parts;
+import io.caravan.testing.CannedResponse;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultProxy;
 import io.caravan.testing.FaultProxy.Way;
-import io.caravan.testing.HttpAnswer;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -39,7 +39,7 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 /** Calls to a server that fails in many ways. */
 @Tag("slow")
 @Execution(ExecutionMode.CONCURRENT)
-@Patient
+@LongTimeout
 class S3FaultTest {
     private static final int ATTEMPTS = 3;
     private static final Duration CONNECT = Duration.ofSeconds(10);
@@ -96,7 +96,7 @@ class S3FaultTest {
     }
 
     @Test
-    void aWrongBucketIsNamed() {
+    void reportsMissingBucket() {
         try (ObjectStore wrong = open("nobody-has-this", S3Server.ACCESS_KEY, S3Server.SECRET_KEY)) {
             ThrowingCallable[] calls = {
                 () -> wrong.get("a", MAX_BYTES),
@@ -115,7 +115,7 @@ class S3FaultTest {
 
     @ParameterizedTest
     @CsvSource({"nobody, " + S3Server.SECRET_KEY, S3Server.ACCESS_KEY + ", not-the-secret-key"})
-    void wrongCredentialsAreSaidToBeWrong(String accessKey, String secretKey) {
+    void reportsWrongCredentials(String accessKey, String secretKey) {
         try (ObjectStore wrong = open(S3Server.BUCKET, accessKey, secretKey)) {
             assertThat(thrown(Kind.DENIED, () -> wrong.get("a", MAX_BYTES)))
                     .hasMessageContaining("check the credentials")
@@ -127,12 +127,12 @@ class S3FaultTest {
     }
 
     @Test
-    void oneCallThatIsNotPermittedLeavesTheOthers() {
+    void reportsDeniedCallAndAllowsOthers() {
         put("a", bytes("old"));
-        proxy.answer(
+        proxy.response(
                 ALWAYS,
                 line -> line.startsWith("PUT "),
-                HttpAnswer.s3(403, "AccessDenied", "User is not authorized to perform: s3:PutObject"));
+                CannedResponse.s3(403, "AccessDenied", "User is not authorized to perform: s3:PutObject"));
         assertThat(thrown(Kind.DENIED, () -> put("a", bytes("new"))))
                 .hasMessageContaining("PutObject of 'a' in s3://caravan/prefix")
                 .hasMessageContaining("do not permit")
@@ -143,8 +143,8 @@ class S3FaultTest {
     }
 
     @Test
-    void aClockThatIsWrongIsSaidToBe() {
-        proxy.answer(ALWAYS, HttpAnswer.s3(403, "RequestTimeTooSkewed", "The difference is too large"));
+    void reportsWrongClock() {
+        proxy.response(ALWAYS, CannedResponse.s3(403, "RequestTimeTooSkewed", "The difference is too large"));
         assertThat(thrown(Kind.DENIED, () -> store.get("a", MAX_BYTES)))
                 .hasMessageContaining("check the clock")
                 .hasMessageContaining("RequestTimeTooSkewed");
@@ -152,9 +152,9 @@ class S3FaultTest {
 
     /** A proxy without a reachable server responds like this. */
     @Test
-    void aStatusAloneDoesNotSayThatThereIsNoObject() {
+    void statusAloneDoesNotMeanMissingObject() {
         put("a", bytes("x"));
-        proxy.answer(ALWAYS, new HttpAnswer(404, "Content-Type: text/plain", "no such route"));
+        proxy.response(ALWAYS, new CannedResponse(404, "Content-Type: text/plain", "no such route"));
         try (ObjectStore once = open(ONCE)) {
             thrown(Kind.UNAVAILABLE, () -> once.get("a", MAX_BYTES));
             thrown(Kind.UNAVAILABLE, () -> once.open("a"));
@@ -166,10 +166,10 @@ class S3FaultTest {
     }
 
     @Test
-    void aListThatDoesNotSayHowToGoOnIsNoWholeList() {
-        proxy.answer(
+    void rejectsIncompleteListWithoutToken() {
+        proxy.response(
                 ALWAYS,
-                new HttpAnswer(
+                new CannedResponse(
                         200,
                         "Content-Type: application/xml",
                         "<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>prefix/a</Key><Size>1</Size>"
@@ -179,10 +179,10 @@ class S3FaultTest {
     }
 
     @Test
-    void answersHaveTheirKinds() {
+    void mapsErrorResponsesToKinds() {
         try (ObjectStore once = open(ONCE)) {
             once.putIf("first", bytes("x"), null);
-            for (String answer : List.of(
+            for (String response : List.of(
                     "400 XInvalid CORRUPT",
                     "400 BadDigest UNAVAILABLE",
                     "403 Other DENIED",
@@ -194,8 +194,8 @@ class S3FaultTest {
                     "501 NotImplemented CORRUPT",
                     "503 SlowDown UNAVAILABLE",
                     "507 InsufficientStorage FULL")) {
-                String[] parts = answer.split(" ");
-                proxy.answer(ALWAYS, HttpAnswer.s3(Integer.parseInt(parts[0]), parts[1], "said so"));
+                String[] parts = response.split(" ");
+                proxy.response(ALWAYS, CannedResponse.s3(Integer.parseInt(parts[0]), parts[1], "said so"));
                 assertThat(thrown(Kind.valueOf(parts[2]), () -> once.putIf(parts[1], bytes("x"), null)))
                         .hasMessageContaining("PutObject of '" + parts[1]
                                 + "' in s3://caravan/prefix at http://127.0.0.1:" + proxy.port())
@@ -209,22 +209,22 @@ class S3FaultTest {
 
     @ParameterizedTest
     @CsvSource({"500", "503"})
-    void aServerThatErrsForAMomentIsAskedAgain(int status) {
-        proxy.answer(ATTEMPTS - 1, new HttpAnswer(status, "Retry-After: 0", ""));
+    void retriesTemporaryServerErrors(int status) {
+        proxy.response(ATTEMPTS - 1, new CannedResponse(status, "Retry-After: 0", ""));
         put("a", bytes("x"));
-        assertThat(proxy.answered()).isEqualTo(ATTEMPTS - 1);
+        assertThat(proxy.responded()).isEqualTo(ATTEMPTS - 1);
         assertThat(text("a")).isEqualTo("x");
     }
 
     @Test
-    void aServerThatErrsOnIsNotAskedForever() {
-        proxy.answer(ALWAYS, HttpAnswer.of(500));
+    void limitsRetriesOfPersistentServerErrors() {
+        proxy.response(ALWAYS, CannedResponse.of(500));
         thrown(Kind.UNAVAILABLE, () -> put("a", bytes("x")));
-        assertThat(proxy.answered()).isEqualTo(ATTEMPTS);
+        assertThat(proxy.responded()).isEqualTo(ATTEMPTS);
     }
 
     @Test
-    void aServerThatIsNotThereIsUnavailableUntilItIs() throws Exception {
+    void reportsStoppedServerUntilRestart() throws Exception {
         put("a", bytes("x"));
         server.stop();
         thrown(Kind.UNAVAILABLE, () -> store.get("a", MAX_BYTES));
@@ -234,7 +234,7 @@ class S3FaultTest {
     }
 
     @Test
-    void nobodyListening() throws Exception {
+    void reportsUnreachableServer() throws Exception {
         proxy.close();
         // The SDK reports the refused connection or continues to wait for one.
         try (ObjectStore once = open(ONCE)) {
@@ -246,7 +246,7 @@ class S3FaultTest {
     }
 
     @Test
-    void aServerThatNeverAnswersIsGivenUp() {
+    void timesOutIfServerNeverResponds() {
         proxy.swallow();
         try (ObjectStore impatient = open(IMPATIENT)) {
             ThrowingCallable[] calls = {
@@ -266,7 +266,7 @@ class S3FaultTest {
     }
 
     @Test
-    void aServerThatNeverAnswersIsAskedAgain() {
+    void retriesIfServerNeverResponds() {
         proxy.swallow();
         try (ObjectStore hurried = open(HURRIED)) {
             thrown(Kind.UNAVAILABLE, () -> hurried.get("a", 10));
@@ -275,7 +275,7 @@ class S3FaultTest {
     }
 
     @Test
-    void aServerThatIsTooSlowIsGivenUp() {
+    void timesOutIfServerIsTooSlow() {
         proxy.throttle(50_000);
         try (ObjectStore impatient = open(IMPATIENT)) {
             thrown(Kind.UNAVAILABLE, () -> impatient.put("b", out -> out.write(content())));
@@ -285,15 +285,15 @@ class S3FaultTest {
     }
 
     @Test
-    void aSmallAnswerThatIsCutIsAskedForAgain() {
+    void retriesTruncatedSmallResponse() {
         put("a", bytes("x".repeat(10_000)));
-        proxy.cut(Way.ANSWERS, 1, 5_000);
+        proxy.cut(Way.RESPONSES, 1, 5_000);
         assertThat(text("a")).hasSize(10_000);
         assertThat(proxy.cut()).isEqualTo(1);
     }
 
     @Test
-    void aStreamThatStallsIsGivenUp() throws IOException {
+    void failsStalledStream() throws IOException {
         put("a", content());
         try (ObjectStore hurried = open(HURRIED);
                 InputStream in = hurried.open("a")) {
@@ -304,10 +304,10 @@ class S3FaultTest {
     }
 
     @Test
-    void aStreamThatIsCutGoesOn() throws IOException {
+    void resumesInterruptedStream() throws IOException {
         byte[] content = content();
         put("a", content);
-        proxy.cut(Way.ANSWERS, 3, LARGE_BYTES / 5);
+        proxy.cut(Way.RESPONSES, 3, LARGE_BYTES / 5);
         try (InputStream in = store.open("a")) {
             assertThat(in.readAllBytes()).isEqualTo(content);
         }
@@ -315,28 +315,28 @@ class S3FaultTest {
     }
 
     @Test
-    void aStreamThatIsCutAgainAndAgainIsGivenUp() throws IOException {
+    void failsRepeatedlyInterruptedStream() throws IOException {
         put("a", content());
         try (InputStream in = store.open("a")) {
             assertThat(in.readNBytes(1000)).hasSize(1000);
-            proxy.cut(Way.ANSWERS, ALWAYS, 0);
+            proxy.cut(Way.RESPONSES, ALWAYS, 0);
             thrown(Kind.UNAVAILABLE, in::readAllBytes);
         }
     }
 
     @Test
-    void aStreamThatIsCutDoesNotGoOnInAnotherObject() throws IOException {
+    void doesNotResumeStreamOfReplacedObject() throws IOException {
         put("a", content());
         try (InputStream in = store.open("a")) {
             assertThat(in.readNBytes(1000)).hasSize(1000);
             put("a", bytes("other"));
-            proxy.cut(Way.ANSWERS, 1, 0);
+            proxy.cut(Way.RESPONSES, 1, 0);
             thrown(Kind.CONFLICT, in::readAllBytes);
         }
     }
 
     @Test
-    void aSlowStreamMayTakeLongerThanACall() throws IOException {
+    void slowStreamMayExceedCallTimeout() throws IOException {
         byte[] content = new byte[1 << 20];
         put("a", content);
         S3Timeouts once = new S3Timeouts(CONNECT, PATIENT, Duration.ofSeconds(2), 64 << 20, 1);
@@ -353,7 +353,7 @@ class S3FaultTest {
      * The put makes progress with each chunk. Only the bytes in the system's send buffer are not visible as progress.
      */
     @Test
-    void aSlowPutMayTakeLongerThanAConnectionMayBeIdle() {
+    void slowPutMayExceedIdleTimeout() {
         S3Timeouts slow = new S3Timeouts(CONNECT, Duration.ofSeconds(4), PATIENT, 1 << 20, 1);
         S3Parts one = new S3Parts(LARGE_BYTES, 1, LARGE_BYTES, 1);
         try (ObjectStore patient = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, slow, one)) {
@@ -367,8 +367,8 @@ class S3FaultTest {
     }
 
     @Test
-    void anAnswerThatDoesNotSayItsLengthIsReadToItsEnd() throws IOException {
-        proxy.answer(ALWAYS, new HttpAnswer(200, UNKNOWN_LENGTH, "2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n"));
+    void readsResponseOfUnknownLength() throws IOException {
+        proxy.response(ALWAYS, new CannedResponse(200, UNKNOWN_LENGTH, "2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n"));
         try (InputStream in = store.open("a")) {
             assertThat(new String(in.readAllBytes(), StandardCharsets.UTF_8)).isEqualTo("abcde");
         }
@@ -378,9 +378,10 @@ class S3FaultTest {
     }
 
     @Test
-    void aReaderMayTakeItsTime() throws Exception {
+    void readerCanPauseBetweenReads() throws Exception {
         put("a", content());
-        try (InputStream in = store.open("a")) {
+        try (ObjectStore hurried = open(HURRIED);
+                InputStream in = hurried.open("a")) {
             assertThat(in.readNBytes(1000)).hasSize(1000);
             assertThat(new CountDownLatch(1).await(2 * IDLE.toMillis(), TimeUnit.MILLISECONDS))
                     .isFalse();
@@ -389,13 +390,13 @@ class S3FaultTest {
     }
 
     @Test
-    void aConditionalPutWhoseAnswerIsLostTookPlace() {
+    void conditionalPutWithLostResponseTakesEffect() {
         String tag = store.putIf("a", bytes("old"), null);
-        proxy.cut(Way.ANSWERS, 1, 0);
+        proxy.cut(Way.RESPONSES, 1, 0);
         try {
             store.putIf("a", bytes("new"), tag);
-        } catch (ObjectStoreException asked) {
-            assertThat(asked.kind()).isEqualTo(Kind.CONFLICT);
+        } catch (ObjectStoreException conflict) {
+            assertThat(conflict.kind()).isEqualTo(Kind.CONFLICT);
         }
         assertThat(proxy.cut()).isEqualTo(1);
         Stored now = store.get("a", MAX_BYTES);
@@ -404,21 +405,21 @@ class S3FaultTest {
     }
 
     @Test
-    void aServerThatIgnoresConditionsIsRefused() {
-        proxy.answer(ALWAYS, line -> line.startsWith("PUT "), new HttpAnswer(200, "ETag: \"1\"", ""));
+    void rejectsServerThatIgnoresConditions() {
+        proxy.response(ALWAYS, line -> line.startsWith("PUT "), new CannedResponse(200, "ETag: \"1\"", ""));
         assertThat(thrown(Kind.CORRUPT, () -> store.putIf("a", bytes("x"), null)))
                 .hasMessageContaining("ignores If-None-Match");
     }
 
     @Test
-    void aServerThatIsKilledAndComesBackInALongPutSpoilsNothing() throws Exception {
+    void serverRestartDuringLongPutLeavesObjectIntact() throws Exception {
         put("a", bytes("old"));
         proxy.throttle(20 << 20);
         CompletableFuture<Void> put = CompletableFuture.runAsync(() -> put("a", content()));
         long before = proxy.forwardedBytes();
         Eventually.await("parts are on their way", () -> proxy.forwardedBytes() > before + LARGE_BYTES / 3);
         server.stop();
-        proxy.refuse();
+        proxy.reject();
         server.restart();
         proxy.pass();
         boolean done = isDone(put);
@@ -441,9 +442,9 @@ class S3FaultTest {
     }
 
     @Test
-    void aLargePutThatFailsIsForgottenByTheServer() {
+    void failedLargePutIsAborted() {
         put("a", bytes("old"));
-        proxy.answer(ALWAYS, line -> line.contains("partNumber=3&"), HttpAnswer.s3(403, "AccessDenied", "no"));
+        proxy.response(ALWAYS, line -> line.contains("partNumber=3&"), CannedResponse.s3(403, "AccessDenied", "no"));
         thrown(Kind.DENIED, () -> put("a", content()));
         assertThat(server.blobs().listMultipartUploads(S3Server.BUCKET)).isEmpty();
         assertThat(text("a")).isEqualTo("old");
@@ -451,11 +452,11 @@ class S3FaultTest {
 
     /** The exception is that of the put, and the failure of the abort is suppressed in it. */
     @Test
-    void aLargePutThatCannotBeForgottenEitherTellsBoth() {
-        proxy.answer(
+    void failedAbortIsReportedAsSuppressed() {
+        proxy.response(
                 ALWAYS,
                 line -> line.contains("partNumber=3&") || line.startsWith("DELETE "),
-                HttpAnswer.s3(403, "AccessDenied", "no"));
+                CannedResponse.s3(403, "AccessDenied", "no"));
         ObjectStoreException both = thrown(Kind.DENIED, () -> put("a", content()));
         assertThat(both).hasMessageContaining("UploadPart");
         assertThat(both.getSuppressed())

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.archive.S3Server;
 import io.caravan.testing.ChildJvm;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.Rounds;
 import java.io.IOException;
 import java.io.InputStream;
@@ -23,16 +23,16 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A put and a read of an object that is larger than the memory of the process. */
 @Tag("slow")
-@Patient
+@LongTimeout
 class S3LargeObjectIT {
-    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
     private static final int HEAP_MEBIBYTES = 160;
     private static final int CHUNK_BYTES = 1 << 20;
     private static final int OBJECT_MEBIBYTES = Rounds.of(200, 600);
 
     @Test
     @Tag("rounds")
-    void memoryDoesNotGrowWithTheObject(@TempDir Path directory) throws Exception {
+    void transfersObjectLargerThanMemory(@TempDir Path directory) throws Exception {
         try (S3Server server = S3Server.startOn(Files.createDirectory(directory.resolve("objects")))) {
             ChildJvm process = ChildJvm.start(
                     List.of(
@@ -44,7 +44,7 @@ class S3LargeObjectIT {
                     List.of(S3Server.url("large"), "" + server.port(), "" + OBJECT_MEBIBYTES),
                     Map.of(),
                     directory.resolve("log"));
-            assertThat(process.awaitExit(PATIENCE)).as(process.output()).isEqualTo(0);
+            assertThat(process.awaitExit(TIMEOUT)).as(process.output()).isEqualTo(0);
         }
     }
 

@@ -7,7 +7,7 @@ import io.caravan.server.archive.S3Server;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.archive.object.S3Calls.S3Timeouts;
 import io.caravan.server.archive.object.S3Upload.S3Parts;
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -18,7 +18,7 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /** Uploads of objects with many parts. */
-@Patient
+@LongTimeout
 class S3UploadTest {
     private static final int MEBIBYTE = 1 << 20;
     /** Limits of two small parts and one large one. */
@@ -51,7 +51,7 @@ class S3UploadTest {
     @ParameterizedTest
     @ValueSource(
             ints = {5 * MEBIBYTE - 1, 5 * MEBIBYTE, 5 * MEBIBYTE + 1, 10 * MEBIBYTE, 10 * MEBIBYTE + 1, ROOM - 1, ROOM})
-    void partsAreOfBothSizes(int bytes) {
+    void storesObjectsAtPartSizeBoundaries(int bytes) {
         byte[] content = new byte[bytes];
         new SplittableRandom(bytes).nextBytes(content);
         store.put("a", out -> out.write(content));
@@ -59,11 +59,11 @@ class S3UploadTest {
     }
 
     @Test
-    void moreThanTheMostPartsAreRefused() {
+    void rejectsObjectBeyondMaxParts() {
         assertThatThrownBy(() -> store.put("a", out -> out.write(new byte[ROOM + 1])))
                 .isInstanceOfSatisfying(
                         ObjectStoreException.class,
-                        refused -> assertThat(refused.kind()).isEqualTo(Kind.CORRUPT))
+                        rejected -> assertThat(rejected.kind()).isEqualTo(Kind.CORRUPT))
                 .hasMessageContaining("more than 3 parts");
         assertThat(store.get("a", ROOM)).isNull();
     }

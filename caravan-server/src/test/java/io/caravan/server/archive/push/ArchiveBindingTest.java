@@ -17,7 +17,7 @@ class ArchiveBindingTest {
         "file:/a/archive/, file:/a/b/../archive",
         "file:archive, file:./archive"
     })
-    void anArchiveIsTheSameHoweverItIsWritten(String url, String other) {
+    void recognizesEquivalentArchiveUrls(String url, String other) {
         try (ListStore store = ListStore.inMemory()) {
             new ArchiveBinding(store, url, false).claiming(null, "owner 1");
             assertThat(new ArchiveBinding(store, other, false).expects("owner 2"))
@@ -30,7 +30,7 @@ class ArchiveBindingTest {
 
     /** Otherwise the next claim would report that another owner has taken the archive over. */
     @Test
-    void theOwnerThatWasFoundIsExpectedHoweverOftenAClaimFails() {
+    void expectsPreviousOwnerAfterRepeatedFailedClaims() {
         try (ListStore store = ListStore.inMemory()) {
             ArchiveBinding marked = new ArchiveBinding(store, "s3://bucket", false);
             marked.claiming(null, "owner 1");

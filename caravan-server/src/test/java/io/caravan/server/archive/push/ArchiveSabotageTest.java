@@ -25,29 +25,29 @@ class ArchiveSabotageTest {
             Map.of(ArchiveSabotage.NO_INCARNATION_BEFORE_THE_FIRST_UPLOAD, 33L);
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     /** This sabotage needs few seeds. */
     @Test
-    void aMarkBeforeTheManifestIsCaught() throws ReflectiveOperationException, IOException {
+    void detectsMarkWrittenBeforeManifest() throws ReflectiveOperationException, IOException {
         assertCaught(ArchiveSabotage.THE_MARK_BEFORE_THE_MANIFEST);
     }
 
     @ParameterizedTest
     @EnumSource(ArchiveSabotage.class)
-    void fitsTheSource(ArchiveSabotage sabotage) throws IOException {
+    void editsApplyToSource(ArchiveSabotage sabotage) throws IOException {
         assertThat(SabotagedBuild.sources(Path.of(""), sabotage.edits())).isNotEmpty();
     }
 
     @ParameterizedTest
     @EnumSource(ArchiveSabotage.class)
     @Tag("thorough")
-    void isCaught(ArchiveSabotage sabotage) throws ReflectiveOperationException, IOException {
+    void testDetectsFault(ArchiveSabotage sabotage) throws ReflectiveOperationException, IOException {
         assertCaught(sabotage);
     }
 
     private void assertCaught(ArchiveSabotage sabotage) throws ReflectiveOperationException, IOException {
-        Method check = SabotagedBuild.of(sabotage.edits(), folder)
+        Method check = SabotagedBuild.of(sabotage.edits(), directory)
                 .loadClass(CrashScenario.class.getName())
                 .getMethod("check", long.class);
         Throwable caught = null;

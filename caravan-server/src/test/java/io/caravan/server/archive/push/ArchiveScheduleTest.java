@@ -8,7 +8,7 @@ import io.caravan.server.archive.push.ArchiveSchedule.Job;
 import io.caravan.server.archive.push.ArchiveSlot.Change;
 import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.document.ArchiveMark;
-import io.caravan.server.document.Deletion;
+import io.caravan.server.document.DeletionRecord;
 import io.caravan.testing.Eventually;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -62,7 +62,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void jobsAreTakenInTurnAndRequestsFirst() throws Exception {
+    void takesRequestedJobsFirst() throws Exception {
         schedule.open();
         find("a");
         find("b");
@@ -74,7 +74,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void aSlotWithoutSpaceIsScannedAgainWhenThereIsSpace() throws Exception {
+    void rescansSlotWhenSpaceIsFreed() throws Exception {
         schedule.open();
         find(0, "a", "b", "c");
         assertThat(schedule.backlog().count).isEqualTo(3);
@@ -92,7 +92,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void slotsWithoutSpaceAreScannedInTurn() throws Exception {
+    void rescansSlotsWithoutSpaceInTurn() throws Exception {
         schedule.open();
         find(1, "a", "b");
         find(0, "c");
@@ -105,7 +105,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void theNumberOfRequestedNamesIsLimited() {
+    void limitsNumberOfRequestedNames() {
         schedule.open();
         CompletableFuture<Archived> first = request("a");
         request("b");
@@ -115,7 +115,7 @@ class ArchiveScheduleTest {
 
     /** A running job may have started before the change that the request is about. */
     @Test
-    void aRequestForARunningJobIsCompletedByARunThatBeginsAfterIt() throws Exception {
+    void requestDuringRunIsCompletedByNextRun() throws Exception {
         schedule.open();
         backOff.failed(0);
         request("a");
@@ -133,7 +133,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void aJobThatIsRequestedWhileItWaitsIsTakenOnce() throws Exception {
+    void requestedDelayedJobIsTakenOnce() throws Exception {
         schedule.open();
         find("a");
         schedule.retry(schedule.take(), 100);
@@ -150,7 +150,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void aJobThatIsFoundWhileItRunsRunsAgain() throws Exception {
+    void runningJobRunsAgainIfFoundAgain() throws Exception {
         schedule.open();
         find("a");
         Job job = schedule.take();
@@ -166,7 +166,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void aFailedJobIsRetriedAfterTheWaitingJobs() throws Exception {
+    void retriesFailedJobAfterWaitingJobs() throws Exception {
         schedule.open();
         find("a");
         find("b");
@@ -177,7 +177,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void aRetryTakesOverARequestThatArrivedDuringTheRun() throws Exception {
+    void retryAdoptsRequestMadeDuringRun() throws Exception {
         schedule.open();
         find("a");
         Job job = schedule.take();
@@ -191,7 +191,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void aDelayedJobIsTakenInItsTimeOrOnRequest() throws Exception {
+    void takesDelayedJobWhenDueOrRequested() throws Exception {
         schedule.open();
         find("a");
         find("b");
@@ -211,7 +211,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void aDelayedJobIsDroppedWhenManyJobsWait() throws Exception {
+    void dropsDelayedJobWhenManyJobsWait() throws Exception {
         schedule.open();
         schedule.distrust();
         find("a");
@@ -229,7 +229,7 @@ class ArchiveScheduleTest {
     /** The job becomes due between the check and the wait for it. */
     @Test
     @Timeout(20)
-    void aDelayedJobIsTakenThoughTimePasses() throws Exception {
+    void takesDelayedJobThatBecomesDueDuringWait() throws Exception {
         ArchiveSchedule ticking = new ArchiveSchedule(2, backOff, () -> nowNanos++, 0, IllegalStateException::new);
         ticking.open();
         for (int nanos = 1; nanos <= 4; nanos++) {
@@ -242,7 +242,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void aDroppedJobStaysInTheBacklogUntilTheNextScan() throws Exception {
+    void droppedJobStaysInBacklogUntilNextScan() throws Exception {
         schedule.open();
         find("a");
         schedule.drop(schedule.take());
@@ -258,9 +258,9 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void deletionsAreCountedAndArchivedOnce() throws Exception {
-        Deletion first = new Deletion(1, 2, 100, name("a"));
-        Deletion second = new Deletion(2, 2, 200, name("a"));
+    void countsAndArchivesDeletionsOnce() throws Exception {
+        DeletionRecord first = new DeletionRecord(1, 2, 100, name("a"));
+        DeletionRecord second = new DeletionRecord(2, 2, 200, name("a"));
         List<Change> found = Stream.of(first, second)
                 .map(deletion -> new Change(deletion.name(), deletion, deletion.deletedAtMillis(), 50))
                 .toList();
@@ -279,7 +279,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void aSlotIsVerifiedWhenTheJobsOfAllItsDocumentsHaveSucceeded() throws Exception {
+    void slotIsVerifiedWhenAllItsJobsSucceed() throws Exception {
         schedule.open();
         assertThat(schedule.verified()).isTrue();
         schedule.distrust();
@@ -305,7 +305,7 @@ class ArchiveScheduleTest {
 
     /** The running job may have compared the document with the archive of before. */
     @Test
-    void aJobThatRanBeforeTheArchiveChangedVerifiesNothing() throws Exception {
+    void jobStartedBeforeArchiveChangeVerifiesNothing() throws Exception {
         schedule.open();
         schedule.distrust();
         for (int slot = 0; slot < ArchiveSchedule.DELETIONS; slot++) {
@@ -323,7 +323,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void documentsToVerifyLeaveHalfOfTheSpaceToChanges() throws Exception {
+    void verificationLeavesHalfOfSpaceToChanges() throws Exception {
         schedule.open();
         schedule.distrust();
         find(1, "x", "y");
@@ -339,7 +339,7 @@ class ArchiveScheduleTest {
 
     /** A slot without documents, or whose documents already have jobs, is also verified only when there is space. */
     @Test
-    void aSlotThatWasNotVerifiedForLackOfSpaceIsScannedAgain() throws Exception {
+    void rescansSlotNotVerifiedForLackOfSpace() throws Exception {
         schedule.open();
         schedule.distrust();
         find(0, "a", "b");
@@ -358,7 +358,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void noRequestWaitsWhileTheScheduleIsClosed() throws Exception {
+    void rejectsWaitingAndNewRequestsWhileClosed() throws Exception {
         schedule.open();
         CompletableFuture<Archived> waiting = request("a");
         find("b");
@@ -381,7 +381,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void jobsAreDroppedAtTheEndAndStayInTheBacklog() throws Exception {
+    void finalCloseDropsJobsAndKeepsBacklog() throws Exception {
         schedule.open();
         find(0, "a", "b");
         Job job = schedule.take();
@@ -397,7 +397,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void aDelayAfterFailuresHoldsAllButRequests() throws Exception {
+    void backOffDelaysFoundJobsButNotRequests() throws Exception {
         schedule.open();
         find("a");
         backOff.failed(0);
@@ -408,7 +408,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void noJobIsTakenBeforeTheScheduleIsOpenNorAfterItHasEnded() throws Exception {
+    void takeWaitsForOpenAndReturnsNullAfterEnd() throws Exception {
         CompletableFuture<Job> taken = new CompletableFuture<>();
         Thread worker = new Thread(() -> {
             try {
@@ -426,7 +426,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void itIsIdleWhenNoJobWaitsOrRuns() throws Exception {
+    void isIdleWhenNoJobWaitsOrRuns() throws Exception {
         schedule.open();
         assertThat(schedule.awaitIdle(1)).isTrue();
         find("a");
@@ -438,7 +438,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void theWaitForSpaceEndsWhenThereIsSpaceForASlotOrOnWakeUp() throws Exception {
+    void awaitSpaceEndsOnFreedSpaceOrWakeUp() throws Exception {
         schedule.open();
         schedule.wake();
         schedule.awaitSpace(TimeUnit.HOURS.toNanos(1));

@@ -36,7 +36,7 @@ class ArchiveSlotTest {
     }
 
     @Test
-    void afterAStartAChangeIsYoungerThanItsArchivingAndNewDocumentsAreAsOldAsTheServer() {
+    void datesFirstChangesFromLastArchivingOrStart() {
         assertThat(oldest(1_100, 500, 700)).isEqualTo(500);
         ArchiveSlot another = new ArchiveSlot(STARTED);
         Backlog rest = new Backlog();
@@ -46,7 +46,7 @@ class ArchiveSlotTest {
     }
 
     @Test
-    void laterAChangeIsYoungerThanTheScanBefore() {
+    void datesLaterChangesFromPreviousScan() {
         assertThat(oldest(1_100)).isEqualTo(NOTHING);
         assertThat(oldest(2_000, 500)).isEqualTo(1_100);
         assertThat(oldest(3_000, 500, 2_900)).isEqualTo(1_100);
@@ -55,7 +55,7 @@ class ArchiveSlotTest {
     }
 
     @Test
-    void aChangeWaitsForTheNextScanIfAFifthOfItsTimeIsLeftThen() {
+    void waitsForNextScanIfOverFifthOfTimeRemains() {
         Change archived = change(1_000, 500);
         assertThat(archived.mayWait(1_200, 1_399)).isTrue();
         assertThat(archived.mayWait(1_200, 1_400)).isFalse();
@@ -71,7 +71,7 @@ class ArchiveSlotTest {
     }
 
     @Test
-    void theEarliestDeadlineCounts() {
+    void reportsEarliestDeadline() {
         Backlog found = scan(1_100, 1_200, change(1_050, 10_000), change(1_060, 100), change(0, 2_000));
         assertThat(found.dueMillis).isEqualTo(1_160);
         assertThat(scan(1_200, 1_300, change(0, 300), change(200, 10_000)).dueMillis)
@@ -85,7 +85,7 @@ class ArchiveSlotTest {
     }
 
     @Test
-    void aChangeThatMayHaveWaitedIsAsOldAsItsArchiving() {
+    void datesPossiblyDelayedChangeFromLastArchiving() {
         scan(10_000, 11_000);
         Backlog found = scan(11_000, 12_000, change(4_000, 10_000));
         assertThat(found.oldestMillis).isEqualTo(4_000);

@@ -44,7 +44,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Failures of the archive, which must only cause lag. */
 @Execution(ExecutionMode.CONCURRENT)
 class ArchiverFailureTest {
-    private static final ObjectFaults DOWN = (number, call, key) -> ObjectFault.REFUSED;
+    private static final ObjectFaults DOWN = (number, call, key) -> ObjectFault.REJECTED;
 
     @AutoClose
     private final ArchivedDocuments server = new ArchivedDocuments();
@@ -54,7 +54,7 @@ class ArchiverFailureTest {
     }
 
     @Test
-    void anArchiveThatIsDownAtTheStartIsTakenOverLater() {
+    void claimsArchiveOnceReachable() {
         server.client.faults(DOWN);
         server.push("a", "1");
         Archiver archiver = server.archive(SOON);
@@ -63,14 +63,14 @@ class ArchiverFailureTest {
         assertThatThrownBy(() -> get(archiver.archiveNow(name("a"))))
                 .isInstanceOf(ExecutionException.class)
                 .hasMessageContaining("the archive cannot be reached yet");
-        Eventually.await("the backlog is told", () -> archiver.status().backlog() == 1);
+        Eventually.await("the backlog is reported", () -> archiver.status().backlog() == 1);
         server.client.faults(ObjectFaults.NONE);
         server.awaitArchived("a");
         assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
     }
 
     @Test
-    void anArchiveThatIsDownCostsLagAndIsCaughtUpWith() {
+    void catchesUpAfterArchiveOutage() {
         Archiver archiver = server.archive(SOON);
         server.push("first", "1");
         server.awaitArchived("first");
@@ -79,7 +79,7 @@ class ArchiverFailureTest {
             server.push("document-" + i, "value");
         }
         Eventually.await(
-                "lag is told",
+                "lag is reported",
                 () -> archiver.status().backlog() == 20 && archiver.status().lagSeconds() > 0.5);
         assertThat(archiver.status().lastError()).isNotNull();
         assertThat(archiver.status().lastError().kind()).isEqualTo("unavailable");
@@ -96,13 +96,13 @@ class ArchiverFailureTest {
     }
 
     @Test
-    void whoIsToldOfAFailureFindsItInTheStatus() throws Exception {
+    void statusShowsErrorWhenRequestFails() throws Exception {
         Archiver archiver = server.archive(NEVER);
         assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
         CompletableFuture<Void> listens = new CompletableFuture<>();
         server.client.faults((number, call, key) -> {
             listens.join();
-            return ObjectFault.REFUSED;
+            return ObjectFault.REJECTED;
         });
         server.push("a", "1");
         CompletableFuture<ArchiveStatus.@Nullable LastError> found = new CompletableFuture<>();
@@ -114,7 +114,7 @@ class ArchiverFailureTest {
     }
 
     @Test
-    void aDocumentThatCannotBeArchivedHoldsUpNoOther() {
+    void failingDocumentDoesNotBlockOthers() {
         String key = ArchiveKeys.manifest(name("bad"));
         Archiver archiver = server.archive(SOON);
         server.push("bad", "1");
@@ -136,10 +136,11 @@ class ArchiverFailureTest {
      * is not.
      */
     @Test
-    void aDocumentThatFailsAgainAndAgainIsLeftForTheNextRound() {
+    void leavesRepeatedlyFailingDocumentForNextRound() {
         server.longestPutOff = Duration.ofNanos(1);
-        String folder = ArchiveKeys.snapshots(name("bad"));
-        server.client.faults((number, call, key) -> key.startsWith(folder) ? ObjectFault.REFUSED : ObjectFault.NONE);
+        String directory = ArchiveKeys.snapshots(name("bad"));
+        server.client.faults(
+                (number, call, key) -> key.startsWith(directory) ? ObjectFault.REJECTED : ObjectFault.NONE);
         server.push("bad", "1");
         Archiver archiver = server.archive(NEVER);
         // If this document were the last one, no other upload would succeed after it, and {@code finish} would use
@@ -157,8 +158,8 @@ class ArchiverFailureTest {
     @ParameterizedTest
     @EnumSource(
             value = ObjectFault.class,
-            names = {"REFUSED", "ANSWER_LOST", "TRIED_TWICE"})
-    void aCallThatGoesWrongAnywhereIsMadeGood(ObjectFault fault) {
+            names = {"REJECTED", "RESPONSE_LOST", "TRIED_TWICE"})
+    void recoversFromFaultAtAnyCall(ObjectFault fault) {
         for (int call = 1; call <= 8; call++) {
             try (ArchivedDocuments server = new ArchivedDocuments()) {
                 Archiver archiver = server.archive(SOON);
@@ -178,7 +179,7 @@ class ArchiverFailureTest {
     @EnumSource(
             value = ObjectFault.class,
             names = {"CRASH_BEFORE", "CRASH_AFTER"})
-    void aCrashAnywhereIsMadeGood(ObjectFault crash) {
+    void recoversFromCrashAtAnyCall(ObjectFault crash) {
         for (int at = 1; at <= 7; at++) {
             long call = at;
             try (ArchivedDocuments server = new ArchivedDocuments()) {
@@ -208,11 +209,11 @@ class ArchiverFailureTest {
     }
 
     @Test
-    void faultsNowAndThenAreMadeGood() throws Exception {
-        Seeds.forEach(2, seed -> faultsNowAndThenAreMadeGood(new Random(seed)));
+    void recoversFromRandomFaults() throws Exception {
+        Seeds.forEach(2, seed -> recoversFromRandomFaults(new Random(seed)));
     }
 
-    private static void faultsNowAndThenAreMadeGood(Random random) {
+    private static void recoversFromRandomFaults(Random random) {
         try (ArchivedDocuments server = new ArchivedDocuments()) {
             Archiver archiver = server.archive(SOON);
             server.client.faults(ObjectFaults.sometimes(new Random(random.nextLong()), 5));
@@ -232,7 +233,7 @@ class ArchiverFailureTest {
 
     /** A store that rejects archive marks while it is full. */
     private static final class FullStore extends ForwardingListStore {
-        private final AtomicInteger refused = new AtomicInteger();
+        private final AtomicInteger rejected = new AtomicInteger();
         private volatile boolean full;
         private volatile boolean onlyOnce;
 
@@ -244,7 +245,7 @@ class ArchiverFailureTest {
         public void write(WriteBatch batch, WriteCallback callback) {
             if (full) {
                 full = !onlyOnce;
-                refused.incrementAndGet();
+                rejected.incrementAndGet();
                 throw new OutOfSpaceException("no space");
             }
             super.write(batch, callback);
@@ -252,7 +253,7 @@ class ArchiverFailureTest {
     }
 
     @Test
-    void aGenerationWhoseMarkWasLostIsAdopted() {
+    void adoptsGenerationWithLostMark() {
         FullStore store = new FullStore();
         try (ArchivedDocuments server = new ArchivedDocuments(store)) {
             Archiver archiver = server.archive(SOON);
@@ -264,7 +265,7 @@ class ArchiverFailureTest {
                 return ObjectFault.NONE;
             });
             server.push("a", "2");
-            Eventually.await("marks are refused", () -> store.refused.get() >= 3);
+            Eventually.await("marks are rejected", () -> store.rejected.get() >= 3);
             assertThat(archiver.status().failures().get("store_full")).isPositive();
             store.full = false;
             server.awaitArchived("a");
@@ -274,7 +275,7 @@ class ArchiverFailureTest {
     }
 
     @Test
-    void aDocumentThatFailsOnceDoesNotWaitForTheNextRound() {
+    void retriesDocumentInSameRoundAfterOneFailure() {
         FullStore store = new FullStore();
         try (ArchivedDocuments server = new ArchivedDocuments(store)) {
             server.longestPutOff = Duration.ofNanos(1);
@@ -287,27 +288,27 @@ class ArchiverFailureTest {
             });
             server.archive(NEVER);
             server.awaitArchived("a");
-            assertThat(store.refused).hasValue(1);
+            assertThat(store.rejected).hasValue(1);
         }
     }
 
     @Test
-    void aFullPlaceIsTriedAgain() {
+    void retriesWhenObjectStoreIsFull() {
         AtomicBoolean full = new AtomicBoolean(true);
         MemoryObjectStore client = server.client;
-        Archiver archiver = server.archive(new FullPlace(client, full), SOON);
+        Archiver archiver = server.archive(new FullObjectStore(client, full), SOON);
         server.push("a", "1");
-        Eventually.await("full is told", () -> archiver.status().failures().get("full") >= 2);
+        Eventually.await("full is reported", () -> archiver.status().failures().get("full") >= 2);
         full.set(false);
         server.awaitArchived("a");
         assertThat(archiver.status().failures().get("full")).isGreaterThanOrEqualTo(2);
     }
 
     /** An object store that rejects snapshots while it is full. */
-    private static final class FullPlace extends ForwardingObjectStore {
+    private static final class FullObjectStore extends ForwardingObjectStore {
         private final AtomicBoolean full;
 
-        FullPlace(MemoryObjectStore client, AtomicBoolean full) {
+        FullObjectStore(MemoryObjectStore client, AtomicBoolean full) {
             super(client);
             this.full = full;
         }
@@ -324,7 +325,7 @@ class ArchiverFailureTest {
     /** The archiving would never succeed. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void closingGivesUpWhatIsUnderWay() {
+    void closeAbandonsPendingArchiving() {
         server.client.faults(DOWN);
         server.push("a", "1");
         Archiver archiver = server.archive(SOON);

@@ -11,9 +11,9 @@ import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
+import io.caravan.testing.CannedResponse;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultProxy;
-import io.caravan.testing.HttpAnswer;
 import java.time.Duration;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -83,14 +83,14 @@ class ArchiverS3Test {
      * Appends during a fault of the archive until the status reports it, and then waits until the archive has caught
      * up.
      */
-    private void survives(Runnable trouble, String kind) {
+    private void survives(Runnable problem, String kind) {
         append(NAMES.length);
         awaitAll();
-        trouble.run();
+        problem.run();
         // The appends do not wait for the archive. The fault lasts until after them.
         append(APPENDS);
         Eventually.await(
-                "the trouble is told",
+                "the problem is reported",
                 () -> archiver.status().failures().get(kind) > 0
                         && archiver.status().backlog() > 0
                         && archiver.status().lagSeconds() > 0);
@@ -102,20 +102,22 @@ class ArchiverS3Test {
     }
 
     @Test
-    void aServerThatIsDown() {
-        survives(() -> proxy.refuse(), "unavailable");
+    void catchesUpAfterServerOutage() {
+        survives(() -> proxy.reject(), "unavailable");
     }
 
     @Test
-    void aServerThatErrs() {
-        survives(() -> proxy.answer(ALWAYS, line -> true, HttpAnswer.of(500)), "unavailable");
+    void catchesUpAfterServerErrors() {
+        survives(() -> proxy.response(ALWAYS, line -> true, CannedResponse.of(500)), "unavailable");
     }
 
     @Test
-    void aServerThatDeniesPuts() {
+    void catchesUpAfterDeniedPuts() {
         survives(
-                () -> proxy.answer(
-                        ALWAYS, line -> line.startsWith("PUT "), HttpAnswer.s3(403, "AccessDenied", "Access Denied")),
+                () -> proxy.response(
+                        ALWAYS,
+                        line -> line.startsWith("PUT "),
+                        CannedResponse.s3(403, "AccessDenied", "Access Denied")),
                 "denied");
     }
 }

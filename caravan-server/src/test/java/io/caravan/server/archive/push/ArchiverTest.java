@@ -38,7 +38,7 @@ class ArchiverTest {
     }
 
     @Test
-    void whatIsThereAndWhatChangesIsArchived() {
+    void archivesExistingAndChangedDocuments() {
         server.push("a", "1", "2");
         server.archive(SOON);
         server.awaitArchived("a");
@@ -53,7 +53,7 @@ class ArchiverTest {
     }
 
     @Test
-    void whatHasNotChangedIsNotUploadedAgain() throws Exception {
+    void doesNotUploadUnchangedDocumentsAgain() throws Exception {
         server.push("a", "1");
         Archiver archiver = server.archive(SOON);
         server.awaitArchived("a");
@@ -69,7 +69,7 @@ class ArchiverTest {
     }
 
     @Test
-    void onDemandADocumentIsArchivedAtOnce() throws Exception {
+    void archivesDocumentOnDemand() throws Exception {
         Archiver archiver = server.archive(NEVER);
         assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
         server.push("a", "1");
@@ -83,7 +83,7 @@ class ArchiverTest {
     }
 
     @Test
-    void onDemandADocumentThatDoesNotExistIsToldSo() {
+    void archiveNowReportsMissingDocument() {
         Archiver archiver = server.archive(NEVER);
         assertThatThrownBy(() -> get(archiver.archiveNow(name("absent"))))
                 .isInstanceOf(ExecutionException.class)
@@ -93,7 +93,7 @@ class ArchiverTest {
     }
 
     @Test
-    void whatIsDirtySurvivesARestart() {
+    void archivesPendingChangesAfterRestart() {
         server.archive(NEVER);
         server.push("a", "1");
         server.restart();
@@ -103,7 +103,7 @@ class ArchiverTest {
     }
 
     @Test
-    void aDeletionBecomesATombstone() {
+    void archivesDeletionAsTombstone() {
         server.push("a", "1", "2");
         server.archive(SOON);
         server.awaitArchived("a");
@@ -123,7 +123,7 @@ class ArchiverTest {
     }
 
     @Test
-    void aDeletionBecomesATombstoneAlsoAfterARestart() {
+    void archivesDeletionAsTombstoneAfterRestart() {
         server.push("a", "1");
         server.archive(NEVER);
         server.awaitArchived("a");
@@ -134,7 +134,7 @@ class ArchiverTest {
     }
 
     @Test
-    void aDocumentThatIsDeletedAndCreatedAgainIsAnother() throws Exception {
+    void recreatedDocumentHasNewIncarnation() throws Exception {
         server.push("a", "1", "2");
         Archiver archiver = server.archive(NEVER);
         server.awaitArchived("a");
@@ -151,7 +151,7 @@ class ArchiverTest {
     }
 
     @Test
-    void aDocumentThatWasNeverArchivedLeavesNothing() {
+    void deletionOfUnarchivedDocumentLeavesNoObjects() {
         Archiver archiver = server.archive(NEVER);
         assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
         server.push("a", "1");
@@ -161,7 +161,7 @@ class ArchiverTest {
     }
 
     @Test
-    void finishingArchivesAllAtOnce() {
+    void finishArchivesAllPendingDocuments() {
         Archiver archiver = server.archive(NEVER);
         for (int i = 0; i < 300; i++) {
             server.push("document-" + i, "value");
@@ -172,7 +172,7 @@ class ArchiverTest {
     }
 
     @Test
-    void anArchiveThatWasBegunAnewGetsWhatTheOldOneHad() {
+    void takeoverRebuildsLostArchive() {
         server.push("a", "1");
         server.push("b", "1");
         Archiver first = server.archive(NEVER);
@@ -190,15 +190,15 @@ class ArchiverTest {
     }
 
     @Test
-    void anArchiveThatIsLostWhileTheServerRunsIsBegunAnewOnlyWhenThatIsAllowed() {
+    void rebuildsArchiveLostAtRuntimeOnlyOnTakeover() {
         server.push("a", "1");
         Archiver archiver = server.archive(SOON);
         server.awaitArchived("a");
         server.objects.keys("").forEach(server.objects::delete);
-        awaitRefusalToBegin(archiver);
+        awaitRejectionToBegin(archiver);
         server.restart();
         Archiver next = server.archive(SOON);
-        awaitRefusalToBegin(next);
+        awaitRejectionToBegin(next);
         assertThat(server.objects.keys("")).isEmpty();
         server.restart();
         archiver = server.takeOver(SOON);
@@ -209,8 +209,8 @@ class ArchiverTest {
         assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
     }
 
-    private static void awaitRefusalToBegin(Archiver archiver) {
-        Eventually.await("it is told", () -> {
+    private static void awaitRejectionToBegin(Archiver archiver) {
+        Eventually.await("it is reported", () -> {
             ArchiveStatus status = archiver.status();
             return status.state() == ArchiveState.CLAIMING
                     && status.lastError() != null
@@ -219,13 +219,13 @@ class ArchiverTest {
     }
 
     @Test
-    void anArchiveThatComesBackIsGoneOnWith() {
+    void resumesWhenLostArchiveReappears() {
         server.push("a", "1");
         Archiver archiver = server.archive(SOON);
         server.awaitArchived("a");
         byte[] root = server.objects.content("archive.json");
         server.objects.keys("").forEach(server.objects::delete);
-        awaitRefusalToBegin(archiver);
+        awaitRejectionToBegin(archiver);
         server.objects.put("archive.json", root);
         server.push("a", "2");
         server.awaitArchived("a");
@@ -233,7 +233,7 @@ class ArchiverTest {
     }
 
     @Test
-    void anArchiveThatWasCopiedIsKnownToHaveAll() {
+    void verifiesCopiedArchiveWithoutUploadingAgain() {
         server.push("a", "1");
         Archiver first = server.archive(NEVER);
         assertThat(first.finish(Duration.ofSeconds(20))).isTrue();
@@ -246,7 +246,7 @@ class ArchiverTest {
     }
 
     @Test
-    void anotherStoresArchiveIsRefusedAtTheStart() {
+    void rejectsArchiveOfAnotherStoreAtStart() {
         Claims.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
         assertThatThrownBy(() -> server.archive(SOON))
                 .isInstanceOf(ArchiveException.class)
@@ -258,7 +258,7 @@ class ArchiverTest {
     }
 
     @Test
-    void aStoreWithNothingInItTakesTheArchiveOverThatItFetchesFrom() {
+    void emptyStoreAdoptsArchiveAndItsIdentity() {
         UUID lost = UUID.randomUUID();
         Claims.claim(server.objects.client(), lost, "somebody", InstantSource.system());
         assertThat(server.archive(adopting()).status().state()).isEqualTo(ArchiveState.OWNER);
@@ -266,7 +266,7 @@ class ArchiverTest {
     }
 
     @Test
-    void aStoreWithDocumentsOfItsOwnTakesNoOtherArchiveOver() {
+    void nonEmptyStoreDoesNotAdoptArchive() {
         server.push("a", "1");
         Claims.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
         assertThatThrownBy(() -> server.archive(adopting()))
@@ -275,13 +275,13 @@ class ArchiverTest {
     }
 
     @Test
-    void aNewStoreBeginsTheArchiveThatItWouldFetchFrom() {
+    void newStoreCreatesArchiveIfMissing() {
         assertThat(server.archive(adopting()).status().state()).isEqualTo(ArchiveState.OWNER);
         assertThat(Archive.open(server.objects.client()).root().store()).isEqualTo(StoreIdentity.of(server.store));
     }
 
     @Test
-    void whoeverIsSucceededArchivesNoMore() {
+    void supersededOwnerStopsArchiving() {
         Archiver first = server.archive(SOON);
         server.push("a", "1");
         server.awaitArchived("a");
@@ -291,14 +291,14 @@ class ArchiverTest {
         server.push("a", "2");
         assertThatThrownBy(() -> get(first.archiveNow(name("a")))).hasMessageContaining("another owner");
         assertThat(server.values("a")).containsExactly("1");
-        Eventually.await("the backlog is still told", () -> first.status().backlog() == 1);
+        Eventually.await("the backlog is still reported", () -> first.status().backlog() == 1);
         assertThat(second.root().epoch()).isEqualTo(2);
         assertThat(first.status().failures()).containsEntry("fenced", 1L);
     }
 
     /** The previous owner could still prune a snapshot that was uploaded during this time. */
     @Test
-    void nothingIsUploadedUntilTheArchiveHasBeenHandedOver() throws Exception {
+    void uploadsNothingBeforeHandover() throws Exception {
         server.push("a", "1");
         server.archive(SOON);
         server.awaitArchived("a");
@@ -315,18 +315,18 @@ class ArchiverTest {
             }
         };
         Archiver second = server.archive(NEVER);
-        CompletableFuture<Archived> asked = second.archiveNow(name("a"));
-        CompletableFuture.anyOf(waiting, asked).get(30, TimeUnit.SECONDS);
-        assertThat(asked).isNotDone();
+        CompletableFuture<Archived> requested = second.archiveNow(name("a"));
+        CompletableFuture.anyOf(waiting, requested).get(30, TimeUnit.SECONDS);
+        assertThat(requested).isNotDone();
         assertThat(server.client.calls(ObjectCall.PUT)).isZero();
         assertThat(server.values("a")).containsExactly("1");
         handedOver.countDown();
-        get(asked);
+        get(requested);
         assertThat(server.values("a")).containsExactly("1", "2");
     }
 
     @Test
-    void oldGenerationsAreRemovedByTheArchiver() throws Exception {
+    void prunesOldGenerations() throws Exception {
         server.push("a", "1");
         Archiver archiver = server.archivePruning(2);
         assertThat(archiver.finish(Duration.ofSeconds(20)))
@@ -345,7 +345,7 @@ class ArchiverTest {
 
     /** This thread is the only one that claims the archive, and its end would be unnoticed. */
     @Test
-    void anErrorDoesNotEndTheOwnersThread() {
+    void ownerThreadSurvivesError() {
         AtomicBoolean first = new AtomicBoolean(true);
         server.push("a", "1");
         server.archive(Claims.config(
@@ -368,7 +368,7 @@ class ArchiverTest {
 
     /** The server returns after its host was lost and replaced. */
     @Test
-    void whoeverWasSucceededWhileItWasAwayTakesNothingBack() {
+    void ownerSupersededWhileStoppedStaysFenced() {
         server.push("a", "1");
         server.archive(SOON);
         server.awaitArchived("a");
@@ -390,7 +390,7 @@ class ArchiverTest {
     }
 
     @Test
-    void manyDocumentsThatChangedTogetherAreSpread() {
+    void spreadsUploadsOfSimultaneousChanges() {
         Duration after = Duration.ofSeconds(1);
         Archiver archiver = server.archive(after);
         assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
@@ -403,7 +403,7 @@ class ArchiverTest {
     }
 
     @Test
-    void emptyDocumentsAndThoseOfManyNamesAreArchived() {
+    void archivesEmptyAndUnusuallyNamedDocuments() {
         server.push("\u00e9/ !~", "x");
         server.push("emptied", "1", "2");
         server.trim("emptied", 2);

@@ -19,7 +19,7 @@ class BackOffTest {
     }
 
     @Test
-    void eachFailureTakesTwiceAsLongUpToALimit() {
+    void doublesDelayUpToLimit() {
         assertThat(remaining()).isZero();
         backOff.failed(nowNanos);
         assertThat(remaining()).isEqualTo(Duration.ofMillis(200));
@@ -36,7 +36,7 @@ class BackOffTest {
     }
 
     @Test
-    void failuresOfAttemptsThatWereUnderWayTogetherAreOne() {
+    void countsConcurrentFailuresOnce() {
         long start = nowNanos;
         pass(Duration.ofSeconds(1));
         backOff.failed(start);
@@ -46,7 +46,7 @@ class BackOffTest {
     }
 
     @Test
-    void aSuccessEndsItUnlessItIsOlderThanTheFailure() {
+    void onlySuccessAfterFailureEndsDelay() {
         long start = nowNanos;
         pass(Duration.ofSeconds(1));
         backOff.failed(nowNanos);
@@ -59,7 +59,7 @@ class BackOffTest {
     }
 
     @Test
-    void aRandomPartOfUpToHalfIsTakenOff() {
+    void subtractsRandomJitter() {
         random = 0.5;
         backOff.failed(nowNanos);
         assertThat(remaining()).isEqualTo(Duration.ofMillis(150));

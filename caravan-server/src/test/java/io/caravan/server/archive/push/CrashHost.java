@@ -13,14 +13,14 @@ import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.PruneRecord;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
-import io.caravan.server.document.Deletion;
+import io.caravan.server.document.BlockingOutcome;
+import io.caravan.server.document.DeletionRecord;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.DocumentSnapshotVisitor;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.ScanPage.Found;
-import io.caravan.server.document.SnapshotReceiver;
 import io.caravan.server.document.StoreIdentity;
-import io.caravan.server.document.Waiting;
 import io.caravan.testing.CrashStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -91,7 +91,7 @@ final class CrashHost implements AutoCloseable {
 
     private boolean passDeletions() {
         boolean all = true;
-        for (Deletion deletion : documents.pendingDeletions()) {
+        for (DeletionRecord deletion : documents.pendingDeletions()) {
             all &= succeeds(() -> uploader.upload(deletion));
         }
         return all;
@@ -150,7 +150,7 @@ final class CrashHost implements AutoCloseable {
 
     /** Makes a write and waits until it is durable. */
     private <T> void change(String name, Function<EditedDocument, T> change) {
-        Waiting.<T>to(outcome -> documents.write(DocumentName.of(name), change, outcome));
+        BlockingOutcome.<T>to(outcome -> documents.write(DocumentName.of(name), change, outcome));
     }
 
     /** Returns all documents. */
@@ -171,7 +171,7 @@ final class CrashHost implements AutoCloseable {
         return contents;
     }
 
-    private static final class Reader implements SnapshotReceiver {
+    private static final class Reader implements DocumentSnapshotVisitor {
         private final List<String> values = new ArrayList<>();
         private long firstSequence;
 

@@ -143,7 +143,7 @@ public final class CrashScenario {
     }
 
     /** Prunes as another process while the server is active. */
-    private void pruneBeside() {
+    private void pruneConcurrently() {
         watch(false);
         CrashHost.prune(Archive.open(objects.client()), now.toEpochMilli());
         watch(true);
@@ -168,25 +168,25 @@ public final class CrashScenario {
             checkImages();
         }
         synchronized (changing) {
-            return host == null ? ObjectFault.NONE : meanwhile();
+            return host == null ? ObjectFault.NONE : concurrently();
         }
     }
 
     /** Makes concurrent changes between two calls of the object store, and decides about a fault of the next call. */
-    private ObjectFault meanwhile() {
+    private ObjectFault concurrently() {
         if (random.nextInt(4) == 0) {
             change(1);
         }
         if (!pruning && random.nextInt(30) == 0) {
-            pruneBeside();
+            pruneConcurrently();
         }
         return faulty && random.nextInt(6) == 0 ? fault() : ObjectFault.NONE;
     }
 
     private ObjectFault fault() {
         return switch (random.nextInt(3)) {
-            case 0 -> ObjectFault.REFUSED;
-            case 1 -> ObjectFault.ANSWER_LOST;
+            case 0 -> ObjectFault.REJECTED;
+            case 1 -> ObjectFault.RESPONSE_LOST;
             default -> ObjectFault.TRIED_TWICE;
         };
     }

@@ -27,12 +27,12 @@ class CrashStepsTest {
     private static final int DISK_CALLS_PER_IMAGE = Rounds.of(20, 4);
 
     @Test
-    void aHostMayDieAtAnyStepOfArchivingAndPruning() {
+    void archivingAndPruningSurviveCrashAtAnyStep() {
         Seeds.forEach(SEEDS, CrashScenario::check);
     }
 
     @Test
-    void aHostMayDieAtAnyStepOfRestoring() {
+    void restoreSurvivesCrashAtAnyStep() {
         Seeds.forEach(SEEDS, CrashStepsTest::restore);
     }
 

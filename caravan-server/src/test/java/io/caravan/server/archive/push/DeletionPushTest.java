@@ -12,7 +12,7 @@ import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
-import io.caravan.server.document.Deletion;
+import io.caravan.server.document.DeletionRecord;
 import io.caravan.server.document.StoreIdentity;
 import java.time.InstantSource;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,12 +33,12 @@ class DeletionPushTest {
             new AtomicLong(1)::getAndIncrement);
 
     private void failToArchive(String document, ObjectCall at) {
-        client.faults((number, call, key) -> call == at ? ObjectFault.REFUSED : ObjectFault.NONE);
+        client.faults((number, call, key) -> call == at ? ObjectFault.REJECTED : ObjectFault.NONE);
         assertThatThrownBy(() -> uploader.upload(name(document))).isInstanceOf(ObjectStoreException.class);
         client.faults(ObjectFaults.NONE);
     }
 
-    private Deletion deleted(String document) {
+    private DeletionRecord deleted(String document) {
         server.delete(document);
         return server.documents.pendingDeletions().get(0);
     }
@@ -48,7 +48,7 @@ class DeletionPushTest {
     }
 
     @Test
-    void aFirstManifestThatIsPutLateDoesNotBringTheDocumentBack() {
+    void lateFirstManifestDoesNotRestoreDeletedDocument() {
         server.push("a", "1");
         failToArchive("a", ObjectCall.PUT_IF);
         assertThat(uploader.upload(deleted("a"))).isTrue();
@@ -64,7 +64,7 @@ class DeletionPushTest {
 
     /** The document is like one that was restored from an older generation. */
     @Test
-    void aDocumentThatWasNotArchivedTakesTheOneBeforeItAlong() {
+    void deletionOfUnarchivedDocumentCoversPreviousIncarnation() {
         server.push("a", "1");
         uploader.upload(name("a"));
         server.documents.deletionArchived(deleted("a"));
@@ -75,10 +75,10 @@ class DeletionPushTest {
     }
 
     @Test
-    void aDocumentThatIsArchivedAfterAnotherOfItsNameWasDeletedStays() {
+    void earlierDeletionKeepsRecreatedDocument() {
         server.push("a", "1");
         uploader.upload(name("a"));
-        Deletion deletion = deleted("a");
+        DeletionRecord deletion = deleted("a");
         server.push("a", "new");
         uploader.upload(name("a"));
         assertThat(uploader.upload(deletion)).isFalse();
@@ -86,10 +86,10 @@ class DeletionPushTest {
     }
 
     @Test
-    void aTombstoneIsPutOnce() {
+    void writesTombstoneOnce() {
         server.push("a", "1");
         uploader.upload(name("a"));
-        Deletion deletion = deleted("a");
+        DeletionRecord deletion = deleted("a");
         assertThat(uploader.upload(deletion)).isTrue();
         assertThat(uploader.upload(deletion)).isFalse();
     }

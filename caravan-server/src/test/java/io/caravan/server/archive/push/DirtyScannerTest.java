@@ -25,7 +25,7 @@ class DirtyScannerTest {
     }
 
     @Test
-    void stripesWithMoreDocumentsThanMayWaitAreVerified() throws Exception {
+    void verifiesStripesBeyondScheduleCapacity() throws Exception {
         try (ArchivedDocuments server = new ArchivedDocuments()) {
             for (int i = 0; i < DOCUMENTS; i++) {
                 server.push("document-" + i, "value");

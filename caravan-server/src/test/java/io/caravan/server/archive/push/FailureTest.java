@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class FailureTest {
     @Test
-    void aFullPlaceConcernsAllAndAFullManifestItsDocument() {
+    void fullStoreAffectsAllDocumentsFullManifestOnlyOne() {
         assertThat(Failure.of(new ObjectStoreException(Kind.FULL, "no space", null))
                         .reach())
                 .isEqualTo(Failure.Reach.ALL);

@@ -8,8 +8,8 @@ import io.caravan.fuzz.MemoryUse;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.StoreIdentity;
-import io.caravan.server.document.Waiting;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -59,7 +59,7 @@ class LargeDocumentTest {
      * the heap, where readers use them in place. Values in the log would be copied.
      */
     @Test
-    void itIsArchivedInTheMemoryOfASmallOne(@TempDir Path directory) throws Exception {
+    void archivesLargeDocumentInBoundedMemory(@TempDir Path directory) throws Exception {
         StoreConfig config = StoreConfig.builder(directory)
                 .logSegmentBytes(8 << 20)
                 .heapSegmentBytes(4 << 20)
@@ -87,7 +87,7 @@ class LargeDocumentTest {
     }
 
     private static void append(ArchivedDocuments server, byte[] value) {
-        Waiting.<Long>to(outcome -> server.documents.write(
+        BlockingOutcome.<Long>to(outcome -> server.documents.write(
                 ArchivedDocuments.name("large"), document -> document.append(List.of(value)), outcome));
     }
 }

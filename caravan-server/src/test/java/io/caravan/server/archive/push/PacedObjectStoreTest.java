@@ -32,14 +32,14 @@ class PacedObjectStoreTest {
     }
 
     @Test
-    void bytesTakeTheirTime() throws Exception {
+    void limitsByteRate() throws Exception {
         PacedObjectStore paced = paced(BYTES_PER_SECOND);
         // The first 0.1 s is credit, and the bytes of the last call delay only the next one.
         assertThat(taking(paced, 11, 50_000)).isGreaterThanOrEqualTo(Duration.ofMillis(399));
     }
 
     @Test
-    void itIsSharedByAll() throws Exception {
+    void threadsShareRateLimit() throws Exception {
         PacedObjectStore paced = paced(BYTES_PER_SECOND);
         long start = System.nanoTime();
         CompletableFuture<?>[] all = new CompletableFuture<?>[4];
@@ -59,14 +59,14 @@ class PacedObjectStoreTest {
     /** With any limit, this would take hours. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void withoutABoundNobodyWaits() throws Exception {
+    void doesNotDelayWithoutLimit() throws Exception {
         PacedObjectStore paced = paced(0);
         taking(paced, 1000, Integer.MAX_VALUE);
         assertThat(written).hasValue(1000L * Integer.MAX_VALUE);
     }
 
     @Test
-    void aThreadThatIsInterruptedWaitsNoMore() {
+    void interruptEndsWait() {
         PacedObjectStore paced = paced(1);
         Thread.currentThread().interrupt();
         assertThatThrownBy(() -> taking(paced, 3, 1000)).isInstanceOf(InterruptedIOException.class);
@@ -74,7 +74,7 @@ class PacedObjectStoreTest {
     }
 
     @Test
-    void whatIsPutIsCounted() {
+    void countsWrittenBytes() {
         PacedObjectStore paced = paced(0);
         paced.put("a", out -> {
             out.write(1);

@@ -18,19 +18,19 @@ import org.junit.jupiter.api.Test;
 /** The effects of space settings on the archiving and pruning of documents. */
 class SpaceArchiveTest {
     private static final long TEN_HOURS = NEVER.toSeconds();
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     @AutoClose
     private final ArchivedDocuments server = new ArchivedDocuments();
 
     private void archiveNow(Archiver archiver, String name) throws Exception {
-        archiver.archiveNow(ArchivedDocuments.name(name)).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        archiver.archiveNow(ArchivedDocuments.name(name)).get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     }
 
     /** Starts the archiver and waits for its first round, which archives all documents. */
     private Archiver archiveAll(Duration after) {
         Archiver archiver = server.archive(after);
-        assertThat(archiver.finish(PATIENCE)).as("everything is archived").isTrue();
+        assertThat(archiver.finish(TIMEOUT)).as("everything is archived").isTrue();
         return archiver;
     }
 
@@ -43,7 +43,7 @@ class SpaceArchiveTest {
     }
 
     @Test
-    void aSpaceIsArchivedSoonerThanTheServerWouldFromWhenItIsSet() throws Exception {
+    void archivesSpaceSoonerOnceArchiveAfterIsSet() throws Exception {
         server.push("soon/a", "1");
         server.push("later", "1");
         Archiver archiver = archiveAll(NEVER);
@@ -61,7 +61,7 @@ class SpaceArchiveTest {
     }
 
     @Test
-    void aSpaceThatMayWaitWaitsAndAlarmsNobodyUntilItIsAskedFor() throws Exception {
+    void delaysSpaceWithoutLagUntilRequested() throws Exception {
         server.archiveAfter("later/", TEN_HOURS);
         server.push("later/a", "1");
         Archiver archiver = archiveAll(SOON);
@@ -74,12 +74,12 @@ class SpaceArchiveTest {
         archiveNow(archiver, "later/a");
         assertThat(server.values("later/a")).containsExactly("1", "2");
         server.push("later/a", "3");
-        assertThat(archiver.finish(PATIENCE)).isTrue();
+        assertThat(archiver.finish(TIMEOUT)).isTrue();
         assertThat(server.values("later/a")).containsExactly("1", "2", "3");
     }
 
     @Test
-    void aSpaceThatMayWaitIsArchivedBeforeItGetsTooOld() {
+    void delaysSpaceUntilNearItsDeadline() {
         server.archiveAfter("later/", 2);
         server.push("later/a", "1");
         archiveAll(SOON);
@@ -92,7 +92,7 @@ class SpaceArchiveTest {
     }
 
     @Test
-    void aSpaceThatWaitsIsArchivedWhenItMayNotAnyMore() {
+    void archivesDelayedSpaceWhenIntervalIsShortened() {
         server.archiveAfter("later/", TEN_HOURS);
         server.push("later/a", "1");
         server.archive(SOON);
@@ -105,7 +105,7 @@ class SpaceArchiveTest {
 
     /** Changes that were left for the next short round must not wait for the first long one. */
     @Test
-    void whatWaitsInShortRoundsIsArchivedWhenTheyGetLong() {
+    void archivesDelayedChangesWhenRoundsGetLonger() {
         server.archiveAfter("soon/", 1);
         server.push("a", "1");
         Archiver archiver = archiveAll(NEVER);
@@ -119,7 +119,7 @@ class SpaceArchiveTest {
     }
 
     @Test
-    void deletionsDoNotWait() {
+    void archivesDeletionsWithoutDelay() {
         server.archiveAfter("later/", TEN_HOURS);
         server.push("later/a", "1");
         server.archive(SOON);
@@ -134,13 +134,13 @@ class SpaceArchiveTest {
     }
 
     @Test
-    void aSpaceSaysWhatThePrunerLeaves() throws Exception {
+    void prunesBySpaceSettings() throws Exception {
         server.set("more/", SpaceSetting.ARCHIVE_KEEP, 4);
         server.set("days/", SpaceSetting.ARCHIVE_KEEP_DAYS, 1);
         server.set("few/", SpaceSetting.ARCHIVE_KEEP, 1);
         server.set("other/", SpaceSetting.DOCUMENT_VALUES, 100);
         Archiver archiver = server.archivePruning(2);
-        assertThat(archiver.finish(PATIENCE)).as("the first round is over").isTrue();
+        assertThat(archiver.finish(TIMEOUT)).as("the first round is over").isTrue();
         List<String> names = List.of("more/a", "days/a", "few/a", "other/a", "a");
         for (int value = 1; value <= 6; value++) {
             for (String name : names) {
@@ -162,7 +162,7 @@ class SpaceArchiveTest {
     }
 
     @Test
-    void whatASpaceDoesNotSetIsAsTheServers() {
+    void spaceInheritsUnsetPruneSettings() {
         PrunePolicy general = new PrunePolicy(4, Duration.ofDays(3), 14, Duration.ofDays(30));
         SpacePolicies policies = new SpacePolicies(server.documents.spaces(), general);
         assertThat(policies.of(ArchivedDocuments.name("s/a"))).isEqualTo(general);
@@ -177,7 +177,7 @@ class SpaceArchiveTest {
     }
 
     @Test
-    void afterARestartWhatMayWaitStillDoes() {
+    void keepsDelayingSpaceAfterRestart() {
         server.archiveAfter("later/", TEN_HOURS);
         server.push("later/a", "1");
         server.archive(SOON);

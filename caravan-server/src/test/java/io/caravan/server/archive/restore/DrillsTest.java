@@ -55,18 +55,18 @@ class DrillsTest {
         }
     }
 
-    private void bring(String name) {
+    private void restoreHere(String name) {
         new RestoreService(() -> opened, here.documents).restore(DocumentName.of(name), OptionalLong.empty(), null);
     }
 
     @Test
-    void whatCanBeRestoredIsNoFailure() {
+    void reportsNoFailureIfAllIsRestorable() {
         for (int i = 0; i < 30; i++) {
             archive.put("d" + i, i, 0, 10);
         }
         archive.put("gone", 7, 0, 3);
         archive.delete("gone");
-        bring("d1");
+        restoreHere("d1");
         here.push("d1", "more");
         here.trimTo("d1", 5);
         DrillReport report = run(100);
@@ -77,7 +77,7 @@ class DrillsTest {
     }
 
     @Test
-    void aSampleIsASample() {
+    void restoresRequestedSampleSize() {
         for (int i = 0; i < 30; i++) {
             archive.put("d" + i, i, 0, 1);
         }
@@ -87,14 +87,14 @@ class DrillsTest {
     }
 
     @Test
-    void oneThatHasExpiredIsComparedAllTheSame() {
+    void expiredDocumentDoesNotFailDrill() {
         DocumentAttributes expired = DocumentAttributes.NONE.withExpiresAtMillis(1);
         archive.put("a", 7, 0, TestArchive.values(7, 0, 3), expired.portable());
         assertThat(run(10).failures()).isEmpty();
     }
 
     @Test
-    void whatIsDamagedIsAFailure() {
+    void reportsDamagedSnapshot() {
         archive.put("good", 7, 0, 3);
         Generation bad = archive.put("bad", 8, 0, 3);
         archive.damage(bad.key());
@@ -105,7 +105,7 @@ class DrillsTest {
 
     /** The server archives the document again, and prunes, between the drill's two reads. */
     @Test
-    void aGenerationThatIsPrunedDuringTheDrillIsNoFailure() {
+    void generationPrunedDuringDrillIsNoFailure() {
         Generation pruned = archive.put("a", 7, 0, 3);
         AtomicBoolean first = new AtomicBoolean(true);
         archive.client.faults((number, call, key) -> {
@@ -120,7 +120,7 @@ class DrillsTest {
     }
 
     @Test
-    void whatIsNotWhatTheLiveDocumentHasIsAFailure() {
+    void reportsMismatchWithLiveDocument() {
         here.push("a", "mine 1", "mine 2");
         here.attributes("a", DocumentAttributes.NONE.withArchived(ArchiveMark.first(7)));
         archive.put("a", 7, 1, 3);
@@ -131,13 +131,13 @@ class DrillsTest {
     }
 
     @Test
-    void whatAnEarlierProcessHasLeftIsRemoved() throws IOException {
+    void removesLeftoversOfPreviousProcess() throws IOException {
         Files.createDirectories(directory.resolve(".data.drill/left"));
         assertThat(run(10).failures()).isEmpty();
     }
 
     @Test
-    void aDrillEndsWhenTheServerStops() throws InterruptedException {
+    void closeInterruptsRunningDrill() throws InterruptedException {
         archive.put("a", 7, 0, 3);
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch never = new CountDownLatch(1);
@@ -148,7 +148,7 @@ class DrillsTest {
                     never.await();
                 } catch (InterruptedException ended) {
                     Thread.currentThread().interrupt();
-                    return ObjectFault.REFUSED;
+                    return ObjectFault.REJECTED;
                 }
             }
             return ObjectFault.NONE;
@@ -163,9 +163,9 @@ class DrillsTest {
     }
 
     @Test
-    void drillsAreRunAgainAndAgain() {
+    void repeatsDrillsAfterFailures() {
         archive.put("a", 7, 0, 3);
-        archive.client.faults((number, call, key) -> call == ObjectCall.LIST ? ObjectFault.REFUSED : ObjectFault.NONE);
+        archive.client.faults((number, call, key) -> call == ObjectCall.LIST ? ObjectFault.REJECTED : ObjectFault.NONE);
         try (Drills drills = drills(10)) {
             drills.start(Duration.ofMillis(1));
             Eventually.await("two have failed", () -> drills.failures() >= 2);
@@ -173,9 +173,9 @@ class DrillsTest {
     }
 
     @Test
-    void anEmptyArchiveIsAFailure() {
+    void reportsDocumentMissingFromArchive() {
         archive.put("a", 7, 0, 3);
-        bring("a");
+        restoreHere("a");
         archive.objects().delete(TestArchive.manifestKey("a"));
         assertThat(run(10).failures())
                 .singleElement()

@@ -12,10 +12,10 @@ import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
-import io.caravan.server.document.Waiting;
 import io.caravan.testing.Eventually;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Archived documents that a server restores when a client uses them. */
 class HydrationTest {
-    private static final int ASKERS = 1_000;
+    private static final int CLIENTS = 1_000;
     private static final int MAX_READS = 2;
 
     private final TestArchive archive = new TestArchive();
@@ -52,7 +52,7 @@ class HydrationTest {
     }
 
     /** Makes opens of snapshots wait until the returned latch is open. */
-    private CountDownLatch holdSnapshots() {
+    private CountDownLatch blockSnapshots() {
         CountDownLatch latch = new CountDownLatch(1);
         archive.client.faults((number, call, key) -> {
             if (call == ObjectCall.OPEN) {
@@ -72,24 +72,24 @@ class HydrationTest {
     }
 
     private CompletableFuture<Long> append(String name, String value) {
-        CompletableFuture<Long> told = new CompletableFuture<>();
+        CompletableFuture<Long> reported = new CompletableFuture<>();
         here.documents.write(
                 DocumentName.of(name), document -> document.append(List.of(value.getBytes(UTF_8))), new Outcome<>() {
                     @Override
                     public void success(Long sequence) {
-                        told.complete(sequence);
+                        reported.complete(sequence);
                     }
 
                     @Override
                     public void failure(RuntimeException problem) {
-                        told.completeExceptionally(problem);
+                        reported.completeExceptionally(problem);
                     }
                 });
-        return told;
+        return reported;
     }
 
     @Test
-    void aReadBringsADocumentBack() {
+    void readRestoresDocument() {
         archive.put("a", 7, 100, 103);
         assertThat(here.read("a")).containsExactly("7:100", "7:101", "7:102");
         assertThat(here.find("a").archived()).isTrue();
@@ -99,23 +99,23 @@ class HydrationTest {
     }
 
     @Test
-    void aThousandWhoAskAtOnceAreOneFetchAndAppendInTheirOrder() {
+    void concurrentAppendsShareOneFetchAndKeepOrder() {
         archive.put("a", 7, 0, 3);
-        CountDownLatch latch = holdSnapshots();
+        CountDownLatch latch = blockSnapshots();
         List<CompletableFuture<Long>> appends =
-                IntStream.range(0, ASKERS).mapToObj(i -> append("a", "v" + i)).toList();
+                IntStream.range(0, CLIENTS).mapToObj(i -> append("a", "v" + i)).toList();
         assertThat(hydration.fetching()).isEqualTo(1);
         latch.countDown();
-        for (int i = 0; i < ASKERS; i++) {
+        for (int i = 0; i < CLIENTS; i++) {
             assertThat(appends.get(i).join()).isEqualTo(3 + i);
         }
         assertThat(archive.client.calls(ObjectCall.OPEN)).isEqualTo(1);
-        assertThat(here.read("a")).hasSize(3 + ASKERS).endsWith("v" + (ASKERS - 1));
-        Eventually.await("nobody waits", () -> hydration.fetching() == 0);
+        assertThat(here.read("a")).hasSize(3 + CLIENTS).endsWith("v" + (CLIENTS - 1));
+        Eventually.await("no request waits", () -> hydration.fetching() == 0);
     }
 
     @Test
-    void whatTheArchiveDoesNotHaveIsAskedForOnce() {
+    void queriesArchiveOnceForMissingDocument() {
         assertThat(here.find("a")).isNull();
         long asked = archive.client.calls(ObjectCall.GET);
         assertThat(here.find("a")).isNull();
@@ -124,7 +124,7 @@ class HydrationTest {
     }
 
     @Test
-    void aDeletedDocumentStaysDeleted() {
+    void doesNotRestoreDocumentDeletedLocally() {
         archive.put("a", 7, 0, 3);
         assertThat(here.delete("a")).isTrue();
         assertThat(here.documents.pendingDeletions())
@@ -139,7 +139,7 @@ class HydrationTest {
     }
 
     @Test
-    void aDocumentThatTheArchiveSaysIsDeletedIsNotThere() {
+    void doesNotRestoreDocumentDeletedInArchive() {
         archive.put("a", 7, 0, 3);
         archive.delete("a");
         assertThat(here.find("a")).isNull();
@@ -147,7 +147,7 @@ class HydrationTest {
     }
 
     @Test
-    void oneThatHasExpiredIsNotSeen() {
+    void expiredDocumentIsNotVisible() {
         DocumentAttributes expired = DocumentAttributes.NONE.withExpiresAtMillis(TestArchive.CLOCK.millis() - 1);
         archive.put("a", 7, 0, TestArchive.values(7, 0, 3), expired.portable());
         assertThat(here.find("a")).isNull();
@@ -156,10 +156,10 @@ class HydrationTest {
     }
 
     @Test
-    void aTransactionBringsAllItsDocuments() {
+    void multiDocumentWriteRestoresItsDocuments() {
         archive.put("a", 7, 0, 3);
         archive.put("b", 8, 0, 4);
-        long count = Waiting.<Long>to(outcome -> here.documents.write(
+        long count = BlockingOutcome.<Long>to(outcome -> here.documents.write(
                 List.of(DocumentName.of("a"), DocumentName.of("b"), DocumentName.of("c")),
                 edits -> {
                     long values = 0;
@@ -179,8 +179,8 @@ class HydrationTest {
     @ParameterizedTest
     @EnumSource(
             value = ObjectFault.class,
-            names = {"REFUSED", "NOT_THERE"})
-    void anArchiveThatFailsIsNotAnArchiveWithoutTheDocument(ObjectFault fault) {
+            names = {"REJECTED", "NOT_THERE"})
+    void archiveFailureIsNotTreatedAsMissingDocument(ObjectFault fault) {
         archive.put("a", 7, 0, 3);
         archive.client.faults((number, call, key) -> call == ObjectCall.GET ? fault : ObjectFault.NONE);
         assertThatThrownBy(() -> here.find("a")).isInstanceOf(ObjectStoreException.class);
@@ -198,8 +198,8 @@ class HydrationTest {
     }
 
     @Test
-    void whileTheArchiveDoesNotAnswerItIsNotAskedAtOnceAgain() {
-        archive.client.faults((number, call, key) -> ObjectFault.REFUSED);
+    void doesNotQueryFailedArchiveAgainImmediately() {
+        archive.client.faults((number, call, key) -> ObjectFault.REJECTED);
         assertThatThrownBy(() -> here.find("a")).isInstanceOf(ObjectStoreException.class);
         long asked = archive.client.calls();
         assertThatThrownBy(() -> here.find("b")).isInstanceOf(ObjectStoreException.class);
@@ -207,7 +207,7 @@ class HydrationTest {
     }
 
     @Test
-    void aDamagedDocumentIsAnError() {
+    void damagedSnapshotIsError() {
         Generation put = archive.put("a", 7, 0, 3);
         archive.damage(put.key());
         assertThatThrownBy(() -> here.find("a")).isInstanceOf(ArchiveException.class);
@@ -218,7 +218,7 @@ class HydrationTest {
     }
 
     @Test
-    void whoRestoresAndWhoAsksDoNotMeet() {
+    void concurrentRestoresAndAppendsLoseNothing() {
         archive.put("a", 7, 0, 3);
         List<CompletableFuture<?>> all = Collections.synchronizedList(new ArrayList<>());
         for (int i = 0; i < 8; i++) {
@@ -229,36 +229,36 @@ class HydrationTest {
         all.forEach(one -> {
             try {
                 one.join();
-            } catch (CompletionException refused) {
-                assertThat(refused.getCause()).isInstanceOf(ArchiveException.class);
+            } catch (CompletionException rejected) {
+                assertThat(rejected.getCause()).isInstanceOf(ArchiveException.class);
             }
         });
         assertThat(here.read("a")).hasSize(3 + 8).startsWith("7:0", "7:1", "7:2");
     }
 
     @Test
-    void whoWaitsWhenTheServerStopsIsTold() {
+    void stopCompletesWaitingRequests() {
         for (int i = 0; i < 100; i++) {
             archive.put("d" + i, i, 0, 1);
         }
-        CountDownLatch latch = holdSnapshots();
+        CountDownLatch latch = blockSnapshots();
         List<CompletableFuture<Long>> asked =
                 IntStream.range(0, 100).mapToObj(i -> append("d" + i, "x")).toList();
         hydration.close();
         latch.countDown();
-        Eventually.await("all are told", () -> asked.stream().allMatch(CompletableFuture::isDone));
+        Eventually.await("all are completed", () -> asked.stream().allMatch(CompletableFuture::isDone));
         assertThatThrownBy(() -> here.find("other"))
                 .isInstanceOf(ObjectStoreException.class)
                 .hasMessageContaining("is stopping");
     }
 
     @Test
-    void noMoreThanSomeReadsWait() {
+    void limitsNumberOfWaitingReads() {
         archive.put("a", 7, 0, 3);
         archive.put("b", 8, 0, 3);
         archive.put("c", 9, 0, 3);
         here.push("here", "x");
-        CountDownLatch latch = holdSnapshots();
+        CountDownLatch latch = blockSnapshots();
         List<CompletableFuture<?>> waiting = List.of(
                 CompletableFuture.runAsync(() -> here.read("a")), CompletableFuture.runAsync(() -> here.read("b")));
         Eventually.await("both wait", () -> hydration.fetching() == MAX_READS);

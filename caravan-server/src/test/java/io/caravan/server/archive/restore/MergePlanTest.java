@@ -34,7 +34,7 @@ class MergePlanTest {
     }
 
     private static final Manifest THERE = manifest(null);
-    private static final Manifest GONE = manifest(new Tombstone(7, 20, 0));
+    private static final Manifest TOMBSTONED = manifest(new Tombstone(7, 20, 0));
 
     private static DocumentInfo local(long incarnation, long first, long next) {
         DocumentAttributes attributes =
@@ -42,34 +42,34 @@ class MergePlanTest {
         return new DocumentInfo(1, first, next, attributes);
     }
 
-    private static void refuses(
+    private static void rejects(
             Reason reason, String why, Manifest manifest, Generation generation, boolean chosen, DocumentInfo local) {
         assertThatThrownBy(() -> MergePlan.of(manifest, generation, chosen, false, local))
                 .isInstanceOfSatisfying(
                         ArchiveException.class,
-                        refused -> assertThat(refused.reason()).isEqualTo(reason))
+                        rejected -> assertThat(rejected.reason()).isEqualTo(reason))
                 .hasMessageContaining("document 'a' ")
                 .hasMessageContaining(why);
     }
 
     @Test
-    void whatIsNotHereIsCreated() {
+    void createsMissingDocument() {
         assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, null)).isEqualTo(MergePlan.CREATE);
         assertThat(MergePlan.of(THERE, OLD, CHOSEN, !DELETED, null)).isEqualTo(MergePlan.CREATE);
     }
 
     @Test
-    void whatWasDeletedIsCreatedOnlyFromAGenerationThatWasChosen() {
-        refuses(Reason.DELETED, "generation 2 (sequences 5 to 20, of 1970", GONE, LATEST, !CHOSEN, null);
+    void createsDeletedDocumentOnlyFromChosenGeneration() {
+        rejects(Reason.DELETED, "generation 2 (sequences 5 to 20, of 1970", TOMBSTONED, LATEST, !CHOSEN, null);
         assertThatThrownBy(() -> MergePlan.of(THERE, LATEST, !CHOSEN, DELETED, null))
                 .hasMessageContaining("was deleted");
-        assertThat(MergePlan.of(GONE, OLD, CHOSEN, !DELETED, null)).isEqualTo(MergePlan.CREATE);
+        assertThat(MergePlan.of(TOMBSTONED, OLD, CHOSEN, !DELETED, null)).isEqualTo(MergePlan.CREATE);
         assertThat(MergePlan.of(THERE, LATEST, CHOSEN, DELETED, null)).isEqualTo(MergePlan.CREATE);
     }
 
     @Test
-    void anotherDocumentOfTheNameIsLeftAlone() {
-        refuses(
+    void rejectsOtherDocumentOfSameName() {
+        rejects(
                 Reason.DIVERGED,
                 "another document of that name; restore it under",
                 THERE,
@@ -77,27 +77,27 @@ class MergePlanTest {
                 !CHOSEN,
                 local(8, 0, 3));
         DocumentInfo neverArchived = new DocumentInfo(1, 0, 3, DocumentAttributes.NONE);
-        refuses(Reason.DIVERGED, "another document of that name", THERE, LATEST, CHOSEN, neverArchived);
+        rejects(Reason.DIVERGED, "another document of that name", THERE, LATEST, CHOSEN, neverArchived);
     }
 
     @Test
-    void whatIsHereAlreadyIsNoWorkAndNoReasonToGoBack() {
+    void upToDateDocumentRejectsOnlyChosenGeneration() {
         assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 5, 20)))
                 .isEqualTo(MergePlan.NOTHING);
         assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 19, 25)))
                 .isEqualTo(MergePlan.NOTHING);
-        refuses(
+        rejects(
                 Reason.DIVERGED,
                 "ends at sequence 20 in this store, and generation 1 ends at 10",
                 THERE,
                 OLD,
                 CHOSEN,
                 local(7, 5, 20));
-        refuses(Reason.DIVERGED, "would go back in time", THERE, LATEST, CHOSEN, local(7, 5, 20));
+        rejects(Reason.DIVERGED, "would go back in time", THERE, LATEST, CHOSEN, local(7, 5, 20));
     }
 
     @Test
-    void whatIsLackingAtTheEndIsAppended() {
+    void appendsMissingValuesAtEnd() {
         assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 0, 10)))
                 .isEqualTo(MergePlan.APPEND);
         assertThat(MergePlan.of(THERE, LATEST, CHOSEN, !DELETED, local(7, 0, 5)))
@@ -105,8 +105,8 @@ class MergePlanTest {
     }
 
     @Test
-    void aGapIsNotBridged() {
-        refuses(
+    void rejectsGapBeforeGeneration() {
+        rejects(
                 Reason.DIVERGED,
                 "ends at sequence 4 in this store, and generation 2 begins at 5",
                 THERE,
@@ -116,11 +116,11 @@ class MergePlanTest {
     }
 
     @Test
-    void aClosedDocumentIsNotAppendedTo() {
+    void rejectsAppendToClosedDocument() {
         DocumentInfo open = local(7, 0, 10);
         DocumentAttributes closed = DocumentAttributes.of(Attributes.EMPTY.with("closed", new byte[0]));
         DocumentAttributes marked = closed.withArchived(open.attributes().archived());
-        refuses(
+        rejects(
                 Reason.DIVERGED,
                 "was closed at sequence 10 in this store",
                 THERE,

@@ -52,11 +52,11 @@ class RestoreServiceTest {
         return service.restore(DocumentName.of(name), generation, DocumentName.of(as));
     }
 
-    private static void refused(Reason reason, ThrowingCallable action) {
+    private static void rejected(Reason reason, ThrowingCallable action) {
         assertThatThrownBy(action)
                 .isInstanceOfSatisfying(
                         ArchiveException.class,
-                        refused -> assertThat(refused.reason()).isEqualTo(reason));
+                        rejected -> assertThat(rejected.reason()).isEqualTo(reason));
     }
 
     private @Nullable ArchiveMark mark(String name) {
@@ -64,7 +64,7 @@ class RestoreServiceTest {
     }
 
     @Test
-    void aDocumentThatIsNotHereIsRestoredWholeAndGoesOnAsTheSame() {
+    void restoresMissingDocumentAndContinuesItsSequences() {
         Generation put = archive.put("a", 7, 100, 120);
         Restored restored = restore("a");
         assertThat(restored).isEqualTo(Restored.created(DocumentName.of("a"), put));
@@ -79,14 +79,14 @@ class RestoreServiceTest {
     }
 
     @Test
-    void aDocumentWithoutValuesKeepsItsSequence() {
+    void emptyDocumentKeepsItsSequence() {
         archive.put("a", 7, 5, 5);
         assertThat(restore("a").nextSequence()).isEqualTo(5);
         assertThat(here.push("a", "x")).isEqualTo(5);
     }
 
     @Test
-    void aLongDocumentIsRestoredInParts() {
+    void restoresLongDocument() {
         archive.put("a", 7, 3, 3 + LONG_COUNT);
         assertThat(restore("a").added()).isEqualTo(LONG_COUNT);
         assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 3, 3 + LONG_COUNT));
@@ -94,7 +94,7 @@ class RestoreServiceTest {
     }
 
     @Test
-    void attributesComeBack() {
+    void restoresAttributes() {
         Attributes attributes = Attributes.EMPTY
                 .with("content-type", "application/json".getBytes(UTF_8))
                 .with("closed", "producer".getBytes(UTF_8))
@@ -109,10 +109,10 @@ class RestoreServiceTest {
     }
 
     @Test
-    void oneThatHasExpiredSinceIsNotSeen() {
+    void doesNotRestoreExpiredDocumentByDefault() {
         DocumentAttributes expires = DocumentAttributes.NONE.withExpiresAtMillis(TestArchive.CLOCK.millis() - 1);
         archive.put("a", 7, 0, TestArchive.values(7, 0, 3), expires.portable());
-        refused(Reason.DELETED, () -> restore("a"));
+        rejected(Reason.DELETED, () -> restore("a"));
         assertThat(here.find("a")).isNull();
         assertThat(restoreAs("a", OptionalLong.empty(), "b").added()).isEqualTo(3);
         assertThat(here.read("b")).isEqualTo(TestArchive.texts(7, 0, 3));
@@ -123,7 +123,7 @@ class RestoreServiceTest {
     }
 
     @Test
-    void whatTheArchiveDoesNotHaveCannotBeRestored() {
+    void reportsDocumentOrGenerationMissingFromArchive() {
         assertThatThrownBy(() -> restore("a")).hasMessage("document 'a' is not in the archive");
         archive.put("a", 7, 0, 3);
         assertThatThrownBy(() -> restore("a", 2))
@@ -133,7 +133,7 @@ class RestoreServiceTest {
     }
 
     @Test
-    void onlyWhatIsLackingIsAppended() {
+    void appendsOnlyMissingValues() {
         archive.put("a", 7, 0, 10);
         restore("a");
         DocumentAttributes typed = DocumentAttributes.NONE.withContentType("text/plain");
@@ -151,7 +151,7 @@ class RestoreServiceTest {
     }
 
     @Test
-    void manyLackingValuesAreAppendedInParts() {
+    void appendsManyMissingValues() {
         archive.put("a", 7, 0, 10);
         restore("a");
         archive.put("a", 7, 8, LONG_COUNT);
@@ -160,22 +160,22 @@ class RestoreServiceTest {
     }
 
     @Test
-    void aDocumentThatHasGoneAnotherWayIsLeftAlone() {
+    void leavesDivergedDocumentUnchanged() {
         archive.put("a", 7, 0, 10);
         restore("a");
         here.push("a", "mine");
         archive.put("a", 7, 0, 20);
         List<String> before = here.read("a");
-        refused(Reason.DIVERGED, () -> restore("a"));
+        rejected(Reason.DIVERGED, () -> restore("a"));
         assertThat(here.read("a")).isEqualTo(before);
     }
 
     @Test
-    void anOlderGenerationIsRestoredOnlyUnderAnotherName() {
+    void restoresOlderGenerationOnlyUnderAnotherName() {
         archive.put("a", 7, 0, 10);
         archive.put("a", 7, 5, 20);
         restore("a");
-        refused(Reason.DIVERGED, () -> restore("a", 1));
+        rejected(Reason.DIVERGED, () -> restore("a", 1));
         Restored other = restoreAs("a", OptionalLong.of(1), "b");
         assertThat(other.name()).isEqualTo(DocumentName.of("b"));
         assertThat(here.read("b")).isEqualTo(TestArchive.texts(7, 0, 10));
@@ -184,7 +184,7 @@ class RestoreServiceTest {
     }
 
     @Test
-    void anotherNameMustNotBeTakenInTheArchiveEither() {
+    void rejectsTargetNameUsedInArchive() {
         archive.put("a", 7, 0, 10);
         archive.put("b", 8, 0, 10);
         assertThatThrownBy(() -> restoreAs("a", OptionalLong.empty(), "b"))
@@ -195,11 +195,11 @@ class RestoreServiceTest {
     }
 
     @Test
-    void aDeletedDocumentComesBackAsANewOneIfItIsAskedFor() {
+    void restoresDeletedDocumentAsNewFromChosenGeneration() {
         archive.put("a", 7, 0, 10);
         archive.delete("a");
-        refused(Reason.DELETED, () -> restore("a"));
-        refused(Reason.DELETED, () -> restoreAs("a", OptionalLong.empty(), "b"));
+        rejected(Reason.DELETED, () -> restore("a"));
+        rejected(Reason.DELETED, () -> restoreAs("a", OptionalLong.empty(), "b"));
         restore("a", 1);
         assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 10));
         assertThat(mark("a").generation()).isZero();
@@ -208,23 +208,23 @@ class RestoreServiceTest {
     }
 
     @Test
-    void aDeletionThatTheArchiveHasNotHeardOfIsOne() {
+    void respectsDeletionNotYetArchived() {
         archive.put("a", 7, 0, 10);
         restore("a");
         here.delete("a");
-        refused(Reason.DELETED, () -> restore("a"));
+        rejected(Reason.DELETED, () -> restore("a"));
         restore("a", 1);
         assertThat(mark("a").incarnation()).isNotEqualTo(7);
     }
 
     @Test
-    void aDamagedSnapshotChangesNothing() {
+    void damagedSnapshotChangesNothing() {
         Generation small = archive.put("small", 7, 0, 10);
         Generation large = archive.put("large", 7, 0, LONG_COUNT);
         archive.damage(small.key());
         byte[] content = archive.objects().content(large.key());
         archive.cutOff(large.key(), content.length - 10);
-        refused(Reason.CORRUPT, () -> restore("small"));
+        rejected(Reason.CORRUPT, () -> restore("small"));
         assertThatThrownBy(() -> restore("large"))
                 .isInstanceOf(ArchiveException.class)
                 .hasMessageContaining("large");
@@ -232,20 +232,20 @@ class RestoreServiceTest {
     }
 
     @Test
-    void aDamagedSnapshotIsNotMerged() {
+    void doesNotMergeDamagedSnapshot() {
         archive.put("a", 7, 0, 10);
         restore("a");
         Generation next = archive.put("a", 7, 0, LONG_COUNT);
         byte[] content = archive.objects().content(next.key());
         archive.cutOff(next.key(), content.length - 10);
-        refused(Reason.CORRUPT, () -> restore("a"));
+        rejected(Reason.CORRUPT, () -> restore("a"));
         assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 10));
     }
 
     @Test
-    void anArchiveThatBreaksOffChangesNothing() {
+    void failedDownloadChangesNothing() {
         archive.put("a", 7, 0, LONG_COUNT);
-        archive.client.faults(ObjectFaults.at(ObjectCall.OPEN, 1, ObjectFault.ANSWER_LOST));
+        archive.client.faults(ObjectFaults.at(ObjectCall.OPEN, 1, ObjectFault.RESPONSE_LOST));
         assertThatThrownBy(() -> restore("a")).isInstanceOf(ObjectStoreException.class);
         assertThat(here.documents.documents()).isZero();
         assertThat(restore("a").added()).isEqualTo(LONG_COUNT);
@@ -264,19 +264,19 @@ class RestoreServiceTest {
 
     /** A merge opens the snapshot twice, and a client appends in between. */
     @Test
-    void whoAppendsMeanwhileIsNeverOverwrittenNorDoubled() {
+    void concurrentAppendIsNotOverwrittenOrDuplicated() {
         archive.put("a", 7, 0, 10);
         restore("a");
         archive.put("a", 7, 0, 20);
         atOpening(2, () -> here.push("a", "mine"));
-        refused(Reason.DIVERGED, () -> restore("a"));
+        rejected(Reason.DIVERGED, () -> restore("a"));
         List<String> expected = new ArrayList<>(TestArchive.texts(7, 0, 10));
         expected.add("mine");
         assertThat(here.read("a")).isEqualTo(expected);
     }
 
     @Test
-    void whoTrimsMeanwhileDoesNotMatter() {
+    void mergesDespiteConcurrentTrim() {
         archive.put("a", 7, 0, 10);
         restore("a");
         archive.put("a", 7, 0, 20);
@@ -286,7 +286,7 @@ class RestoreServiceTest {
     }
 
     @Test
-    void everyNameCanBeRestored() {
+    void restoresNameWithAllByteValues() {
         byte[] every = new byte[256];
         for (int i = 0; i < every.length; i++) {
             every[i] = (byte) i;
@@ -305,7 +305,7 @@ class RestoreServiceTest {
 
     /** The deletion reaches the archive after the manifest is read and before the document is created. */
     @Test
-    void whatIsDeletedWhileItIsRestoredStaysDeleted() {
+    void documentDeletedDuringRestoreStaysDeleted() {
         archive.put("a", 7, 0, 3);
         restore("a");
         archive.put("a", 7, 0, 5);
@@ -314,7 +314,7 @@ class RestoreServiceTest {
             archive.delete("a");
             here.documents.pendingDeletions().forEach(here.documents::deletionArchived);
         });
-        refused(Reason.DELETED, () -> restore("a"));
+        rejected(Reason.DELETED, () -> restore("a"));
         assertThat(here.find("a")).isNull();
     }
 }

@@ -84,7 +84,7 @@ class S3RestoreTest {
     }
 
     @Test
-    void fromABucket() throws Exception {
+    void restoresFromBucket() throws Exception {
         try (S3Server s3 = S3Server.start();
                 ObjectStore objects =
                         ObjectStores.place(S3Server.url("some/prefix")).open(s3.options())) {
@@ -99,7 +99,7 @@ class S3RestoreTest {
     }
 
     @Test
-    void fromAFolder() {
+    void restoresFromDirectory() {
         String url = "file:" + directory.resolve("archive");
         try (ObjectStore objects = ObjectStores.place(url).open(S3Options.DEFAULT)) {
             fill(objects);

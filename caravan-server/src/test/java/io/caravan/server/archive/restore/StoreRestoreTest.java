@@ -94,7 +94,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void everythingComesBackButWhatWasDeleted() {
+    void restoresEverythingExceptDeletedDocuments() {
         fill(100);
         archive.put("long", 7, 3, LONG_COUNT);
         archive.put("gone", 8, 0, 3);
@@ -119,7 +119,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void anotherRestoreHasNothingToDo() {
+    void repeatedRestoreDownloadsNothing() {
         fill(50);
         restore();
         long opened = archive.client.calls(ObjectCall.OPEN);
@@ -131,7 +131,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void whatWasArchivedMeanwhileIsAdded() {
+    void addsChangesArchivedSinceLastRestore() {
         archive.put("a", 7, 0, 10);
         restore();
         archive.put("a", 7, 5, 20);
@@ -144,7 +144,7 @@ class StoreRestoreTest {
 
     /** The archive repeatedly fails after a random number of calls, until everything is restored. */
     @Test
-    void aRestoreThatIsEndedGoesOn() {
+    void resumesInterruptedRestore() {
         fill(60);
         archive.put("long", 7, 0, LONG_COUNT);
         Seeds.forEach(1, seed -> restoreInPieces(new Random(seed)));
@@ -159,7 +159,7 @@ class StoreRestoreTest {
         for (int tries = 0; !done; tries++) {
             assertThat(tries).isLessThan(100);
             long last = archive.client.calls() + 40 + random.nextInt(200);
-            archive.client.faults((number, call, key) -> number > last ? ObjectFault.REFUSED : ObjectFault.NONE);
+            archive.client.faults((number, call, key) -> number > last ? ObjectFault.REJECTED : ObjectFault.NONE);
             try {
                 done = restore().faults() == 0;
             } catch (ObjectStoreException ended) {
@@ -170,7 +170,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void damageOfOneDocumentIsNoOthers() {
+    void damagedDocumentsDoNotAffectOthers() {
         fill(20);
         Generation small = archive.put("small", 7, 0, 5);
         Generation large = archive.put("large", 7, 0, LONG_COUNT);
@@ -192,7 +192,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void anOlderGenerationIsTakenOnlyIfItIsAllowed() {
+    void restoresOlderGenerationOnlyIfAllowed() {
         archive.put("a", 7, 0, 5);
         archive.put("a", 7, 0, 10);
         Generation middle = archive.put("a", 7, 0, 15);
@@ -216,7 +216,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void aDirectoryWithAnotherStoreIsLeftAlone() {
+    void rejectsDirectoryWithAnotherStore() {
         fill(1);
         try (TestStore other = open()) {
             other.push("mine", "a");
@@ -233,22 +233,22 @@ class StoreRestoreTest {
     }
 
     @Test
-    void whereThereIsNoArchiveNothingIsMade() {
+    void createsNothingWithoutArchive() {
         archive.objects().keys("").forEach(archive.objects()::delete);
         assertThatThrownBy(this::restore).isInstanceOf(ArchiveException.class);
         assertThat(data()).doesNotExist();
     }
 
     @Test
-    void anArchiveThatAnswersNoMoreEndsTheRestore() {
+    void unavailableArchiveEndsRestore() {
         fill(200);
-        archive.client.faults((number, call, key) -> call == ObjectCall.OPEN ? ObjectFault.REFUSED : ObjectFault.NONE);
+        archive.client.faults((number, call, key) -> call == ObjectCall.OPEN ? ObjectFault.REJECTED : ObjectFault.NONE);
         assertThatThrownBy(this::restore).isInstanceOf(ObjectStoreException.class);
         assertThat(reports.faults).hasSizeBetween(20, 20 + JOBS);
     }
 
     @Test
-    void aReportThatFailsEndsTheRestore() {
+    void failedReportEndsRestore() {
         fill(10);
         RestoreProgress broken = new RestoreProgress() {
             @Override
@@ -279,7 +279,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void aFullDiskEndsTheRestoreWhichGoesOnWithMoreSpace() {
+    void resumesWithMoreSpaceAfterFullStore() {
         for (int i = 0; i < 60; i++) {
             archive.put("d" + i, i, 0, List.of(new byte[40_000]), Attributes.EMPTY);
         }
@@ -291,7 +291,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void whatExpiresMeanwhileComesBackAllTheSame() {
+    void addsMissingValuesToExpiredDocument() {
         Attributes expired = DocumentAttributes.NONE.withExpiresAtMillis(1).portable();
         archive.put("a", 7, 0, TestArchive.values(7, 0, 3), expired);
         restore();
@@ -301,7 +301,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void whatWasDeletedMeanwhileGoes() {
+    void deletesDocumentsDeletedInArchive() {
         archive.put("a", 7, 0, 3);
         archive.put("b", 8, 0, 3);
         restore();
@@ -317,7 +317,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void whatWasDeletedInTheArchiveAndHasGoneOnHereStays() {
+    void keepsLocallyChangedDocumentDeletedInArchive() {
         archive.put("a", 7, 0, 3);
         restore();
         try (TestStore here = open()) {
@@ -335,7 +335,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void aDocumentThatIsListedAndNotFoundIsAFault() {
+    void reportsListedButMissingManifest() {
         fill(10);
         AtomicBoolean once = new AtomicBoolean(true);
         archive.client.faults((number, call, key) ->
@@ -350,7 +350,7 @@ class StoreRestoreTest {
 
     /** An unmounted disk hides the names that were not listed yet, and no call fails. */
     @Test
-    void aRestoreOfAnArchiveThatWentAwayIsNotComplete() {
+    void vanishedArchiveLeavesStoreIncomplete() {
         fill(10);
         AtomicLong roots = new AtomicLong();
         archive.client.faults((number, call, key) ->
@@ -361,7 +361,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void otherAttributesReplaceThoseThatWereRestored() {
+    void replacesRestoredAttributes() {
         archive.put("a", 7, 0, 3);
         restore();
         Attributes other =
@@ -376,7 +376,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void anErrorEndsTheRestore() {
+    void errorEndsRestore() {
         fill(20);
         archive.client.faults((number, call, key) -> {
             if (call == ObjectCall.OPEN) {
@@ -388,9 +388,9 @@ class StoreRestoreTest {
     }
 
     @Test
-    void aStoreIsNotServedAsWholeBeforeItIs() throws IOException {
+    void incompleteStoreCannotBeServed() throws IOException {
         fill(60);
-        archive.client.faults((number, call, key) -> number > 50 ? ObjectFault.REFUSED : ObjectFault.NONE);
+        archive.client.faults((number, call, key) -> number > 50 ? ObjectFault.REJECTED : ObjectFault.NONE);
         assertThatThrownBy(this::restore).isInstanceOf(ObjectStoreException.class);
         try (TestStore here = open()) {
             assertThat(StoreIdentity.incomplete(here.store)).isTrue();
@@ -414,7 +414,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void aRestoreWithFaultsLeavesTheStoreMarkedAsIncomplete() {
+    void faultsLeaveStoreIncomplete() {
         fill(5);
         byte[] snapshot =
                 archive.objects().content(archive.put("damaged", 7, 0, 5).key());
@@ -433,7 +433,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void aManifestThatCannotBeReadLeavesTheStoreMarkedAsIncomplete() {
+    void unreadableManifestLeavesStoreIncomplete() {
         fill(5);
         archive.put("unreadable", 7, 0, 5);
         archive.damage(TestArchive.manifestKey("unreadable"));
@@ -442,7 +442,7 @@ class StoreRestoreTest {
     }
 
     @Test
-    void whatIsKnownToBeLostCanBeAccepted() {
+    void acceptsKnownLossIfAllowed() {
         fill(5);
         archive.put("older", 7, 0, 5);
         archive.damage(archive.put("older", 7, 0, 9).key());

@@ -5,13 +5,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.SequenceRange;
-import io.caravan.server.document.Waiting;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,7 +41,7 @@ final class TestStore implements AutoCloseable {
     }
 
     private <T> T write(String name, Function<EditedDocument, T> change) {
-        return Waiting.<T>to(outcome -> documents.write(DocumentName.of(name), change, outcome));
+        return BlockingOutcome.<T>to(outcome -> documents.write(DocumentName.of(name), change, outcome));
     }
 
     long push(String name, String... values) {

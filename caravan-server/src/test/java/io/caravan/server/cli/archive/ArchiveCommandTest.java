@@ -26,7 +26,7 @@ class ArchiveCommandTest {
     }
 
     @Test
-    void itIsToldWhatTheArchiveHas() throws IOException {
+    void printsArchivedGeneration() throws IOException {
         try (ServedStore served = new ServedStore(config -> config.withArchive(archive))) {
             run(served, 0, "first 0", "append", "d", "a", "b");
             // The first walk over all documents may have archived the document before the command.
@@ -41,14 +41,14 @@ class ArchiveCommandTest {
                     "--output",
                     "json");
             run(served, 3, "'absent' does not exist", "archive", "absent");
-            client.faults((number, call, key) -> ObjectFault.REFUSED);
+            client.faults((number, call, key) -> ObjectFault.REJECTED);
             run(served, 0, "first 2", "append", "d", "c");
             run(served, 1, "caravan: memory:", "archive", "d");
         }
     }
 
     @Test
-    void aServerWithoutAnArchiveSaysSo() throws IOException {
+    void reportsServerWithoutArchive() throws IOException {
         try (ServedStore served = new ServedStore()) {
             run(served, 1, "caravan: this server has no archive: start it with --archive", "archive", "d");
         }

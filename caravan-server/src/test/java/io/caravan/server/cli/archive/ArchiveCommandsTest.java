@@ -33,7 +33,7 @@ class ArchiveCommandsTest {
     private static final long DAY = Duration.ofDays(1).toMillis();
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private final long now = System.currentTimeMillis();
     private CommandRun last = CommandRun.with(Map.of(), new byte[0]);
@@ -44,7 +44,7 @@ class ArchiveCommandsTest {
     }
 
     private CommandRun run(String... words) {
-        String[] all = CommandRun.words(List.of(words), "--archive", "file:" + folder);
+        String[] all = CommandRun.words(List.of(words), "--archive", "file:" + directory);
         last = CommandRun.at(null, CommandRun.words(List.of("archive"), all));
         return last;
     }
@@ -67,7 +67,7 @@ class ArchiveCommandsTest {
 
     /** Archives two live documents, with four generations and one, and a deleted document. */
     private void fill() {
-        try (ObjectStore objects = FileObjectStore.open(folder)) {
+        try (ObjectStore objects = FileObjectStore.open(directory)) {
             Archive archive = claim(objects);
             for (int day = 40; day > 0; day -= 10) {
                 Archiving.archive(archive, new State("letters/1", 1, 50 - day, 60 - day, now - day * DAY));
@@ -79,7 +79,7 @@ class ArchiveCommandsTest {
     }
 
     @Test
-    void lsPrintsDocumentsWithTheirFigures() {
+    void lsPrintsDocumentsWithStatistics() {
         fill();
         run("ls").exits(0);
         assertThat(out().lines()).hasSize(5);
@@ -89,11 +89,11 @@ class ArchiveCommandsTest {
                 .anySatisfy(line -> assertThat(line).matches(" +1 +0-2 .*60d  gone  \\(deleted, 50d ago\\)"))
                 .last()
                 .asString()
-                .contains("2 documents and 1 deleted one, 6 generations", folder.toString());
+                .contains("2 documents and 1 deleted one, 6 generations", directory.toString());
     }
 
     @Test
-    void lsAsJsonTellsTheLatestGenerationAndDeletions() throws IOException {
+    void lsJsonReportsLatestGenerationAndDeletions() throws IOException {
         fill();
         run("ls --output json").exits(0);
         assertThat(json()).hasSize(3).anySatisfy(line -> {
@@ -109,7 +109,7 @@ class ArchiveCommandsTest {
     }
 
     @Test
-    void lsOfADocumentPrintsItsGenerations() throws IOException {
+    void lsOfDocumentPrintsItsGenerations() throws IOException {
         fill();
         run("ls letters/1").exits(0);
         assertThat(out().lines()).hasSize(5).element(4).asString().matches(" +4 +40-50 .*10d  20.*Z");
@@ -121,16 +121,16 @@ class ArchiveCommandsTest {
     }
 
     @Test
-    void lsGoesOnBehindADamagedManifest() throws IOException {
+    void lsContinuesAfterDamagedManifest() throws IOException {
         fill();
-        Files.writeString(folder.resolve("manifests/gone"), "{}");
+        Files.writeString(directory.resolve("manifests/gone"), "{}");
         run("ls").exits(1);
         assertThat(out()).contains("letters/1", "2 documents and 0 deleted ones");
         assertThat(last.err()).contains("manifests/gone");
     }
 
     @Test
-    void verifyReadsEverything() {
+    void verifyReportsCleanArchive() {
         fill();
         run("verify").exits(0);
         assertThat(out().lines())
@@ -140,7 +140,7 @@ class ArchiveCommandsTest {
     }
 
     @Test
-    void verifyTellsEachFaultAndWhatIsNoFault() throws IOException {
+    void verifyReportsFaultsAndUnreferencedObjects() throws IOException {
         fill();
         Path flipped = snapshot("letters!2f1", 1);
         byte[] bytes = Files.readAllBytes(flipped);
@@ -150,7 +150,7 @@ class ArchiveCommandsTest {
         Files.copy(
                 snapshot("letters!2f1", 3),
                 flipped.resolveSibling("00000000000000f1-0000000000000001-0000000000000001-00000000"));
-        Files.writeString(folder.resolve("snapshots/readme"), "mine");
+        Files.writeString(directory.resolve("snapshots/readme"), "mine");
         run("verify").exits(1);
         assertThat(out().lines().filter(line -> line.startsWith("FAULT: ")))
                 .hasSize(2)
@@ -160,13 +160,13 @@ class ArchiveCommandsTest {
     }
 
     private Path snapshot(String form, int generation) throws IOException {
-        try (Stream<Path> files = Files.list(folder.resolve("snapshots").resolve(form))) {
+        try (Stream<Path> files = Files.list(directory.resolve("snapshots").resolve(form))) {
             return files.sorted().skip(generation - 1).findFirst().orElseThrow();
         }
     }
 
     @Test
-    void verifyAsJsonEndsWithTheSums() throws IOException {
+    void verifyJsonEndsWithTotals() throws IOException {
         fill();
         Files.delete(snapshot("gone", 1));
         run("verify --output json").exits(1);
@@ -176,7 +176,7 @@ class ArchiveCommandsTest {
     }
 
     @Test
-    void pruneInADryRunRemovesNothing() throws IOException {
+    void pruneDryRunRemovesNothing() throws IOException {
         fill();
         List<Path> before = files();
         run("prune --keep 2 --keep-days 7 --keep-daily 0 --retain 30 --dry-run").exits(0);
@@ -189,7 +189,7 @@ class ArchiveCommandsTest {
 
     /** A server may keep any number of generations by its options or those of a space, and the command has neither. */
     @Test
-    void pruneWithoutOptionsRemovesNoGenerationAndForgetsNothing() throws IOException {
+    void pruneWithoutOptionsRemovesNothing() throws IOException {
         fill();
         List<Path> before = files();
         run("prune").exits(0);
@@ -202,8 +202,8 @@ class ArchiveCommandsTest {
 
     /** Options that are missing have the defaults of a server. */
     @Test
-    void pruneKeepsADayEachAsAServerDoes() {
-        try (ObjectStore objects = FileObjectStore.open(folder)) {
+    void pruneKeepsDailyGenerationsByDefault() {
+        try (ObjectStore objects = FileObjectStore.open(directory)) {
             Archive archive = claim(objects);
             for (int day = 10; day > 0; day--) {
                 Archiving.archive(archive, new State("daily", 1, 0, 11 - day, now - day * DAY));
@@ -220,7 +220,7 @@ class ArchiveCommandsTest {
      * fails.
      */
     @Test
-    void aClosedOutputEndsVerifyAndPruneWithAFailure() throws IOException {
+    void verifyAndPruneFailIfOutputIsClosed() throws IOException {
         fill();
         List<Path> before = files();
         runIntoClosed("ls").exits(0);
@@ -230,11 +230,12 @@ class ArchiveCommandsTest {
     }
 
     private CommandRun runIntoClosed(String command) {
-        return CommandRun.withBrokenOutput("Broken pipe").run(null, "archive", command, "--archive", "file:" + folder);
+        return CommandRun.withBrokenOutput("Broken pipe")
+                .run(null, "archive", command, "--archive", "file:" + directory);
     }
 
     private List<Path> files() throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
+        try (Stream<Path> files = Files.walk(directory)) {
             return files.filter(Files::isRegularFile)
                     .filter(file -> !file.toString().contains("~"))
                     .sorted()
@@ -243,11 +244,11 @@ class ArchiveCommandsTest {
     }
 
     @Test
-    void pruneKeepsTheNewestAndTheYoungAndForgetsTheDeleted() {
+    void pruneKeepsRecentGenerationsAndRemovesDeletedDocuments() {
         fill();
         run("prune --keep 1 --keep-days 25 --keep-daily 0 --retain 30").exits(0);
         assertThat(out().lines()).hasSize(5).last().asString().startsWith("removed 3 generations");
-        try (ObjectStore objects = FileObjectStore.open(folder)) {
+        try (ObjectStore objects = FileObjectStore.open(directory)) {
             Archive archive = Archive.open(objects);
             assertThat(archive.manifest(DocumentName.of("letters/1")).manifest().generations())
                     .extracting(Generation::number)
@@ -262,18 +263,18 @@ class ArchiveCommandsTest {
     }
 
     @Test
-    void pruneTellsOfDocumentsThatItCannotPrune() throws IOException {
+    void pruneReportsDamagedManifest() throws IOException {
         fill();
-        Files.writeString(folder.resolve("manifests/gone"), "{}");
+        Files.writeString(directory.resolve("manifests/gone"), "{}");
         run("prune --keep 3 --keep-daily 0").exits(1, "manifests/gone");
         assertThat(out()).contains("removed 1 generation,");
     }
 
     @Test
-    void aNameCannotForgeALineOfAMessage() {
+    void escapesControlCharactersInMessages() {
         String name = "d\ncaravan: all is well\u001b[2K";
         String escaped = "d\\ncaravan: all is well\\u001b[2K";
-        try (ObjectStore objects = FileObjectStore.open(folder)) {
+        try (ObjectStore objects = FileObjectStore.open(directory)) {
             Archive archive = claim(objects);
             for (int day = 2; day > 0; day--) {
                 Archiving.archive(archive, new State(name, 1, 0, 3 - day, now - day * DAY));
@@ -287,16 +288,16 @@ class ArchiveCommandsTest {
 
     @ParameterizedTest
     @CsvSource({"--keep,0", "--keep-days,-1", "--retain,0", "--jobs,0", "--jobs,257", "--output,xml"})
-    void whatCannotBeIsUsage(String option, String value) {
+    void reportsInvalidOptionAsUsageError(String option, String value) {
         run("prune", option + "=" + value).exits(2, option);
-        assertThat(folder).isEmptyDirectory();
+        assertThat(directory).isEmptyDirectory();
     }
 
     @Test
-    void thereIsNoArchiveInAnEmptyFolder() {
+    void reportsMissingArchiveInEmptyDirectory() {
         for (String command : List.of("ls", "verify", "prune")) {
-            run(command).exits(1, "there is no archive at file:" + folder);
-            assertThat(folder).isEmptyDirectory();
+            run(command).exits(1, "there is no archive at file:" + directory);
+            assertThat(directory).isEmptyDirectory();
         }
     }
 
@@ -306,12 +307,12 @@ class ArchiveCommandsTest {
         "s3://bucket/a//b, is not a valid archive location",
         "'', give the location of the archive"
     })
-    void aPlaceThatIsNoneIsUsage(String url, String message) {
+    void reportsInvalidLocationAsUsageError(String url, String message) {
         CommandRun.at(null, "archive", "ls", "--archive", url).exits(2, message);
     }
 
     @Test
-    void whereTheArchiveIsMustBeSaid() {
+    void requiresArchiveLocation() {
         CommandRun.at(null, "archive", "ls").exits(2, "give the location of the archive");
     }
 }

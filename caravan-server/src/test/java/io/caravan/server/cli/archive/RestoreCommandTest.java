@@ -48,7 +48,7 @@ class RestoreCommandTest {
 
     /** The server lists only the documents that it has fetched from the archive. */
     @Test
-    void whatListsOnlySomeOfItsDocumentsIsNotExportedAsAWhole() throws IOException {
+    void rejectsFullExportFromPartiallyHydratedServer() throws IOException {
         try (ServedStore first = serve(false)) {
             for (String name : List.of("a", "b", "c")) {
                 CommandRun.of(first, "append", name, "v");
@@ -83,7 +83,7 @@ class RestoreCommandTest {
     }
 
     @Test
-    void aServerRestoresADocument() throws IOException {
+    void serverRestoresDocument() throws IOException {
         try (ServedStore served = serve(false)) {
             CommandRun.of(served, "append", "a", "x", "y");
             archive(served, "a");
@@ -102,14 +102,14 @@ class RestoreCommandTest {
     }
 
     @Test
-    void aServerWithoutAnArchiveSaysSo() throws IOException {
+    void reportsServerWithoutArchive() throws IOException {
         try (ServedStore served = new ServedStore()) {
             CommandRun.of(served, "restore", "a").exits(1, "has no archive");
         }
     }
 
     @Test
-    void aWholeStoreComesBack() throws IOException {
+    void restoresEntireStore() throws IOException {
         try (ServedStore served = serve(false)) {
             CommandRun.of(served, "append", "a", "x", "y");
             CommandRun.of(served, "append", "b", "z");
@@ -130,7 +130,7 @@ class RestoreCommandTest {
     }
 
     @Test
-    void whatIsDamagedIsTold() throws IOException {
+    void reportsDamagedSnapshot() throws IOException {
         try (ServedStore served = serve(false)) {
             CommandRun.of(served, "append", "a", "x");
             CommandRun.of(served, "append", "b", "z");
@@ -154,7 +154,7 @@ class RestoreCommandTest {
     }
 
     @Test
-    void whatMakesNoSenseIsRefused() {
+    void rejectsInvalidArguments() {
         for (List<String> words : List.of(
                 List.of("restore"),
                 List.of("restore", "--archive", "file:x"),
@@ -169,7 +169,7 @@ class RestoreCommandTest {
     }
 
     @Test
-    void progressTellsRateAndRest() {
+    void progressShowsRateAndRemainingTime() {
         assertThat(RestoreReport.progress(new Figures(-1, 5, 0, 0, 0, 5, 0, 4_000_000), SECONDS.toNanos(2)))
                 .isEqualTo("5 documents, 2.0 MB/s, 0 faults");
         assertThat(RestoreReport.progress(new Figures(2_000, 900, 50, 49, 1, 5, 0, 4_000_000), SECONDS.toNanos(10)))

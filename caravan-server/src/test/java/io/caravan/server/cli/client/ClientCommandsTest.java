@@ -66,7 +66,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void theAddressOfHttpIsNamedAsSuch() throws IOException {
+    void reportsThatAddressSpeaksHttp() throws IOException {
         served.stop();
         served.start(FreePorts.next());
         CommandRun run =
@@ -75,7 +75,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void appendTellsWhereTheValuesAre() throws IOException {
+    void appendPrintsSequencesOfValues() throws IOException {
         prints("first 0, next 2\n", "append", "d", "a", "b");
         prints("first 2, next 3\n", "append", "d", "");
         run("trim", "d", "--to", "2");
@@ -86,7 +86,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void appendAtASequenceIsRefusedWhenItIsNotTheNext() {
+    void conditionalAppendRejectsWrongSequence() {
         prints("first 0, next 1\n", "append", "d", "--if-sequence", "0", "a");
         fails(3, "the next sequence is another one: expected 0 actual 1", "append", "d", "--if-sequence", "0", "a");
         prints("first 1, next 2\n", "append", "d", "b", "--if-sequence", "1");
@@ -94,7 +94,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void appendTakesAFileOrTheInputWhole() throws IOException {
+    void appendStoresFileOrInputAsOneValue() throws IOException {
         byte[] bytes = {0, 'a', '\n', (byte) 0xFF, '\r', '\n'};
         Path file = Files.write(directory.resolve("value"), bytes);
         prints("first 0, next 1\n", "append", "d", "--file", file.toString());
@@ -104,7 +104,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void anEmptyInputAppendsNothingAndAnEmptyFileAnEmptyValue() throws IOException {
+    void emptyInputAppendsNothingButEmptyFileAppendsEmptyValue() throws IOException {
         CommandRun empty = run("append", "d").exits(2);
         assertThat(empty.err())
                 .startsWith("caravan: the standard input is empty, so nothing is appended; give an empty value as ''");
@@ -116,20 +116,20 @@ class ClientCommandsTest {
     }
 
     @Test
-    void anErrorOfAppendDoesNotMentionItsTransaction() {
+    void appendErrorDoesNotMentionTransaction() {
         try (Jedis client = served.jedis()) {
             String[] creation = {"j", "WHOLE", "0", "ATTRIBUTE", "content-type", "application/json"};
             client.sendCommand(() -> "CARAVAN.IMPORT".getBytes(UTF_8), creation);
         }
-        CommandRun refused = run("append", "j", "no JSON").exits(1);
-        assertThat(refused.err())
+        CommandRun rejected = run("append", "j", "no JSON").exits(1);
+        assertThat(rejected.err())
                 .startsWith("caravan: ")
                 .contains("accepts only JSON")
                 .doesNotContain("transaction");
     }
 
     @Test
-    void appendTakesLinesInManyRequests() throws IOException {
+    void appendsManyLines() throws IOException {
         List<String> lines = LongStream.range(0, 20_000)
                 .mapToObj(i -> i % 7 == 0 ? "" : "line " + i)
                 .toList();
@@ -141,7 +141,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void linesAtASequenceFollowEachOther() {
+    void conditionalAppendAcceptsManyLines() {
         byte[] lines = "x\n".repeat(10_000).getBytes(UTF_8);
         assertThat(runWithInput(lines, "append", "d", "--lines", "--if-sequence", "0")
                         .out())
@@ -152,7 +152,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void linesAreSentBeforeMoreOfThemAreWaitedFor() throws IOException {
+    void sendsLinesBeforeReadingMoreInput() throws IOException {
         List<String> seen = new ArrayList<>();
         InputStream quiet = new InputStream() {
             private final Iterator<String> blocks = List.of("a\nb\nhal", "f\n").iterator();
@@ -179,7 +179,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void aFailureTellsHowFarTheAppendCame() {
+    void failedAppendReportsAppendedValues() {
         ByteArrayOutputStream lines = new ByteArrayOutputStream();
         lines.writeBytes("x\n".repeat(5_000).getBytes(UTF_8));
         lines.writeBytes(new byte[2 * 1024 * 1024]);
@@ -189,13 +189,13 @@ class ClientCommandsTest {
     }
 
     @Test
-    void noLinesAreNothingToAppend() {
+    void rejectsInputWithoutLines() {
         fails(1, "the input has no lines", "append", "d", "--lines");
         fails(3, "there is no document 'd'", "stat", "d");
     }
 
     @Test
-    void aNameCannotForgeALineOfAMessage() {
+    void escapesControlCharactersInMessages() {
         fails(
                 3,
                 "there is no document 'd\\ncaravan: all is well\\u001b[2K'",
@@ -205,13 +205,13 @@ class ClientCommandsTest {
     }
 
     @Test
-    void aMissingFileIsTold() {
+    void reportsMissingFile() {
         String file = directory.resolve("absent").toString();
         fails(1, "there is no file '" + file + "'", "append", "d", "--file", file);
     }
 
     @Test
-    void getPrintsBytesThatAreNoTextInBase64() throws IOException {
+    void getPrintsNonTextBytesAsBase64() throws IOException {
         byte[] noText = {(byte) 0xC3, 0x28};
         runWithInput(noText, "append", "d");
         run("append", "d", "\"ü\"\n");
@@ -222,7 +222,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void anOutputThatTakesNoMoreIsNoFailure() {
+    void getFailsOnFullDiskButNotOnBrokenPipe() {
         run("append", "d", "x".repeat(100_000));
         assertThat(CommandRun.withBrokenOutput("Broken pipe")
                         .run(served.address(), "get", "d")
@@ -235,7 +235,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void aCommandThatChangesSomethingSaysHowItWentWithoutAReader() throws IOException {
+    void importKeepsExitCodeOnBrokenPipe() throws IOException {
         runWithInput("1\n".getBytes(UTF_8), "append", "d", "--lines");
         Path export = directory.resolve("export");
         run("export", "--out", export.toString());
@@ -266,7 +266,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void trimKeepsWhatItIsToldTo() throws IOException {
+    void trimKeepsRequestedValues() throws IOException {
         run("append", "d", "a", "b", "c", "d");
         prints("first 1\n", "trim", "d", "--to", "1");
         prints("first 1\n", "trim", "d", "--keep", "3");
@@ -279,7 +279,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void rmTellsHowManyThereWere() throws IOException {
+    void rmPrintsNumberOfDeletedDocuments() throws IOException {
         run("append", "d", "a");
         run("append", "emptied", "a");
         run("trim", "emptied", "--to", "1");
@@ -290,7 +290,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void lsFindsNames() throws IOException {
+    void lsListsMatchingNames() throws IOException {
         for (int i = 0; i < 30; i++) {
             run("append", "letters/" + i, "v");
         }
@@ -305,7 +305,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void statTellsOfADocument() throws IOException {
+    void statPrintsDocumentAttributes() throws IOException {
         run("append", "d", "a", "bc");
         assertThat(run("stat", "d").out())
                 .startsWith("id: 1\nfirst: 0\nnext: 2\nvalues: 2\nbytes: 3\n")
@@ -318,7 +318,7 @@ class ClientCommandsTest {
     }
 
     @Test
-    void statBeginsWithWhatMattersFirst() {
+    void statPrintsServerSummary() {
         run("append", "d", "a", "b");
         run("trim", "d", "--to", "1");
         assertThat(run("stat").out().lines())
@@ -342,23 +342,23 @@ class ClientCommandsTest {
     }
 
     @Test
-    void statOmitsWhatAUserOrAFollowerHasNot() {
+    void statSummaryOmitsUnavailableFields() {
         String follower = "# Server\r\ncaravan_version:1\r\nuptime_in_seconds:9\r\n# Cluster\r\ncluster_enabled:1\r\n"
                 + "cluster_slots:0-16383\r\ncluster_role:follower\r\ncluster_leader:n1:7000\r\n"
                 + "cluster_unapplied_entries:3\r\n";
         ServerInfo info = ServerInfo.parse(follower);
-        assertThat(new Summary(info).lines(info, 1))
+        assertThat(new ServerSummary(info).lines(info, 1))
                 .containsExactly(
                         "state        up 9s, version 1",
                         "cluster      follower of slots 0-16383, behind by 3 of the log, the leader is n1:7000");
         ServerInfo full =
                 ServerInfo.parse("# S\r\ncaravan_version:1\r\nstore_state:full\r\nstore_problem:no space\r\n");
-        assertThat(new Summary(full).lines(full, 1))
+        assertThat(new ServerSummary(full).lines(full, 1))
                 .containsExactly("state        full, IT REJECTS WRITES: no space, up 0s, version 1");
     }
 
     @Test
-    void statTellsOfTheServer() throws IOException {
+    void statPrintsAllServerStatistics() throws IOException {
         run("append", "d", "a");
         assertThat(run("stat", "--all").out()).contains("# Server\n", "\ndurability: memory\n", "\ndocuments: 1\n");
         Map<String, Object> sections = json("stat", "--output", "json").get(0);
@@ -385,7 +385,7 @@ class ClientCommandsTest {
         stat --timeout 0            | --timeout must be from 1 to 3600 seconds
         stat --user u               | --user needs a password
         """)
-    void wrongCallsAreUsage(String words, String part) {
+    void reportsInvalidArgumentsAsUsageError(String words, String part) {
         CommandRun run = run(words.split(" ")).exits(2, part);
         assertThat(run.out()).isEmpty();
     }

@@ -43,7 +43,7 @@ class ConnectionOptionsTest {
     }
 
     @Test
-    void thePasswordComesFromTheEnvironmentOrAFile() throws IOException {
+    void readsPasswordFromEnvironmentOrFile() throws IOException {
         Path file = Files.writeString(directory.resolve("password"), SECRET + "\n");
         try (ServedStore served = withPassword()) {
             list(served.address(), Map.of("CARAVAN_PASSWORD", SECRET)).exits(0);
@@ -60,7 +60,7 @@ class ConnectionOptionsTest {
     }
 
     @Test
-    void whoIsNotKnownIsToldHowToSayIt() throws IOException {
+    void reportsMissingOrWrongPassword() throws IOException {
         try (ServedStore served = withPassword()) {
             assertFailed(list(served.address(), Map.of()), "the password in the environment variable CARAVAN_PASSWORD");
             String wrong = "wrong-secret";
@@ -71,7 +71,7 @@ class ConnectionOptionsTest {
     }
 
     @Test
-    void passwordFilesAreLookedAt() throws IOException {
+    void rejectsInvalidPasswordFiles() throws IOException {
         Path empty = Files.writeString(directory.resolve("empty"), "\n");
         Path tooLong = Files.write(directory.resolve("long"), new byte[5000]);
         CommandRun run = list("127.0.0.1:1", Map.of(), "--password-file", empty.toString())
@@ -84,7 +84,7 @@ class ConnectionOptionsTest {
     }
 
     @Test
-    void noCommandPrintsThePassword() throws IOException {
+    void noCommandPrintsPassword() throws IOException {
         Map<String, String> environment = Map.of("CARAVAN_PASSWORD", SECRET);
         try (ServedStore served = withPassword()) {
             for (String words : new String[] {"append d v", "get d", "get e", "trim d --to 0", "ls", "stat", "rm d"}) {
@@ -99,7 +99,7 @@ class ConnectionOptionsTest {
     }
 
     @Test
-    void oneAddressInTheEnvironmentIsEnough() throws IOException {
+    void readsServerAddressFromEnvironment() throws IOException {
         try (ServedStore served = new ServedStore()) {
             String everywhere = served.address().replace("127.0.0.1", "0.0.0.0");
             for (Map<String, String> environment : List.of(
@@ -119,7 +119,7 @@ class ConnectionOptionsTest {
     }
 
     @Test
-    void anHttpPortIsToldFromThatOfResp() throws IOException {
+    void reportsHttpPortInsteadOfRespPort() throws IOException {
         try (ServedStore served = new ServedStore(config -> config.withHttp(ServedStore.http()))) {
             String http = "127.0.0.1:" + served.httpPort();
             assertFailed(
@@ -129,14 +129,14 @@ class ConnectionOptionsTest {
     }
 
     @Test
-    void noServerIsToldWithHowToStartOne() {
+    void reportsUnreachableServerWithStartCommand() {
         int port = FreePorts.next();
         assertFailed(list("127.0.0.1:" + port, Map.of()), "caravan serve --resp 127.0.0.1:" + port);
         assertFailed(list("no.such.host.invalid:1", Map.of()), "the host 'no.such.host.invalid' is not known");
     }
 
     @Test
-    void aServerThatSaysNothingIsNotWaitedForForever() throws IOException {
+    void timesOutIfServerDoesNotReply() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             assertFailed(
                     list("127.0.0.1:" + silent.getLocalPort(), Map.of(), "--timeout", "1"), "has not replied for 1 s");
@@ -144,7 +144,7 @@ class ConnectionOptionsTest {
     }
 
     @Test
-    void tlsNeedsACertificateThatIsTrustedAndNamesTheHost() throws Exception {
+    void tlsRequiresTrustedCertificate() throws Exception {
         X509Bundle mine = certificate("127.0.0.1");
         Path own = Files.writeString(directory.resolve("cert.pem"), mine.getCertificatePathPEM());
         Path key = Files.writeString(directory.resolve("key.pem"), mine.getPrivateKeyPEM());
@@ -160,7 +160,7 @@ class ConnectionOptionsTest {
     }
 
     @Test
-    void aCertificateOfAnotherHostIsNotTaken() throws Exception {
+    void rejectsCertificateOfAnotherHost() throws Exception {
         X509Bundle elsewhere = certificate("192.0.2.1");
         Path certificate = Files.writeString(directory.resolve("cert.pem"), elsewhere.getCertificatePathPEM());
         Path key = Files.writeString(directory.resolve("key.pem"), elsewhere.getPrivateKeyPEM());
@@ -171,7 +171,7 @@ class ConnectionOptionsTest {
     }
 
     @Test
-    void overHttpTooTheCertificateMustBeTrustedAndNameTheHost() throws Exception {
+    void httpsRequiresTrustedCertificateOfHost() throws Exception {
         X509Bundle mine = certificate("127.0.0.1");
         Path own = Files.writeString(directory.resolve("cert.pem"), mine.getCertificatePathPEM());
         Path key = Files.writeString(directory.resolve("key.pem"), mine.getPrivateKeyPEM());

@@ -43,7 +43,7 @@ class HelpTest {
     }
 
     @Test
-    void theseAreTheCommands() {
+    void listsExpectedCommands() {
         assertThat(caravan().getSubcommands().keySet())
                 .filteredOn(name -> !OTHERS.contains(name))
                 .containsExactlyElementsOf(COMMANDS);
@@ -54,7 +54,7 @@ class HelpTest {
 
     @ParameterizedTest
     @FieldSource({"COMMANDS", "ARCHIVE_COMMANDS"})
-    void everyCommandHasExamplesThatCanBeCalled(String name) {
+    void everyCommandHasParsableExamples(String name) {
         CommandLine command = caravan();
         for (String word : name.split(" ")) {
             command = command.getSubcommands().get(word);
@@ -85,7 +85,7 @@ class HelpTest {
 
     @ParameterizedTest
     @FieldSource({"COMMANDS", "ARCHIVE_COMMANDS"})
-    void helpTellsOptionsExitCodesAndExamples(String name) {
+    void helpShowsOptionsExitCodesAndExamples(String name) {
         String help = CommandRun.at(null, CommandRun.words(List.of(name.split(" ")), "--help"))
                 .succeeds()
                 .out();
@@ -100,7 +100,7 @@ class HelpTest {
     }
 
     @Test
-    void aShellCanCompleteTheCommands() {
+    void generatesShellCompletion() {
         assertThat(CommandRun.at(null, "generate-completion").succeeds().out())
                 .contains("complete -F", "append", "--if-sequence");
     }

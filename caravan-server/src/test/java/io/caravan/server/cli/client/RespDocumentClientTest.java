@@ -20,7 +20,7 @@ class RespDocumentClientTest {
         "100, 3355443200, 1",
         "5, 1, 16",
     })
-    void anAnswerHasAboutOneMebibyte(long values, long bytes, int expected) {
+    void pageSizeTargetsOneMebibyte(long values, long bytes, int expected) {
         assertThat(RespDocumentClient.pageValues(new Description(1, 7, 7 + values, bytes, Map.of())))
                 .isEqualTo(expected);
     }

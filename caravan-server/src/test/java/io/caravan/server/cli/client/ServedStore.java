@@ -102,8 +102,8 @@ public final class ServedStore implements AutoCloseable {
                 .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
                 .headers(headers)
                 .build();
-        HttpResponse<String> answer = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
-        assertThat(answer.statusCode()).as(answer.body()).isBetween(200, 299);
+        HttpResponse<String> reply = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+        assertThat(reply.statusCode()).as(reply.body()).isBetween(200, 299);
     }
 
     public void stop() {

@@ -28,7 +28,7 @@ class ServerConnectionTest {
     }
 
     @Test
-    void aConnectionThatWasCutStaysCut() throws Exception {
+    void callAfterCutThrowsLostException() throws Exception {
         try (ServedStore served = new ServedStore()) {
             int port = HostPort.parse(served.address()).port();
             try (ServerConnection connection = ServerConnection.open(server(port))) {
@@ -66,7 +66,7 @@ class ServerConnectionTest {
     }
 
     @Test
-    void repliesOfEachTypeAreConverted() throws Exception {
+    void convertsRepliesOfEachType() throws Exception {
         String replies = "+OK\r\n:-7\r\n$3\r\na\r\n\r\n$-1\r\n_\r\n#t\r\n=7\r\ntxt:abc\r\n*-1\r\n"
                 + "*2\r\n:1\r\n*0\r\n%1\r\n+k\r\n$0\r\n\r\n";
         withReplies(replies, connection -> {
@@ -83,7 +83,7 @@ class ServerConnectionTest {
 
     /** The error belongs to its request only, wherever it is in the reply. */
     @Test
-    void afterAnErrorTheNextReplyIsReceived() throws Exception {
+    void receivesNextReplyAfterError() throws Exception {
         withReplies("-ERR no\r\n*3\r\n:1\r\n-NOTFOUND gone\r\n:2\r\n:3\r\n", connection -> {
             assertThatThrownBy(connection::receive)
                     .isInstanceOf(ClientException.class)
@@ -127,7 +127,7 @@ class ServerConnectionTest {
                         + "*1\r\n",
                 "+abc"
             })
-    void aHostileReplyLosesTheConnection(String reply) throws Exception {
+    void invalidReplyLosesConnection(String reply) throws Exception {
         withReplies(
                 reply,
                 connection -> assertThatThrownBy(connection::receive)
@@ -136,7 +136,7 @@ class ServerConnectionTest {
     }
 
     @Test
-    void aLineThatDoesNotEndLosesTheConnection() throws Exception {
+    void rejectsUnterminatedLine() throws Exception {
         withReplies(
                 "+" + "a".repeat(100_000),
                 connection -> assertThatThrownBy(connection::receive).hasMessageContaining("does not end"));

@@ -50,7 +50,7 @@ class StatusClientTest {
     }
 
     @Test
-    void theTokenIsSentOnceTheServerHasSaidWhatItIs() throws IOException {
+    void sendsTokenAfterServerIsIdentified() throws IOException {
         page("/healthz", 200, "{\"status\":\"alive\"}".getBytes(UTF_8));
         page("/metrics", 200, "m 1".getBytes(UTF_8));
         StatusClient pages = pages("secret");
@@ -60,14 +60,14 @@ class StatusClientTest {
     }
 
     @Test
-    void anotherProgramGetsNoToken() {
+    void sendsNoTokenToNonCaravanServer() {
         page("/", 200, "hello".getBytes(UTF_8));
         assertThatThrownBy(() -> pages("secret").get("/metrics")).hasMessageContaining("is not a Caravan server");
         assertThat(tokens).containsExactly("/ null");
     }
 
     @Test
-    void redirectsAndLongAnswersAreNotTaken() throws IOException {
+    void ignoresRedirectsAndRejectsLongResponses() throws IOException {
         page("/healthz", 200, "{\"status\":\"alive\"}".getBytes(UTF_8));
         page("/moved", 302, new byte[1]);
         page("/long", 200, new byte[8 * 1024 * 1024 + 1]);
@@ -78,7 +78,7 @@ class StatusClientTest {
     }
 
     @Test
-    void aPasswordThatNoHeaderTakesIsNotRepeated() {
+    void errorDoesNotRevealInvalidPassword() {
         page("/healthz", 200, "{\"status\":\"alive\"}".getBytes(UTF_8));
         assertThatThrownBy(() -> pages("sec\nret").get("/metrics"))
                 .hasMessage("a password with other than ASCII characters cannot be sent over HTTP");

@@ -6,8 +6,8 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.AppendRequest;
 import io.caravan.server.document.AppendRequest.Added;
+import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.Waiting;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -41,7 +41,7 @@ class TailCommandTest {
     }
 
     @Test
-    void valuesAreTakenUpAndThenComeLive() {
+    void printsExistingThenNewValues() {
         append("a", "b", "c");
         CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "1", "--count", "4");
         Eventually.await("it is printed", () -> tail.out().equals("b\nc\n"));
@@ -54,7 +54,7 @@ class TailCommandTest {
     }
 
     @Test
-    void aDocumentThatIsNotThereIsWaitedFor() {
+    void waitsForMissingDocument() {
         CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0", "--count", "100", "--output", "json");
         Eventually.await(
                 "it says so",
@@ -71,7 +71,7 @@ class TailCommandTest {
     }
 
     @Test
-    void nowIsBehindTheLastValue() throws Exception {
+    void startsAfterLastValueByDefault() throws Exception {
         append("old");
         CompletableFuture<CommandRun> run = tail("tail", "d", "--count", "1");
         // The first value that it prints is new, independent of which one it is.
@@ -82,7 +82,7 @@ class TailCommandTest {
     }
 
     @Test
-    void aServerThatRestartsCostsNothingAndRepeatsNothing() throws IOException {
+    void serverRestartLosesAndRepeatsNoValue() throws IOException {
         append("a", "b");
         CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0", "--count", "6");
         Eventually.await("it is printed", () -> tail.out().equals("a\nb\n"));
@@ -100,7 +100,7 @@ class TailCommandTest {
     }
 
     @Test
-    void withoutAFirstConnectionItFails() {
+    void failsWithoutInitialConnection() {
         served.stop();
         CommandRun run = tail("tail", "d").join().exits(1);
         assertThat(run.err())
@@ -109,7 +109,7 @@ class TailCommandTest {
     }
 
     @Test
-    void aClosedDocumentEndsIt() throws IOException {
+    void endsWhenDocumentIsClosed() throws IOException {
         append("a", "b");
         served.stop();
         try (DocumentService documents =
@@ -123,11 +123,11 @@ class TailCommandTest {
 
     private static void close(DocumentService documents) {
         AppendRequest closing = new AppendRequest(List.of(), true, null, null, null);
-        Waiting.<Added>to(outcome -> documents.append(DocumentName.of("d"), closing, outcome));
+        BlockingOutcome.<Added>to(outcome -> documents.append(DocumentName.of("d"), closing, outcome));
     }
 
     @Test
-    void aDeletedDocumentEndsIt() {
+    void endsWhenDocumentIsDeleted() {
         append("a", "b");
         CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0");
         Eventually.await("it is printed", () -> tail.out().equals("a\nb\n"));
@@ -141,7 +141,7 @@ class TailCommandTest {
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void anotherDocumentOfTheSameNameIsNotGoneOnWith(boolean whileAway) throws IOException {
+    void endsWhenDocumentIsReplaced(boolean whileAway) throws IOException {
         append("a", "b");
         CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0");
         Eventually.await("it is printed", () -> tail.out().equals("a\nb\n"));
@@ -162,7 +162,7 @@ class TailCommandTest {
     }
 
     private static void replace(DocumentService documents) {
-        Waiting.<Long>to(outcome -> documents.write(
+        BlockingOutcome.<Long>to(outcome -> documents.write(
                 DocumentName.of("d"),
                 document -> {
                     document.delete();
@@ -187,7 +187,7 @@ class TailCommandTest {
     }
 
     @Test
-    void whatWasTrimmedIsNotPassedOverInSilence() {
+    void failsIfStartSequenceIsTrimmed() {
         append("a", "b", "c");
         CommandRun.of(served, "trim", "d", "--to", "2");
         CommandRun run = tail("tail", "d", "--from", "1").join().exits(3, "the first retained one is 2");

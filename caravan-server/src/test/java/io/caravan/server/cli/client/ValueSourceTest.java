@@ -27,7 +27,7 @@ class ValueSourceTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "\n", "a", "a\n", "a\nb", "\na\n\nb\n", "a\r\n"})
-    void eachLineIsAValue(String text) throws IOException {
+    void readsEachLineAsValue(String text) throws IOException {
         List<String> expected = new ArrayList<>(List.of(text.split("\n", -1)));
         if (expected.get(expected.size() - 1).isEmpty()) {
             expected.remove(expected.size() - 1);
@@ -36,13 +36,13 @@ class ValueSourceTest {
     }
 
     @Test
-    void aLineMayBeLongerThanAnyBuffer() throws IOException {
+    void readsLinesLongerThanBuffer() throws IOException {
         String text = "x".repeat(300_000) + "\n" + "y".repeat(65_536) + "\nz";
         assertThat(lines(new ByteArrayInputStream(text.getBytes(UTF_8)))).isEqualTo(List.of(text.split("\n")));
     }
 
     @Test
-    void anEndlessLineIsRefusedBeforeItFillsTheMemory() {
+    void rejectsEndlessInput() {
         assertThatThrownBy(() -> lines(new Endless()))
                 .isInstanceOf(ClientException.class)
                 .hasMessageContaining("line 1 of the input is longer than");

@@ -32,11 +32,11 @@ class DoctorTest {
 
     private Map<String, Grade> machine() {
         return new MachineChecks(directory)
-                .look(10_000).stream().collect(Collectors.toMap(Finding::subject, Finding::grade));
+                .run(10_000).stream().collect(Collectors.toMap(Finding::subject, Finding::grade));
     }
 
     @Test
-    void aMachineWithRoomIsFit() throws IOException {
+    void adequateMachineIsGradedOk() throws IOException {
         put(
                 "proc/self/limits",
                 "Limit  Soft Limit  Hard Limit  Units\nMax open files            11024   524288   files\n"
@@ -51,12 +51,12 @@ class DoctorTest {
     }
 
     @Test
-    void eachShortageIsAWarningWithWhatToChange() throws IOException {
+    void eachShortageYieldsWarningWithRemedy() throws IOException {
         put("proc/self/limits", "Max open files            11023   524288   files\n");
         put("proc/sys/vm/max_map_count", "65529\n");
         put("proc/meminfo", "MemTotal:       1000 kB\n");
         put("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
-        List<Finding> findings = new MachineChecks(directory).look(10_000);
+        List<Finding> findings = new MachineChecks(directory).run(10_000);
         assertThat(findings.subList(0, 4)).allSatisfy(finding -> {
             assertThat(finding.grade()).isEqualTo(Grade.WARNING);
             assertThat(finding.change()).isNotEmpty();
@@ -66,12 +66,12 @@ class DoctorTest {
 
     @ParameterizedTest
     @CsvSource({"512, 128", "1024, 512", "2000, 1000", "2048, 1024", "65536, 64512"})
-    void filesStayForTheStore(long openFiles, long connections) {
+    void reservesOpenFilesForStore(long openFiles, long connections) {
         assertThat(MachineChecks.connectionsWithin(openFiles)).isEqualTo(connections);
     }
 
     @Test
-    void aSystemThatTellsNothingIsUnknownAndNoProblem() {
+    void missingSystemInfoIsGradedUnknown() {
         assertThat(machine()).containsEntry("open files", Grade.UNKNOWN).containsEntry("Java", Grade.OK);
     }
 
@@ -86,25 +86,25 @@ class DoctorTest {
         "fuse.sshfs, WARNING",
         "overlay, WARNING"
     })
-    void fileSystemsThatDoNotKeepOrNotTellAreNamed(String type, Grade expected) {
+    void gradesFileSystemTypes(String type, Grade expected) {
         assertThat(DiskChecks.kind(type, "it").grade()).isEqualTo(expected);
     }
 
     @ParameterizedTest
     @CsvSource({"200, 1000, OK", "140, 1000, WARNING", "1, 2, OK", "0, 1000, BAD"})
-    void spaceIsJudgedByPartAndWhole(long freeGib, long totalGib, Grade expected) {
+    void gradesFreeSpaceByBytesAndPercentage(long freeGib, long totalGib, Grade expected) {
         assertThat(DiskChecks.space(freeGib << 30, totalGib << 30).grade()).isEqualTo(expected);
     }
 
     @ParameterizedTest
     @CsvSource({"14999, BAD", "15000, OK", "20000000, OK", "20000001, WARNING"})
-    void aForceThatIsTooQuickToBeTrueIsWorseThanASlowOne(long nanos, Grade expected) {
+    void implausiblyFastFsyncIsGradedWorseThanSlow(long nanos, Grade expected) {
         assertThat(DiskChecks.forces(nanos).grade()).isEqualTo(expected);
     }
 
     @Test
-    void theDiskIsMeasuredAndNothingIsLeftBehind() throws IOException {
-        List<Finding> findings = new DiskChecks(directory.resolve("not/there/yet")).look();
+    void diskChecksLeaveNoFiles() throws IOException {
+        List<Finding> findings = new DiskChecks(directory.resolve("not/there/yet")).run();
         assertThat(findings).extracting(Finding::subject).containsExactly("file system", "space", "fsyncs");
         try (Stream<Path> left = Files.list(directory)) {
             assertThat(left).isEmpty();
@@ -112,21 +112,21 @@ class DoctorTest {
     }
 
     @Test
-    void secretsThatAnyoneCanReadAreTold() throws IOException {
+    void reportsReadableAndMissingSecretFiles() throws IOException {
         Path secret = Files.writeString(directory.resolve("secret"), "x");
         Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-r--r--"));
-        Finding open = FileChecks.look(directory, List.of(secret)).get(1);
+        Finding open = FileChecks.run(directory, List.of(secret)).get(1);
         assertThat(open.grade()).isEqualTo(Grade.WARNING);
         assertThat(open.change()).isEqualTo("chmod 600 " + secret);
         Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
-        assertThat(FileChecks.look(directory, List.of(secret)).get(1).grade()).isEqualTo(Grade.OK);
+        assertThat(FileChecks.run(directory, List.of(secret)).get(1).grade()).isEqualTo(Grade.OK);
         Finding absent =
-                FileChecks.look(directory, List.of(directory.resolve("absent"))).get(1);
+                FileChecks.run(directory, List.of(directory.resolve("absent"))).get(1);
         assertThat(absent.grade()).isEqualTo(Grade.BAD);
     }
 
     @Test
-    void ofOptionsOfAJvmOnlyHarmlessOnesAreShown() {
+    void showsOnlyHarmlessJvmOptions() {
         assertThat(JvmOptions.shown(List.of(
                         "-Xmx2g",
                         "-XX:+UseZGC",
@@ -158,7 +158,7 @@ class DoctorTest {
     /** The kernel returns the content of such a file only to the first read, which must be large enough. */
     @Test
     @EnabledOnOs(OS.LINUX)
-    void aFileOfTheKernelIsReadWhole() throws IOException {
+    void readsCompleteKernelFile() throws IOException {
         Path maps = Path.of("/proc/sys/vm/max_map_count");
         Process cat = new ProcessBuilder("cat", maps.toString()).start();
         assertThat(SystemFiles.read(maps))
@@ -183,7 +183,7 @@ class DoctorTest {
         Path link = directory.resolve("sys/dev/block/8:17");
         Files.deleteIfExists(link);
         Files.createSymbolicLink(link, partition);
-        return new MountChecks(directory, store.resolve("not/there/yet")).look();
+        return new MountChecks(directory, store.resolve("not/there/yet")).run();
     }
 
     @ParameterizedTest
@@ -198,14 +198,14 @@ class DoctorTest {
                 "rw         | rw,sync             | WARNING",
                 "rw         | rw,soft             | WARNING",
             })
-    void mountOptionsThatUndoAForceAreNamed(String options, String ofTheFileSystem, Grade expected) throws IOException {
+    void gradesMountOptions(String options, String ofTheFileSystem, Grade expected) throws IOException {
         Finding finding = mounted(options, ofTheFileSystem).get(0);
         assertThat(finding.grade()).as(finding.text()).isEqualTo(expected);
         assertThat(finding.change().isEmpty()).isEqualTo(expected == Grade.OK);
     }
 
     @Test
-    void mountOptionsThatMayHoldSecretsAreCountedOnly() throws IOException {
+    void hidesMountOptionsWithPossibleSecrets() throws IOException {
         assertThat(mounted("rw,noatime", "rw,username=ada,password=secret")
                         .get(0)
                         .found())
@@ -214,7 +214,7 @@ class DoctorTest {
 
     @ParameterizedTest
     @CsvSource({"write back, OK", "write through, UNKNOWN", "what, UNKNOWN"})
-    void theWriteCacheIsThatOfThePartitionsDisk(String cache, Grade expected) throws IOException {
+    void checksWriteCacheOfPartitionsDisk(String cache, Grade expected) throws IOException {
         put("sys/devices/sdb/queue/write_cache", cache + "\n");
         Finding finding = mounted("rw", "rw").get(1);
         assertThat(finding.subject()).isEqualTo("write cache");
@@ -227,16 +227,16 @@ class DoctorTest {
     }
 
     @Test
-    void aSystemWithoutATableOfMountsIsUnknown() {
-        assertThat(new MountChecks(directory, directory).look())
+    void missingMountTableIsGradedUnknown() {
+        assertThat(new MountChecks(directory, directory).run())
                 .allSatisfy(finding -> assertThat(finding.grade()).isEqualTo(Grade.UNKNOWN));
     }
 
     @Test
-    void littleLockedMemoryIsToldWithoutAWarning() throws IOException {
+    void reportsLowLockedMemoryWithoutWarning() throws IOException {
         put("proc/self/limits", "Max locked memory         65536   65536   bytes\n");
         Finding finding = new MachineChecks(directory)
-                .look(1).stream()
+                .run(1).stream()
                         .filter(each -> each.subject().equals("locked memory"))
                         .findFirst()
                         .orElseThrow();

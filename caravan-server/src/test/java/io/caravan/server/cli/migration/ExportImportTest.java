@@ -82,7 +82,7 @@ class ExportImportTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"all.ndjson", "all.ndjson.gz", "all.ndjson.zst"})
-    void aServersDocumentsGoThroughAFileIntoAnother(String file) throws IOException {
+    void exportsAndImportsAllDocuments(String file) throws IOException {
         fill();
         assertThat(ok(from, "export", "--out", path(file)).out())
                 .isEqualTo("exported 4 documents, 39 values, 2.5 MiB to " + path(file) + "\n");
@@ -96,7 +96,7 @@ class ExportImportTest {
     }
 
     @Test
-    void anExportIsLinesOfJson() {
+    void exportWritesJsonLines() {
         ok(from, "append", "a", "one", "tw\"o");
         CommandRun.with(Map.of(), new byte[] {(byte) 0xFF}).run(from.address(), "append", "a");
         assertThat(document(from, "a")).matches("""
@@ -114,7 +114,7 @@ class ExportImportTest {
     }
 
     @Test
-    void onlyNamesOfAPrefixAreExported() {
+    void exportsOnlyDocumentsWithPrefix() {
         for (String name : List.of("a*/1", "a*/2", "ab/3", "a*")) {
             ok(from, "append", name, "v");
         }
@@ -143,7 +143,7 @@ class ExportImportTest {
     }
 
     @Test
-    void whatADocumentIsBesideItsValuesComesWithIt() {
+    void importKeepsAttributesAndSkipsExpired() {
         Map<String, Object> attributes = new TreeMap<>(Map.of(
                 "closed", "p".getBytes(UTF_8),
                 "content-type", "application/json".getBytes(UTF_8),
@@ -162,15 +162,15 @@ class ExportImportTest {
     }
 
     @Test
-    void whatIsThereIsRefusedSkippedOrReplaced() {
+    void existingDocumentIsRejectedSkippedOrReplaced() {
         fill();
         String export = ok(from, "export").out();
         ok(to, "append", "letters/1", "other");
         ok(to, "append", "letters/long", "other");
-        CommandRun refused = importing(to, export);
-        refused.exits(3, "document 'letters/1' was not imported: document 'letters/1' exists");
-        refused.exits(3, "document 'letters/long' was not imported: document 'letters/long' exists");
-        assertThat(refused.out()).isEqualTo("imported 2 documents, 1 value, 3 B; 2 rejected\n");
+        CommandRun rejected = importing(to, export);
+        rejected.exits(3, "document 'letters/1' was not imported: document 'letters/1' exists");
+        rejected.exits(3, "document 'letters/long' was not imported: document 'letters/long' exists");
+        assertThat(rejected.out()).isEqualTo("imported 2 documents, 1 value, 3 B; 2 rejected\n");
         same("letters/empty", "pictures");
         CommandRun skipped = importing(to, export, "--existing", "skip").exits(0);
         assertThat(skipped.out()).isEqualTo("imported 0 documents, 0 values, 0 B; 4 skipped\n");
@@ -186,7 +186,7 @@ class ExportImportTest {
 
     /** An import in parts replaces a document only when it is complete, so a truncated file does no damage. */
     @Test
-    void aDocumentIsReplacedOnlyByOneThatIsWhole() {
+    void documentIsReplacedOnlyByCompleteImport() {
         fill();
         String export = ok(from, "export", "letters/long").out();
         ok(to, "append", "letters/long", "other");
@@ -207,7 +207,7 @@ class ExportImportTest {
 
     /** The space rejects a value after part of the document has been imported. */
     @Test
-    void aDocumentStaysWhoseReplacementItsSpaceRefuses() {
+    void documentIsKeptIfSpaceRejectsReplacement() {
         fill();
         String export = ok(from, "export", "letters/long").out();
         ok(to, "append", "letters/long", "other");
@@ -231,7 +231,7 @@ class ExportImportTest {
 
     /** Truncation or a change anywhere makes an import fail. Only complete documents before that point are imported. */
     @Test
-    void everyCutAndEveryAlteredLineIsNoticed() {
+    void importRejectsTruncatedOrAlteredExport() {
         ok(from, "append", "a", "one", "two");
         ok(from, "append", "b", "three");
         String export = ok(from, "export").out();
@@ -260,14 +260,14 @@ class ExportImportTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"all.ndjson", "all.ndjson.gz", "all.ndjson.zst"})
-    void anExportThatWasEndedGoesOn(String file) throws IOException {
+    void interruptedExportResumes(String file) throws IOException {
         fill();
         ok(from, "export", "--out", path("whole"));
         ok(from, "export", "--out", path(file));
-        byte[] whole = Files.readAllBytes(directory.resolve(file));
+        byte[] complete = Files.readAllBytes(directory.resolve(file));
         Files.delete(directory.resolve(file));
-        for (int part : new int[] {0, whole.length / 2, whole.length - 1, whole.length}) {
-            Files.write(directory.resolve(file + ".partial"), Arrays.copyOf(whole, part));
+        for (int part : new int[] {0, complete.length / 2, complete.length - 1, complete.length}) {
+            Files.write(directory.resolve(file + ".partial"), Arrays.copyOf(complete, part));
             CommandRun.of(from, "export", "--out", path(file)).exits(1, "was interrupted: resume it with --resume");
             assertThat(ok(from, "export", "--out", path(file), "--resume").out())
                     .startsWith("exported 4 documents, 39 ");
@@ -280,11 +280,11 @@ class ExportImportTest {
     }
 
     @Test
-    void whatIsNoExportThatWasEndedStaysAsItIs() throws IOException {
+    void resumeRejectsAndKeepsInvalidPartialFile() throws IOException {
         fill();
         ok(from, "export", "--out", path("whole"));
-        String whole = Files.readString(directory.resolve("whole"));
-        for (String other : List.of("my notes", whole.replace("\"version\":1", "\"version\":9"), whole + "{}")) {
+        String complete = Files.readString(directory.resolve("whole"));
+        for (String other : List.of("my notes", complete.replace("\"version\":1", "\"version\":9"), complete + "{}")) {
             Files.writeString(directory.resolve("x.partial"), other);
             CommandRun.of(from, "export", "--out", path("x"), "--resume").exits(1, "stays as it is");
             assertThat(directory.resolve("x.resumed")).hasContent(other);
@@ -295,7 +295,7 @@ class ExportImportTest {
     }
 
     @Test
-    void twoExportsDoNotWriteToOneFile() throws IOException {
+    void concurrentExportToSameFileIsRejected() throws IOException {
         Path file = directory.resolve("x");
         try (ExportFile first = new ExportFile(file, Compression.ZSTD);
                 ExportFile second = new ExportFile(file, Compression.ZSTD)) {
@@ -308,7 +308,7 @@ class ExportImportTest {
     }
 
     @Test
-    void aFileThatHasComeToExistIsNotOverwritten() throws IOException {
+    void fileCreatedDuringExportIsNotOverwritten() throws IOException {
         Path file = directory.resolve("x");
         try (ExportFile export = new ExportFile(file, Compression.NONE)) {
             ExportWriter writer = export.begin();
@@ -319,7 +319,7 @@ class ExportImportTest {
     }
 
     @Test
-    void aFileIsNeverTakenForAnExport() throws IOException {
+    void importRejectsFilesThatAreNotExports() throws IOException {
         for (String other : List.of("{}", "hello", "[1]", "2026-11-27 12:00", "{\"type\":{\"a\":1}}", "\0\0\0\1")) {
             Files.writeString(directory.resolve("x"), other);
             CommandRun run = CommandRun.of(to, "import", path("x"));
@@ -331,7 +331,7 @@ class ExportImportTest {
     }
 
     @Test
-    void documentsAreCopiedFromServerToServer() {
+    void copiesDocumentsBetweenServers() {
         fill();
         String[] all = {"copy", "--to", to.address()};
         assertThat(ok(from, "copy", "letters/1", "--to", to.address()).out())

@@ -20,7 +20,7 @@ import java.util.function.Function;
 /** A Durable Streams server that sends the responses of a test byte for byte, one for each connection. */
 final class FakeStreams implements AutoCloseable {
     private final ServerSocket server;
-    private final Function<String, Answer> answers;
+    private final Function<String, Response> responses;
     private final ExecutorService threads = Executors.newCachedThreadPool(new DefaultThreadFactory("fake", true));
     private final List<Socket> open = new CopyOnWriteArrayList<>();
     /** The method and target of each request, and its {@code Authorization} header, if any. */
@@ -31,23 +31,23 @@ final class FakeStreams implements AutoCloseable {
      *
      * @param hangs whether the connection stays open after it
      */
-    record Answer(String bytes, boolean hangs) {
+    record Response(String bytes, boolean hangs) {
         /** Returns a response with the correct content length. Each line of {@code headers} ends with CRLF. */
-        static Answer of(String headers, String body) {
+        static Response of(String headers, String body) {
             return of(200, headers, body);
         }
 
-        static Answer of(int status, String headers, String body) {
+        static Response of(int status, String headers, String body) {
             return cut(status, headers, body, body.length());
         }
 
         /** Returns a response with this content length. */
-        static Answer cut(int status, String headers, String body, int length) {
-            return new Answer(head(status, headers, length) + body, false);
+        static Response cut(int status, String headers, String body, int length) {
+            return new Response(head(status, headers, length) + body, false);
         }
 
-        static Answer hanging(String headers, String body, int length) {
-            return new Answer(head(200, headers, length) + body, true);
+        static Response hanging(String headers, String body, int length) {
+            return new Response(head(200, headers, length) + body, true);
         }
 
         private static String head(int status, String headers, int length) {
@@ -57,9 +57,9 @@ final class FakeStreams implements AutoCloseable {
     }
 
     /** Starts a server whose responses depend on the method and the target. */
-    FakeStreams(Function<String, Answer> answers) throws IOException {
+    FakeStreams(Function<String, Response> responses) throws IOException {
         this.server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        this.answers = answers;
+        this.responses = responses;
         threads.execute(this::accept);
     }
 
@@ -92,11 +92,11 @@ final class FakeStreams implements AutoCloseable {
             }
             String request = first.replace(" HTTP/1.1", "") + token;
             requests.add(request);
-            Answer answer = answers.apply(request);
+            Response response = responses.apply(request);
             OutputStream out = socket.getOutputStream();
-            out.write(answer.bytes().getBytes(ISO_8859_1));
+            out.write(response.bytes().getBytes(ISO_8859_1));
             out.flush();
-            if (!answer.hangs()) {
+            if (!response.hangs()) {
                 socket.close();
             }
         } catch (IOException gone) {

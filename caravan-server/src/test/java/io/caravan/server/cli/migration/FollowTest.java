@@ -111,7 +111,7 @@ class FollowTest {
 
     @ParameterizedTest
     @CsvSource({"resp, resp", "resp, http", "http, resp"})
-    void whatChangesIsBroughtUntilItIsEnded(String source, String target) throws Exception {
+    void followCopiesChangesUntilStopped(String source, String target) throws Exception {
         for (int i = 0; i < 20; i++) {
             here.rpush("d/" + i, "a", "b");
         }
@@ -158,7 +158,7 @@ class FollowTest {
     }
 
     @Test
-    void aServerThatGoesAwayIsWaitedFor() throws Exception {
+    void followReconnectsAfterServerRestart() throws Exception {
         here.rpush("a", "1");
         Run run = follow(to.address(), "a");
         awaitSame();
@@ -178,7 +178,7 @@ class FollowTest {
 
     @ParameterizedTest
     @CsvSource({"a, resp", "--prefix=, resp", "a, http", "--prefix=, http"})
-    void anotherStoreInThePlaceOfTheServerDeletesNothing(String what, String source) throws Exception {
+    void followDeletesNothingIfSourceStoreIsReplaced(String what, String source) throws Exception {
         here.rpush("a", "1");
         Run run = source.equals("http") ? follow(to.address(), what, "--from", from.url()) : follow(to.address(), what);
         awaitSame();
@@ -193,7 +193,7 @@ class FollowTest {
     /** One of the documents was created after the backup, and one has grown. */
     @ParameterizedTest
     @ValueSource(strings = {"reject", "replace"})
-    void anOlderBackupInThePlaceOfTheServerDeletesNothing(String existing) throws Exception {
+    void followDeletesNothingIfSourceIsOlderBackup(String existing) throws Exception {
         here.rpush("a", "1");
         here.rpush("b", "1");
         here.rpush("c", "1");
@@ -216,7 +216,7 @@ class FollowTest {
     }
 
     @Test
-    void aDocumentThatOthersChangeThereIsToldOnce() throws Exception {
+    void followReportsForeignWriteAtTargetOnce() throws Exception {
         here.rpush("a", "1");
         here.rpush("b", "1");
         Run run = follow(to.address());
@@ -234,7 +234,7 @@ class FollowTest {
 
     /** The copy continues a prefix of the document at the target, and rejects or replaces any other document. */
     @Test
-    void whatIsThereAlreadyIsGoneOnWith() throws Exception {
+    void followResumesRejectsOrReplacesDocument() throws Exception {
         here.rpush("a", "1", "2");
         CommandRun.of(from, "copy", "--to", to.address());
         here.rpush("a", "3");
@@ -255,7 +255,7 @@ class FollowTest {
     }
 
     @Test
-    void followingEndsWhenTheDocumentIsMoved() throws Exception {
+    void followEndsWhenDocumentIsMoved() throws Exception {
         here.rpush("a", "1");
         Run run = follow(to.address(), "a");
         awaitSame();
@@ -267,13 +267,15 @@ class FollowTest {
         assertThat(there.lrange("a", 0, -1)).containsExactly("1");
         CommandRun absent = CommandRun.of(from, "copy", "--follow", "absent", "--to", to.address())
                 .exits(3);
-        CommandRun nobody = CommandRun.of(from, "copy", "--follow", "absent", "--to", "127.0.0.1:1")
+        CommandRun unreachable = CommandRun.of(from, "copy", "--follow", "absent", "--to", "127.0.0.1:1")
                 .exits(1);
-        assertThat(nobody.err()).contains("no server listens at 127.0.0.1:1").doesNotContain("trying again");
+        assertThat(unreachable.err())
+                .contains("no server listens at 127.0.0.1:1")
+                .doesNotContain("trying again");
     }
 
     @Test
-    void aDocumentMovesThereAndBack() {
+    void movesDocumentToTargetAndBack() {
         here.rpush("a", "1", "2", "3");
         here.sendCommand(TRIM, "a", "TO", "1");
         List<String> before = from.exported();
@@ -288,8 +290,8 @@ class FollowTest {
         move(to, from, "a").exits(0);
         assertThat(here.lrange("a", 0, -1)).containsExactly("2", "3", "4");
         elsewhere(there, "a", from);
-        CommandRun forgotten = move(to, from, "a", "--forget");
-        assertThat(forgotten.out()).isEqualTo("removed 1 redirect\n");
+        CommandRun removed = move(to, from, "a", "--forget");
+        assertThat(removed.out()).isEqualTo("removed 1 redirect\n");
         assertThat(there.exists("a")).isFalse();
         move(to, from, "a", "--forget").exits(3);
         assertThat(move(to, from, "a").err()).contains("there is no document 'a'");
@@ -297,14 +299,14 @@ class FollowTest {
 
     /** Otherwise the move would delete the document after it found that both copies are equal. */
     @Test
-    void aDocumentIsNotMovedToWhereItIs() {
+    void rejectsMoveToSameServer() {
         here.rpush("a", "1");
         move(from, from, "a").exits(3, "document 'a' is there already: both are the same server");
         assertThat(here.rpush("a", "2")).isEqualTo(2);
     }
 
     @Test
-    void allOfAPrefixMoveThereAndBack() {
+    void movesPrefixToTargetAndBack() {
         for (int i = 0; i < 30; i++) {
             here.rpush("d/" + i, "a" + i);
         }
@@ -317,7 +319,7 @@ class FollowTest {
 
     /** Clients that still use that server could write to the document as soon as it exists there. */
     @Test
-    void whatComesBackIsNotThereBeforeItsFence() throws Exception {
+    void returningDocumentIsHiddenBeforeFence() throws Exception {
         here.rpush("a", "1", "2");
         move(from, to, "a");
         there.rpush("a", "3");
@@ -335,14 +337,14 @@ class FollowTest {
     private String found(String name) {
         try (Jedis client = from.jedis()) {
             return "it has " + client.llen(name);
-        } catch (JedisDataException refused) {
-            return refused.getMessage();
+        } catch (JedisDataException rejected) {
+            return rejected.getMessage();
         }
     }
 
     /** The move was killed after the fence, and clients have found the document at the other server. */
     @Test
-    void aMoveThatEndedBeforeItsLastStepIsGoneOnWith() {
+    void moveResumesAfterKillBeforeLastStep() {
         here.rpush("a", "1", "2");
         there.rpush("a", "1", "2");
         here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
@@ -353,13 +355,13 @@ class FollowTest {
     }
 
     /**
-     * The move back was killed after the document had returned. A client changes the returned document after the next run
-     * has compared both documents, and before that run takes over the fence. If the run removed the fence, both servers
-     * would accept writes.
+     * The move back was killed after the document had returned. A client changes the returned document after the next
+     * run has compared both documents, and before that run takes over the fence. If the run removed the fence, both
+     * servers would accept writes.
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aReturnedDocumentThatClientsUseIsNeverUnfencedAtTheOtherServer(boolean trimmed) throws Exception {
+    void sourceRejectsWritesAfterReturnedDocumentChanges(boolean trimmed) throws Exception {
         here.rpush("a", "1", "2");
         move(from, to, "a").exits(0);
         there.sendCommand(MOVE, "a", "FENCE", "5", from.address());
@@ -378,20 +380,20 @@ class FollowTest {
             }));
             again = CommandRun.at(source.address(), "move", "a", "--to", from.address());
         }
-        String refusal = refusal(() -> there.rpush("a", "x"));
+        String rejection = rejection(() -> there.rpush("a", "x"));
         if (trimmed) {
             again.exits(0);
-            assertThat(refusal).startsWith("RELOCATED ");
+            assertThat(rejection).startsWith("RELOCATED ");
         } else {
             again.exits(3, "it stays fenced");
-            assertThat(refusal).startsWith("MOVING ");
+            assertThat(rejection).startsWith("MOVING ");
         }
         assertThat(here.lrange("a", 0, -1)).containsExactly("4");
     }
 
     /** The test connects to neither server over RESP, and the redirects contain no RESP address. */
     @Test
-    void documentsMoveOverHttp() throws Exception {
+    void movesDocumentsOverHttp() throws Exception {
         here.rpush("d/a b", "1", "2", "3");
         here.rpush("d/é", "1");
         List<String> before = from.exported();
@@ -399,7 +401,7 @@ class FollowTest {
         CommandRun moved = CommandRun.at("127.0.0.1:1", words).exits(0);
         assertThat(moved.out()).isEqualTo("moved 2 documents to " + to.url() + "\n");
         assertThat(to.exported()).isEqualTo(before);
-        assertThat(refusal(() -> here.llen("d/é"))).startsWith("RELOCATED " + to.url() + " ");
+        assertThat(rejection(() -> here.llen("d/é"))).startsWith("RELOCATED " + to.url() + " ");
         here.rpush("d/c", "1");
         assertThat(CommandRun.at("127.0.0.1:1", CommandRun.words(List.of(words), "--abandon"))
                         .out())
@@ -410,20 +412,20 @@ class FollowTest {
     }
 
     private static void elsewhere(Jedis client, String name, ServedStore other) {
-        assertThat(refusal(() -> client.rpush(name, "x"))).startsWith("RELOCATED " + other.address() + " ");
+        assertThat(rejection(() -> client.rpush(name, "x"))).startsWith("RELOCATED " + other.address() + " ");
     }
 
-    private static String refusal(Runnable request) {
+    private static String rejection(Runnable request) {
         try {
             request.run();
             return "";
-        } catch (JedisDataException refused) {
-            return refused.getMessage();
+        } catch (JedisDataException rejected) {
+            return rejected.getMessage();
         }
     }
 
     @Test
-    void allOfAPrefixMoveAndForksBeforeWhatTheyWereForkedOff() throws Exception {
+    void movesPrefixWithForksBeforeSources() throws Exception {
         for (int i = 0; i < 300; i++) {
             here.rpush("d/" + i, "a" + i);
         }
@@ -435,14 +437,14 @@ class FollowTest {
                 .exits(0);
         assertThat(moved.out()).isEqualTo("moved 302 documents to a.example:1 (http://b:2)\n");
         assertThat(there.dbSize()).isEqualTo(302);
-        assertThat(refusal(() -> here.llen("d/7"))).startsWith("RELOCATED a.example:1 ");
+        assertThat(rejection(() -> here.llen("d/7"))).startsWith("RELOCATED a.example:1 ");
         assertThat(here.keys("*")).containsExactly("other");
     }
 
     /** None of their values can be compared, so nothing shows that they are the same document. */
     @ParameterizedTest
     @CsvSource({"0, 3", "3, 3", "3, 0", "2, 5", "0, 5"})
-    void anotherDocumentOfTheNameIsNotTakenForTheSame(int trimmedHere, int trimmedThere) {
+    void moveRejectsDifferentDocumentOfSameName(int trimmedHere, int trimmedThere) {
         here.rpush("a", "a", "b", "c");
         here.sendCommand(TRIM, "a", "TO", "" + trimmedHere);
         there.rpush("a", "v", "w", "x", "y", "z");
@@ -459,7 +461,7 @@ class FollowTest {
      * The target ends with the first value of the source. If it were continued, its own first two values would be lost.
      */
     @Test
-    void anotherDocumentThatEndsAsThisOneBeginsIsNotTakenForItsBeginning() {
+    void moveRejectsTargetEndingInFirstSourceValue() {
         here.rpush("a", "1", "2", "same", "4");
         here.sendCommand(TRIM, "a", "TO", "2");
         there.rpush("a", "x", "y", "same");
@@ -471,7 +473,7 @@ class FollowTest {
     /** The copy lacks only values that have been trimmed since. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 4, 5})
-    void aCopyOfADocumentThatWasTrimmedSinceIsGoneOnWith(long trimmed) {
+    void moveResumesCopyAfterTrimAtSource(long trimmed) {
         here.rpush("a", "1", "2", "3");
         CommandRun.of(from, "copy", "a", "--to", to.address()).exits(0);
         here.rpush("a", "4", "5");
@@ -483,7 +485,7 @@ class FollowTest {
 
     /** A document that the other server rejects stays, and clients may write to it. */
     @Test
-    void aDocumentThatCannotBeMovedIsAsItWas() {
+    void failedMoveLeavesDocumentUnchanged() {
         here.rpush("a", "1", "2", "3");
         here.rpush("b", "1");
         here.rpush("c", "1");
@@ -499,10 +501,10 @@ class FollowTest {
     }
 
     @Test
-    void aMoveThatWasGivenUpIsRunAgainOrAbandoned() {
+    void interruptedMoveCanBeRepeatedOrAbandoned() {
         here.rpush("a", "1");
         here.sendCommand(MOVE, "a", "FENCE", "5", to.address());
-        assertThat(refusal(() -> here.rpush("a", "2"))).startsWith("MOVING ");
+        assertThat(rejection(() -> here.rpush("a", "2"))).startsWith("MOVING ");
         assertThat(move(from, to, "a", "--redirect-to", "third:1").err()).contains("is being moved to " + to.address());
         assertThat(move(from, to, "--prefix", "a", "--abandon").out()).isEqualTo("removed the fence of 1 document\n");
         here.rpush("a", "2");
@@ -516,7 +518,7 @@ class FollowTest {
 
     /** A server or a run that ended has left part of the document. */
     @Test
-    void aPartThatAnotherRunHasLeftIsNoHindrance() {
+    void moveSucceedsDespiteUnfinishedImport() {
         for (int i = 0; i < 40; i++) {
             here.rpush("a".getBytes(UTF_8), new byte[60_000]);
         }
@@ -527,7 +529,7 @@ class FollowTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"resp", "http"})
-    void whatComesTooFastForASpaceIsWaitedFor(String protocol) {
+    void copyWaitsForSpaceRateLimit(String protocol) {
         for (int i = 0; i < 6; i++) {
             here.rpush("d/" + i, "a");
         }

@@ -72,7 +72,7 @@ class HttpCopyTest {
     }
 
     @Test
-    void documentsAreTheSameAtTheOtherServer() throws Exception {
+    void copiesDocumentsUnchanged() throws Exception {
         fill();
         CommandRun first = copy().succeeds();
         assertThat(first.out()).startsWith("copied 304 documents, 998 values, ");
@@ -84,7 +84,7 @@ class HttpCopyTest {
 
     /** Clients, proxies, and the protocol interpret these paths as other paths. */
     @Test
-    void aDocumentWhosePlainPathIsAnotherKeepsItsName() throws Exception {
+    void keepsNamesThatAreAmbiguousAsPaths() throws Exception {
         List<String> names = List.of("rooms/../payroll", "payroll", ".", "..", "a//b", "__ds/x", "__name/x");
         try (Jedis client = from.jedis()) {
             names.forEach(name -> client.rpush(name, "in " + name));
@@ -95,7 +95,7 @@ class HttpCopyTest {
     }
 
     @Test
-    void aServerOfWhichOnlyHttpIsReachedIsCopiedFrom() throws Exception {
+    void copiesFromHttpOnlyServer() throws Exception {
         fill();
         String[] words = {"copy", "--from", from.url(), "--to", to.address()};
         CommandRun copied = CommandRun.at("127.0.0.1:1", words);
@@ -105,10 +105,10 @@ class HttpCopyTest {
         String[] short1 = {"copy", "short/1", "--from", from.url(), "--to", to.address(), "--resume"};
         assertThat(CommandRun.at("127.0.0.1:1", short1).out()).contains("1 were there already");
         for (String unfit : List.of("127.0.0.1:1", "http://u:s3cret@127.0.0.1:1", "http://127.0.0.1:1/path")) {
-            CommandRun refused = copy("--from", unfit).exits(2);
-            assertThat(refused.err()).contains("--from is neither").doesNotContain("s3cret");
+            CommandRun rejected = copy("--from", unfit).exits(2);
+            assertThat(rejected.err()).contains("--from is neither").doesNotContain("s3cret");
         }
-        try (FakeStreams fake = new FakeStreams(request -> FakeStreams.Answer.of(401, "", ""))) {
+        try (FakeStreams fake = new FakeStreams(request -> FakeStreams.Response.of(401, "", ""))) {
             copy("--from", "http://127.0.0.1:" + fake.uri().getPort())
                     .exits(1, "CARAVAN_FROM_PASSWORD or with --from-password-file FILE");
         }
@@ -116,7 +116,7 @@ class HttpCopyTest {
 
     /** A killed copy left part of a long document, which is not visible to clients. */
     @Test
-    void aCopyThatWasEndedGoesOn() throws Exception {
+    void interruptedCopyResumes() throws Exception {
         fill();
         copy("short/1").exits(0);
         for (String step : List.of("begin&first=0", "begin&first=7")) {
@@ -134,7 +134,7 @@ class HttpCopyTest {
 
     /** The document is longer than one part, so the server has already received some of it when it rejects the rest. */
     @Test
-    void aDocumentThatItsSpaceRefusesIsToldAndTheOthersCome() throws Exception {
+    void reportsRejectedDocumentAndCopiesOthers() throws Exception {
         fill();
         try (Jedis other = to.jedis()) {
             other.sendCommand(SPACE, "SET", "long", "max-bytes", "1500000");
@@ -154,7 +154,7 @@ class HttpCopyTest {
     }
 
     @Test
-    void aNameThatIsTakenIsRefusedSkippedOrReplaced() {
+    void existingDocumentIsRejectedSkippedOrReplaced() {
         try (Jedis client = from.jedis();
                 Jedis other = to.jedis()) {
             client.rpush("a", "1");
@@ -168,7 +168,7 @@ class HttpCopyTest {
     }
 
     @Test
-    void addressesAndTokensThatDoNotFitAreTold() throws Exception {
+    void reportsInvalidAddressesAndTokens() throws Exception {
         try (Jedis client = from.jedis()) {
             client.rpush("a", "1");
         }
@@ -178,8 +178,8 @@ class HttpCopyTest {
                 .exits(2);
         assertThat(secret.err()).doesNotContain("s3cret");
         try (FakeStreams fake = new FakeStreams(request -> request.endsWith("Authorization: Bearer t0ken")
-                ? FakeStreams.Answer.of(404, "", "<html>")
-                : FakeStreams.Answer.of(401, "", ""))) {
+                ? FakeStreams.Response.of(404, "", "<html>")
+                : FakeStreams.Response.of(401, "", ""))) {
             String address = "http://127.0.0.1:" + fake.uri().getPort();
             CommandRun.of(from, "copy", "--to", address).exits(1, "requires another token");
             CommandRun with = CommandRun.with(Map.of("CARAVAN_TO_PASSWORD", "t0ken"), new byte[0])

@@ -45,24 +45,24 @@ class JourneyIT {
 
     @Test
     @Tag("thorough")
-    void itsHistoryIsWhole() {
+    void documentHistoryStaysCompleteDespiteKills() {
         Seeds.forEach(Rounds.of(1, 2), seed -> {
-            Path folder = directory.resolve("seed" + seed);
-            String archive = "file:" + folder.resolve("archive");
-            try (Home first = new Home(folder.resolve("first"));
-                    Home second = new Home(folder.resolve(SECOND), "--archive", archive, "--archive-after", "1h");
+            Path parent = directory.resolve("seed" + seed);
+            String archive = "file:" + parent.resolve("archive");
+            try (Home first = new Home(parent.resolve("first"));
+                    Home second = new Home(parent.resolve(SECOND), "--archive", archive, "--archive-after", "1h");
                     NumberedWriter writer = new NumberedWriter(NAME, first.port(), APPENDS_A_SECOND)) {
-                new Journey(new Random(seed), folder, archive, first, second, writer).run();
+                new Journey(new Random(seed), parent, archive, first, second, writer).run();
             }
         });
     }
 
     /** The journey of one document. */
-    private record Journey(Random random, Path folder, String archive, Home first, Home second, NumberedWriter writer) {
+    private record Journey(Random random, Path parent, String archive, Home first, Home second, NumberedWriter writer) {
 
         void run() throws IOException, InterruptedException {
             inMemory();
-            forced();
+            fsynced();
             move(first, second, Step.values());
             archivedAndLost();
             // All values are copied after the fence, so there is no {@code CONTINUE} step.
@@ -90,7 +90,7 @@ class JourneyIT {
             more("in memory again");
         }
 
-        private void forced() throws IOException, InterruptedException {
+        private void fsynced() throws IOException, InterruptedException {
             whileKilling(first, "CARAVAN.SPACE", "SET", SPACE, "durability", "sync");
             assertThat(first.call("CARAVAN.SPACE", "SET", SPACE, "durability", "sync"))
                     .contains("$effective-durability, $sync");
@@ -103,7 +103,7 @@ class JourneyIT {
         private void move(Home from, Home to, Step... steps) throws IOException, InterruptedException {
             Step step = steps[random.nextInt(steps.length)];
             Victim victim = Victim.values()[random.nextInt(Victim.values().length)];
-            try (KilledMove move = new KilledMove(from, to, NAME, writer, folder.resolve("move.txt"))) {
+            try (KilledMove move = new KilledMove(from, to, NAME, writer, parent.resolve("move.txt"))) {
                 move.run(step, random.nextBoolean(), victim);
             }
             more("moved");
@@ -117,8 +117,8 @@ class JourneyIT {
             more("since");
             writer.mayLoseFrom(archived);
             second.kill();
-            Path data = folder.resolve(SECOND);
-            Files.move(data, folder.resolve("lost"));
+            Path data = parent.resolve(SECOND);
+            Files.move(data, parent.resolve("lost"));
             ChildProcess killed = restore(data);
             aMoment();
             killed.kill();
@@ -130,24 +130,24 @@ class JourneyIT {
 
         /** Archives the document and returns the sequence after the last archived value. */
         private long archivedTo() {
-            AtomicReference<String> answer = new AtomicReference<>("");
+            AtomicReference<String> response = new AtomicReference<>("");
             Eventually.await("archived", () -> {
                 try {
-                    answer.set(second.call("CARAVAN.ARCHIVE", NAME));
+                    response.set(second.call("CARAVAN.ARCHIVE", NAME));
                 } catch (IOException starting) {
                     return false;
                 }
-                return answer.get().contains("$next, :");
+                return response.get().contains("$next, :");
             });
-            Matcher next = ARCHIVED_TO.matcher(answer.get());
-            assertThat(next.matches()).as(answer.get()).isTrue();
+            Matcher next = ARCHIVED_TO.matcher(response.get());
+            assertThat(next.matches()).as(response.get()).isTrue();
             return Long.parseLong(next.group(1));
         }
 
         private ChildProcess restore(Path data) throws IOException {
             return new ChildProcess(
                     ServerJvm.command("restore", "--archive", archive, "--data", data.toString()),
-                    folder.resolve("restore.txt"));
+                    parent.resolve("restore.txt"));
         }
 
         /** Kills a server shortly after it receives a command, possibly before its reply. */

@@ -53,10 +53,10 @@ final class KilledMove implements AutoCloseable {
     /**
      * Moves the document, and returns when it has moved.
      *
-     * @param answered whether the victim is killed after the reply to the step
+     * @param responded whether the victim is killed after the reply to the step
      */
-    void run(Step step, boolean answered, Victim victim) throws IOException, InterruptedException {
-        Trip trip = new Trip(step.name(), answered, () -> {
+    void run(Step step, boolean responded, Victim victim) throws IOException, InterruptedException {
+        Trip trip = new Trip(step.name(), responded, () -> {
             kills.incrementAndGet();
             kill(victim);
         });

@@ -199,7 +199,7 @@ final class MigrationRound {
         if (exitCode == 0 && quiet && existing != Existing.SKIP) {
             List<String> there =
                     contents(target).values().stream().flatMap(List::stream).toList();
-            assertThat(there).as("what the command has brought").containsAll(ofSource);
+            assertThat(there).as("documents that the command has copied").containsAll(ofSource);
         }
     }
 
@@ -240,12 +240,12 @@ final class MigrationRound {
     /** Arms an action at a random step of the command. */
     private void arm(MigrationSide side) {
         String step = pick(STEPS);
-        boolean answered = random.nextBoolean();
+        boolean responded = random.nextBoolean();
         int action = random.nextInt(8);
         String name = any();
-        story.add("at " + step + (answered ? " answered" : "") + at(side) + ": " + action + " " + name);
+        story.add("at " + step + (responded ? " answered" : "") + at(side) + ": " + action + " " + name);
         int armedFor = command;
-        side.proxy.arm(new Trip(step, answered, () -> {
+        side.proxy.arm(new Trip(step, responded, () -> {
             synchronized (this) {
                 if (command != armedFor) {
                     return;
@@ -308,15 +308,15 @@ final class MigrationRound {
     }
 
     private int follow(Existing existing) throws IOException {
-        List<String> told = new ArrayList<>();
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, told::add);
+        List<String> reported = new ArrayList<>();
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, reported::add);
         int exitCode;
         try (ServerPair servers = new ServerPair(
                 () -> Migrations.carrier(source.proxy.address()),
                 () -> Migrations.carrier(target.proxy.address()),
-                told::add)) {
-            DocumentFollower follower =
-                    new DocumentFollower(servers, existing, false, retries, null, prefix().getBytes(UTF_8), told::add);
+                reported::add)) {
+            DocumentFollower follower = new DocumentFollower(
+                    servers, existing, false, retries, null, prefix().getBytes(UTF_8), reported::add);
             servers.run(follower::round);
             for (int i = random.nextInt(3); i > 0; i--) {
                 change(follower, servers);
@@ -324,10 +324,10 @@ final class MigrationRound {
             servers.run(follower::round);
             exitCode = follower.rejected() > 0 ? 3 : 0;
         } catch (RuntimeException failed) {
-            told.add(String.valueOf(failed.getMessage()));
+            reported.add(String.valueOf(failed.getMessage()));
             exitCode = 1;
         }
-        story.add("follow " + existing + ": " + exitCode + " " + told);
+        story.add("follow " + existing + ": " + exitCode + " " + reported);
         return exitCode;
     }
 

@@ -38,7 +38,7 @@ final class MigrationSide implements AutoCloseable {
         try {
             client.rpush(name, values);
             return true;
-        } catch (JedisDataException refused) {
+        } catch (JedisDataException rejected) {
             return false;
         }
     }
@@ -62,7 +62,7 @@ final class MigrationSide implements AutoCloseable {
             long first = (Long) info.get(3);
             client.sendCommand(TRIM, name, "TO", String.valueOf(first + count));
             return true;
-        } catch (JedisDataException refused) {
+        } catch (JedisDataException rejected) {
             return false;
         }
     }
@@ -70,7 +70,7 @@ final class MigrationSide implements AutoCloseable {
     boolean delete(String name) {
         try {
             return client.del(name) == 1;
-        } catch (JedisDataException refused) {
+        } catch (JedisDataException rejected) {
             return false;
         }
     }

@@ -55,25 +55,25 @@ class MoveIT {
     private static Stream<Arguments> everyStepAndVictim() {
         return Stream.of(Step.values())
                 .flatMap(step -> Stream.of(false, true)
-                        .flatMap(answered ->
-                                Stream.of(Victim.values()).map(victim -> Arguments.of(step, answered, victim))));
+                        .flatMap(responded ->
+                                Stream.of(Victim.values()).map(victim -> Arguments.of(step, responded, victim))));
     }
 
     @ParameterizedTest
     @MethodSource("everyStepAndVictim")
     @Tag("thorough")
-    void noWriteIsLostOrDoubledWhoeverIsKilledWhenever(Step step, boolean answered, Victim victim) throws Exception {
-        moveWhileKilling(step, answered, victim);
+    void anyKillLosesAndDuplicatesNoWrite(Step step, boolean responded, Victim victim) throws Exception {
+        moveWhileKilling(step, responded, victim);
     }
 
     @Test
-    void noWriteIsLostOrDoubled() throws Exception {
+    void sourceKillLosesAndDuplicatesNoWrite() throws Exception {
         moveWhileKilling(Step.REDIRECT, true, Victim.SOURCE);
     }
 
-    private void moveWhileKilling(Step step, boolean answered, Victim victim) throws Exception {
+    private void moveWhileKilling(Step step, boolean responded, Victim victim) throws Exception {
         try (KilledMove move = new KilledMove(source, target, NAME, writer, directory.resolve("move.txt"))) {
-            move.run(step, answered, victim);
+            move.run(step, responded, victim);
         }
         long moved = writer.acknowledged();
         Eventually.await("more at the new server", () -> writer.acknowledged() >= moved + MORE);

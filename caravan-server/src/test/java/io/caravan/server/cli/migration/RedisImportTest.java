@@ -79,7 +79,7 @@ class RedisImportTest {
     }
 
     @Test
-    void everyListComesAndWhatCannotIsTold() throws IOException {
+    void importsListsAndReportsUnimportableKeys() throws IOException {
         try (RedisServer redis = RedisServer.start()) {
             fill(redis.client, 1_000);
             redis.client.rpush("greatest".getBytes(UTF_8), new byte[MAX_VALUE_BYTES], new byte[] {0, -1, '\n'});
@@ -113,7 +113,7 @@ class RedisImportTest {
     }
 
     @Test
-    void whatAClientWritesMeanwhileComesToo() throws IOException {
+    void importsConcurrentWrites() throws IOException {
         try (RedisServer redis = RedisServer.start();
                 RedisProxy proxy = new RedisProxy(redis.port)) {
             fill(redis.client, 30);
@@ -155,7 +155,7 @@ class RedisImportTest {
      * The list changes after its turn in a pass without other changes, so that pass has not compared its new values.
      */
     @Test
-    void aListThatChangesAfterItsTurnInTheLastPassComesToo() throws IOException {
+    void importsListChangedAfterItsTurnInLastPass() throws IOException {
         String written = COUNTED.replace(":7", ":8");
         String before = ":-1\r\n*1\r\n$1\r\na\r\n";
         String after = ":-1\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n";
@@ -170,21 +170,21 @@ class RedisImportTest {
     }
 
     @Test
-    void aRedisThatDoesNotCountItsWritesIsRefused() throws IOException {
+    void rejectsRedisWithoutChangeCounter() throws IOException {
         importing(claimingToBeRedis(false, "$11\r\nloading:0\r\n\r\n"))
                 .exits(1, "Redis does not report its number of changes in INFO");
     }
 
     @Test
-    void aDocumentOfAnotherOriginIsRefusedSkippedOrReplaced() throws IOException {
+    void existingDocumentIsRejectedSkippedOrReplaced() throws IOException {
         try (RedisServer redis = RedisServer.start()) {
             fill(redis.client, 3);
             try (Jedis caravan = to.jedis()) {
                 caravan.rpush("list/1", "other");
                 caravan.rpush("long", "other");
             }
-            CommandRun refused = importing(redis.url()).exits(3);
-            assertThat(refused.err())
+            CommandRun rejected = importing(redis.url()).exits(3);
+            assertThat(rejected.err())
                     .contains("the list 'list/1' was not imported: there is another document of this name")
                     .contains("the list 'long' was not imported");
             CommandRun skipped = importing(redis.url(), "--existing", "skip").exits(0);
@@ -198,14 +198,14 @@ class RedisImportTest {
 
     /** A repeated import copies the rest, without duplicates. */
     @Test
-    void anImportThatWasKilledGoesOn() throws IOException, InterruptedException {
+    void killedImportResumes() throws IOException, InterruptedException {
         killedAt("EXEC 1");
     }
 
     @ParameterizedTest
     @Tag("thorough")
     @ValueSource(strings = {"LRANGE 40", "LRANGE 70", "SCAN 2", "EXEC 2"})
-    void anImportThatWasKilledAtAnyOtherCommandGoesOn(String moment) throws IOException, InterruptedException {
+    void importKilledAtOtherCommandsResumes(String moment) throws IOException, InterruptedException {
         killedAt(moment);
     }
 
@@ -234,7 +234,7 @@ class RedisImportTest {
     }
 
     @Test
-    void aRedisThatIsKilledIsToldAndTheImportGoesOnLater() throws IOException {
+    void reportsKilledRedisAndResumesLater() throws IOException {
         try (RedisServer redis = RedisServer.start();
                 RedisProxy proxy = new RedisProxy(redis.port)) {
             fill(redis.client, 50);
@@ -249,7 +249,7 @@ class RedisImportTest {
     }
 
     @Test
-    void passwordsDatabasesAndWrongOnesAreTold() throws IOException {
+    void acceptsPasswordsAndReportsWrongOnes() throws IOException {
         try (RedisServer redis = RedisServer.start("--requirepass", "s3cret+:")) {
             redis.client.auth("s3cret+:");
             redis.client.select(2);
@@ -277,7 +277,7 @@ class RedisImportTest {
     }
 
     @Test
-    void overTlsTheCertificateMustBeTrustedAndNameTheHost() throws Exception {
+    void tlsRequiresTrustedCertificateForHost() throws Exception {
         X509Bundle mine = certificate("127.0.0.1");
         Path trusted = Files.writeString(directory.resolve("mine.pem"), mine.getCertificatePathPEM());
         try (RedisServer redis = overTls(mine)) {
@@ -321,16 +321,16 @@ class RedisImportTest {
     }
 
     /** Starts a server that sends these replies and no more, and returns its URL. */
-    private static String claimingToBeRedis(boolean closes, String... answers) throws IOException {
+    private static String claimingToBeRedis(boolean closes, String... responses) throws IOException {
         ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         Thread thread = new Thread(() -> {
             try (listener;
                     Socket client = listener.accept()) {
-                for (String answer : answers) {
+                for (String response : responses) {
                     if (client.getInputStream().read(new byte[64 * 1024]) < 0) {
                         return;
                     }
-                    client.getOutputStream().write(answer.getBytes(ISO_8859_1));
+                    client.getOutputStream().write(response.getBytes(ISO_8859_1));
                 }
                 while (!closes && client.getInputStream().read() >= 0) {
                     // Waits until the client closes the connection.
@@ -363,8 +363,8 @@ class RedisImportTest {
                 "*2\r\n$-1\r\n*0\r\n",
                 "*2\r\n$1\r\n0\r\n*1\r\n$3\r\nabcdefgh\r\n"
             })
-    void aHostileAnswerEndsTheImport(String answer) throws IOException {
-        for (String url : List.of(claimingToBeRedis(false, answer), claimingToBeRedis(false, COUNTED, answer))) {
+    void invalidReplyFailsImport(String response) throws IOException {
+        for (String url : List.of(claimingToBeRedis(false, response), claimingToBeRedis(false, COUNTED, response))) {
             CommandRun run = importing(url, "--timeout", "5").exits(1);
             assertThat(run.err()).startsWith("caravan: ").contains("Redis").doesNotContain("Exception");
         }
@@ -380,9 +380,9 @@ class RedisImportTest {
                 ":-1\r\n*2\r\n$1\r\nx\r\n-ERR gone\r\n",
                 "+" // and a line that does not end
             })
-    void aHostileListEndsTheImport(String answer) throws IOException {
-        String whole = answer.equals("+") ? ":" + "1".repeat(300_000) : answer;
-        CommandRun run = importing(claimingToBeRedis(false, COUNTED, SCANNED, whole), "--timeout", "5")
+    void invalidListReplyFailsImport(String response) throws IOException {
+        String fullReply = response.equals("+") ? ":" + "1".repeat(300_000) : response;
+        CommandRun run = importing(claimingToBeRedis(false, COUNTED, SCANNED, fullReply), "--timeout", "5")
                 .exits(1);
         assertThat(run.err()).startsWith("caravan: Redis at 127.0.0.1:").doesNotContain("Exception");
         try (Jedis caravan = to.jedis()) {
@@ -392,7 +392,7 @@ class RedisImportTest {
 
     /** The reply announces a value of 512 MiB, for which the client must not allocate memory. */
     @Test
-    void aRedisThatIsDeadOrClosesIsTold() throws IOException {
+    void reportsUnresponsiveOrClosedRedis() throws IOException {
         importing(claimingToBeRedis(false, COUNTED, SCANNED, ":-1\r\n*1\r\n$536870912\r\nx"), "--timeout", "1")
                 .exits(1, "has not replied for 1 s; if it is just slow, raise --timeout");
         importing(claimingToBeRedis(true, COUNTED, SCANNED, ":-1\r\n*1\r\n$100\r\nx"))
@@ -401,7 +401,7 @@ class RedisImportTest {
 
     /** The document has expired when it is read back, or the list has expired before the second pass. */
     @Test
-    void anExpiryMeanwhileIsNoDifference() throws IOException {
+    void importSucceedsDespiteConcurrentExpiry() throws IOException {
         String none = "*2\r\n$1\r\n0\r\n*0\r\n";
         String list = "\r\n*1\r\n$1\r\nx\r\n";
         for (String left : List.of(":0", ":1", ":500")) {

@@ -22,7 +22,7 @@ final class RedisProxy implements AutoCloseable {
             while (true) {
                 Socket client = listener.accept();
                 Socket redis = new Socket(InetAddress.getLoopbackAddress(), port);
-                TrippedProxy.daemon(() -> TrippedProxy.pump(redis, client, answer -> {}));
+                TrippedProxy.daemon(() -> TrippedProxy.pump(redis, client, response -> {}));
                 TrippedProxy.daemon(() -> TrippedProxy.pump(client, redis, this::look));
             }
         });

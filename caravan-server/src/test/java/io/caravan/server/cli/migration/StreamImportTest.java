@@ -61,7 +61,7 @@ class StreamImportTest {
     }
 
     @Test
-    void streamsComeWithTypeExpiryAndEnd() throws Exception {
+    void importsStreamsWithTypeExpiryAndClosure() throws Exception {
         from.send("PUT", "json", "[{\"a\": 1.0}, [2] ,\"x\"]", "Content-Type", JSON, "Stream-TTL", "1000");
         from.send("PUT", "text%20%C3%A9", "ab", "Content-Type", "text/plain; charset=utf-8");
         from.send("POST", "text%20%C3%A9", "cd", "Content-Type", "text/plain", "Stream-Closed", "true");
@@ -90,7 +90,7 @@ class StreamImportTest {
     }
 
     @Test
-    void whatCannotComeIsToldAndAllElseComes() throws Exception {
+    void reportsFailedStreamsAndImportsOthers() throws Exception {
         from.send("PUT", "a", "x", "Content-Type", "text/plain");
         CommandRun run = importing("--name", "missing", "--name", "n".repeat(1_025), "--name", "a");
         assertThat(run.err().lines())
@@ -102,13 +102,13 @@ class StreamImportTest {
     }
 
     @Test
-    void aNameThatIsTakenIsRefusedSkippedOrReplaced() throws Exception {
+    void existingDocumentIsRejectedSkippedOrReplaced() throws Exception {
         from.send("PUT", "a", "[1,2]", "Content-Type", JSON);
         try (Jedis client = to.jedis()) {
             client.rpush("a", "1", "2");
         }
-        CommandRun refused = importing("--name", "a").exits(3);
-        assertThat(refused.err())
+        CommandRun rejected = importing("--name", "a").exits(3);
+        assertThat(rejected.err())
                 .isEqualTo("caravan: the stream 'a' was not imported: there is another document of this name, which"
                         + " --existing replace replaces\n");
         assertThat(importing("--name", "a", "--existing", "skip").out())
@@ -125,7 +125,7 @@ class StreamImportTest {
     }
 
     @Test
-    void bordersBetweenValuesMakeNoDifferenceButForJson() throws Exception {
+    void valueBoundariesMatterOnlyForJson() throws Exception {
         CommandRun.of(from, "append", "bytes", "ab", "c");
         from.send("PUT", "json", "[12,3]", "Content-Type", JSON);
         importing("--name", "json").exits(0);
@@ -141,14 +141,14 @@ class StreamImportTest {
 
     /** The server sends part of the stream and then fails. */
     @Test
-    void aStreamThatBreaksOffIsNotThere() throws Exception {
+    void partiallyReadStreamIsNotImported() throws Exception {
         String head = "Content-Type: text/plain\r\nStream-Next-Offset: 3\r\n";
         AtomicInteger gets = new AtomicInteger();
         try (FakeStreams fake = new FakeStreams(request -> request.startsWith("HEAD")
-                ? FakeStreams.Answer.of(head, "")
+                ? FakeStreams.Response.of(head, "")
                 : gets.getAndIncrement() == 0
-                        ? FakeStreams.Answer.of(head, "x".repeat(LONG_BYTES))
-                        : FakeStreams.Answer.of(410, "", ""))) {
+                        ? FakeStreams.Response.of(head, "x".repeat(LONG_BYTES))
+                        : FakeStreams.Response.of(410, "", ""))) {
             importingFrom(fake.uri().toString(), "--name", "a")
                     .exits(3, "the stream 'a' is deleted there, or was trimmed while it was read (410)");
         }
@@ -159,10 +159,10 @@ class StreamImportTest {
     }
 
     @Test
-    void aMessageThatIsNoJsonIsRefused() throws Exception {
+    void rejectsInvalidJsonMessage() throws Exception {
         String head = "Content-Type: application/json\r\nStream-Next-Offset: 3\r\nStream-Up-To-Date: true\r\n";
         try (FakeStreams fake =
-                new FakeStreams(request -> FakeStreams.Answer.of(head, request.startsWith("HEAD") ? "" : "[1,{]]"))) {
+                new FakeStreams(request -> FakeStreams.Response.of(head, request.startsWith("HEAD") ? "" : "[1,{]]"))) {
             importingFrom(fake.uri().toString(), "--name", "a")
                     .exits(3, "the stream 'a' has a message that is not JSON");
         }
@@ -170,11 +170,11 @@ class StreamImportTest {
     }
 
     @Test
-    void theTokenComesFromAFileOrTheEnvironment() throws Exception {
+    void readsTokenFromFileOrEnvironment() throws Exception {
         String head = "Content-Type: text/plain\r\nStream-Next-Offset: 3\r\nStream-Up-To-Date: true\r\n";
         try (FakeStreams fake = new FakeStreams(request -> request.contains("Authorization: Bearer s3cret")
-                ? FakeStreams.Answer.of(head, "")
-                : FakeStreams.Answer.of(401, "", ""))) {
+                ? FakeStreams.Response.of(head, "")
+                : FakeStreams.Response.of(401, "", ""))) {
             String url = fake.uri().toString();
             Path file = Files.writeString(directory.resolve("token"), "s3cret\n");
             importingFrom(url, "--name", "a", "--from-password-file", file.toString())
@@ -188,7 +188,7 @@ class StreamImportTest {
     }
 
     @Test
-    void theCertificateMustBeTrustedAndNameTheHost() throws Exception {
+    void tlsRequiresTrustedCertificateForHost() throws Exception {
         for (String address : List.of("127.0.0.1", "192.0.2.1")) {
             X509Bundle certificate = new CertificateBuilder()
                     .subject("CN=caravan")
@@ -214,7 +214,7 @@ class StreamImportTest {
     }
 
     @Test
-    void namesAreNeededAndAnAddressTellsNoSecret() {
+    void requiresStreamNamesAndHidesUrlSecret() {
         assertThat(importing().err()).contains("needs the names of streams: --name NAME or --names FILE");
         assertThat(importingFrom("redis://127.0.0.1:1", "--name", "a").err())
                 .contains("--name and --names are for --from http://");

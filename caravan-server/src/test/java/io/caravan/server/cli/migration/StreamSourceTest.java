@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.HttpLink;
-import io.caravan.server.cli.migration.FakeStreams.Answer;
+import io.caravan.server.cli.migration.FakeStreams.Response;
 import io.caravan.server.cli.migration.StreamSource.Head;
 import java.io.IOException;
 import java.time.Duration;
@@ -38,13 +38,13 @@ class StreamSourceTest {
     }
 
     /** Reads a stream. The response to HEAD has these headers, and the function returns the responses to GET. */
-    private List<String> read(String head, Function<String, Answer> gets) throws IOException {
+    private List<String> read(String head, Function<String, Response> gets) throws IOException {
         return read(head, gets, Duration.ofSeconds(60));
     }
 
-    private List<String> read(String head, Function<String, Answer> gets, Duration timeout) throws IOException {
+    private List<String> read(String head, Function<String, Response> gets, Duration timeout) throws IOException {
         try (FakeStreams fake =
-                new FakeStreams(request -> request.startsWith("HEAD") ? Answer.of(head, "") : gets.apply(request))) {
+                new FakeStreams(request -> request.startsWith("HEAD") ? Response.of(head, "") : gets.apply(request))) {
             StreamSource source = source(fake, timeout);
             Head described = source.describe(NAME);
             closed = source.read(NAME, described, value -> values.add(new String(value, UTF_8)));
@@ -53,59 +53,59 @@ class StreamSourceTest {
         return values;
     }
 
-    private void refused(String head, Answer get, String why) {
+    private void rejected(String head, Response get, String why) {
         assertThatThrownBy(() -> read(head, request -> get))
                 .isInstanceOfSatisfying(
                         ClientException.class,
-                        refusal -> assertThat(refusal.isOtherState()).isTrue())
+                        rejection -> assertThat(rejection.isOtherState()).isTrue())
                 .hasMessageContaining(why);
     }
 
     @Test
-    void messagesComeByteForByteFromAllAnswers() throws IOException {
+    void readsExactMessagesFromAllResponses() throws IOException {
         assertThat(read(
                         JSON,
                         request -> request.endsWith("offset=-1")
-                                ? Answer.of(
+                                ? Response.of(
                                         JSON + "Stream-Next-Offset: 3 %\r\n",
                                         " [ 1.0 ,\"a,]\\\"\" , {\"b\": [ 2,3 ] }\n]\r\n")
                                 : request.endsWith("offset=3+%25")
-                                        ? Answer.of(JSON + END, "[null]")
-                                        : Answer.of(404, "", "")))
+                                        ? Response.of(JSON + END, "[null]")
+                                        : Response.of(404, "", "")))
                 .containsExactly("1.0", "\"a,]\\\"\"", "{\"b\": [ 2,3 ] }", "null");
         assertThat(closed).isFalse();
         assertThat(pauses).isEmpty();
     }
 
     @Test
-    void bytesComeByAnswersAndLongOnesInBlocks() throws IOException {
+    void splitsLongResponseIntoBoundedValues() throws IOException {
         String longOne = "x".repeat(2 * MAX_VALUE_BYTES + 1);
         assertThat(read(
                         TEXT,
                         request -> request.endsWith("=-1")
-                                ? Answer.of(TEXT + "Stream-Next-Offset: 3\r\n", longOne)
-                                : Answer.of(TEXT + "Stream-Closed: true\r\n" + END, "end")))
+                                ? Response.of(TEXT + "Stream-Next-Offset: 3\r\n", longOne)
+                                : Response.of(TEXT + "Stream-Closed: true\r\n" + END, "end")))
                 .containsExactly("x".repeat(MAX_VALUE_BYTES), "x".repeat(MAX_VALUE_BYTES), "x", "end");
         assertThat(closed).isTrue();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "[]", " [ ] "})
-    void aStreamMayBeEmpty(String body) throws IOException {
-        assertThat(read(JSON, request -> Answer.of(JSON + END, body))).isEmpty();
+    void readsEmptyStream(String body) throws IOException {
+        assertThat(read(JSON, request -> Response.of(JSON + END, body))).isEmpty();
     }
 
     @Test
-    void whatItIsBesideItsValuesComesFromHeaders() throws IOException {
+    void readsAttributesFromHeaders() throws IOException {
         try (FakeStreams fake = new FakeStreams(
-                request -> Answer.of("Content-Type: text/a; b=c\r\nStream-TTL: 60\r\nStream-Closed: true\r\n", ""))) {
+                request -> Response.of("Content-Type: text/a; b=c\r\nStream-TTL: 60\r\nStream-Closed: true\r\n", ""))) {
             Head head = source(fake, Duration.ofSeconds(60)).describe(NAME);
             assertThat(head.contentType()).isEqualTo("text/a; b=c");
             assertThat(head.closed()).isTrue();
             assertThat(head.attributes()).containsEntry("ttl", 60L).doesNotContainKey("expires");
         }
         try (FakeStreams fake =
-                new FakeStreams(request -> Answer.of(TEXT + "Stream-Expires-At: 1970-01-01T00:00:01Z\r\n", ""))) {
+                new FakeStreams(request -> Response.of(TEXT + "Stream-Expires-At: 1970-01-01T00:00:01Z\r\n", ""))) {
             assertThat(source(fake, Duration.ofSeconds(60)).describe(NAME).attributes())
                     .containsEntry("expires", 1_000L);
         }
@@ -113,36 +113,36 @@ class StreamSourceTest {
 
     /** The response is cut within the third message. The next one has all messages and one more. */
     @Test
-    void afterACutEveryMessageComesOnce() throws IOException {
+    void readsEachMessageOnceAfterCutResponse() throws IOException {
         AtomicInteger gets = new AtomicInteger();
         assertThat(read(
                         JSON,
                         request -> gets.getAndIncrement() < 2
-                                ? Answer.cut(200, JSON + END, "[1,2,\"thi", 100)
-                                : Answer.of(JSON + END, "[1,2,\"third\",4]")))
+                                ? Response.cut(200, JSON + END, "[1,2,\"thi", 100)
+                                : Response.of(JSON + END, "[1,2,\"third\",4]")))
                 .containsExactly("1", "2", "\"third\"", "4");
         assertThat(pauses).containsExactly(250L, 500L);
     }
 
     @Test
-    void whatIsAnotherStreamAfterACutIsRefused() {
+    void rejectsChangedStreamAfterCutResponse() {
         AtomicInteger gets = new AtomicInteger();
         assertThatThrownBy(() -> read(
                         JSON,
                         request -> gets.getAndIncrement() == 0
-                                ? Answer.cut(200, JSON + END, "[1,2,\"thi", 100)
-                                : Answer.of(JSON + END, "[1,5,\"third\"]")))
+                                ? Response.cut(200, JSON + END, "[1,2,\"thi", 100)
+                                : Response.of(JSON + END, "[1,5,\"third\"]")))
                 .hasMessageContaining("was changed while it was read");
     }
 
     @Test
-    void anAnswerThatStopsIsAskedForAgain() throws IOException {
+    void retriesStalledResponse() throws IOException {
         AtomicInteger gets = new AtomicInteger();
         assertThat(read(
                         TEXT,
                         request -> gets.getAndIncrement() == 0
-                                ? Answer.hanging(TEXT + END, "ab", 4)
-                                : Answer.of(TEXT + END, "abcd"),
+                                ? Response.hanging(TEXT + END, "ab", 4)
+                                : Response.of(TEXT + END, "abcd"),
                         Duration.ofSeconds(1)))
                 .containsExactly("abcd");
         assertThat(pauses).isNotEmpty();
@@ -150,26 +150,26 @@ class StreamSourceTest {
 
     @ParameterizedTest
     @ValueSource(ints = {429, 502, 503, 504})
-    void aBusyServerIsAskedAgainWhenItSays(int status) throws IOException {
+    void honorsRetryAfterOfBusyServer(int status) throws IOException {
         AtomicInteger gets = new AtomicInteger();
         assertThat(read(
                         TEXT,
                         request -> gets.getAndIncrement() < 2
-                                ? Answer.of(status, "Retry-After: 7\r\n", "busy")
-                                : Answer.of(TEXT + END, "a")))
+                                ? Response.of(status, "Retry-After: 7\r\n", "busy")
+                                : Response.of(TEXT + END, "a")))
                 .containsExactly("a");
         assertThat(pauses).containsExactly(7_000L, 7_000L);
     }
 
     @Test
-    void aServerThatStaysBusyOrAsksForTooMuchEndsTheCommand() {
-        assertThatThrownBy(() -> read(TEXT, request -> Answer.of(503, "Retry-After: nonsense\r\n", "")))
+    void failsIfServerStaysBusyOrPauseIsTooLong() {
+        assertThatThrownBy(() -> read(TEXT, request -> Response.of(503, "Retry-After: nonsense\r\n", "")))
                 .hasMessageContaining("it responds with status 503 (tried 5 times); to continue, run the command again")
                 .isInstanceOfSatisfying(
                         ClientException.class,
                         failure -> assertThat(failure.isOtherState()).isFalse());
         assertThat(pauses).containsExactly(250L, 500L, 1_000L, 2_000L);
-        assertThatThrownBy(() -> read(TEXT, request -> Answer.of(429, "Retry-After: 3600\r\n", "")))
+        assertThatThrownBy(() -> read(TEXT, request -> Response.of(429, "Retry-After: 3600\r\n", "")))
                 .hasMessageContaining("requests a pause of 3600 s");
     }
 
@@ -180,61 +180,64 @@ class StreamSourceTest {
         "410, is deleted there",
         "500, has a response with the status 500",
     })
-    void aRefusalIsThatOfOneStream(int status, String why) {
-        refused(TEXT, Answer.of(status, "", ""), why);
+    void reportsErrorStatusPerStream(int status, String why) {
+        rejected(TEXT, Response.of(status, "", ""), why);
     }
 
     @Test
-    void aRedirectIsToldAndNotFollowed() {
-        refused(
+    void reportsRedirectWithoutFollowingIt() {
+        rejected(
                 TEXT,
-                Answer.of(307, "Location: http://elsewhere/\r\n", ""),
+                Response.of(307, "Location: http://elsewhere/\r\n", ""),
                 "at another address (307), http://elsewhere/");
     }
 
     @Test
-    void headersThatAreMissingOrSenselessAreRefused() {
-        refused("", Answer.of("", ""), "without the header Content-Type");
-        refused(TEXT, Answer.of(TEXT + "Stream-Up-To-Date: true\r\n", "a"), "without the header Stream-Next-Offset");
-        refused(TEXT + "Stream-TTL: -1\r\n", Answer.of("", ""), "invalid header: Stream-TTL: -1");
-        refused(TEXT + "Stream-Expires-At: soon\r\n", Answer.of("", ""), "invalid header: Stream-Expires-At: soon");
-        refused("Content-Type: " + "x".repeat(300) + "\r\n", Answer.of("", ""), "invalid header: Content-Type: xxx");
-        refused(TEXT, Answer.of(JSON + END, "[]"), "has changed its content type");
+    void rejectsMissingOrInvalidHeaders() {
+        rejected("", Response.of("", ""), "without the header Content-Type");
+        rejected(TEXT, Response.of(TEXT + "Stream-Up-To-Date: true\r\n", "a"), "without the header Stream-Next-Offset");
+        rejected(TEXT + "Stream-TTL: -1\r\n", Response.of("", ""), "invalid header: Stream-TTL: -1");
+        rejected(TEXT + "Stream-Expires-At: soon\r\n", Response.of("", ""), "invalid header: Stream-Expires-At: soon");
+        rejected("Content-Type: " + "x".repeat(300) + "\r\n", Response.of("", ""), "invalid header: Content-Type: xxx");
+        rejected(TEXT, Response.of(JSON + END, "[]"), "has changed its content type");
     }
 
     @Test
-    void anOffsetThatDoesNotMoveIsRefused() {
-        refused(
+    void rejectsOffsetWithoutProgress() {
+        rejected(
                 TEXT,
-                Answer.of(TEXT + "Stream-Next-Offset: 3\r\n", ""),
+                Response.of(TEXT + "Stream-Next-Offset: 3\r\n", ""),
                 "reports more values after offset 3, and sends none");
     }
 
     @Test
-    void answersWithoutEndAreRefused() throws IOException {
+    void rejectsEndlessResponses() throws IOException {
         AtomicInteger next = new AtomicInteger();
         assertThatThrownBy(() -> read(
                         TEXT,
-                        request -> Answer.of(TEXT + "Stream-Next-Offset: " + next.incrementAndGet() + "\r\n", "")))
+                        request -> Response.of(TEXT + "Stream-Next-Offset: " + next.incrementAndGet() + "\r\n", "")))
                 .hasMessageContaining("does not end");
-        refused(JSON, Answer.of(JSON + END, "[1," + " ".repeat(100_000)), "too much white space");
-        refused(JSON, Answer.of(JSON + END, "[\"" + "x".repeat(MAX_VALUE_BYTES)), "a message of more than 1000 bytes");
+        rejected(JSON, Response.of(JSON + END, "[1," + " ".repeat(100_000)), "too much white space");
+        rejected(
+                JSON,
+                Response.of(JSON + END, "[\"" + "x".repeat(MAX_VALUE_BYTES)),
+                "a message of more than 1000 bytes");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"1", "{}", "[1", "[1,]", "[,1]", "[1][2]", "[\"a]"})
-    void whatIsNoArrayIsRefused(String body) {
-        refused(JSON, Answer.of(JSON + END, body), "not a JSON array");
+    void rejectsInvalidJsonArray(String body) {
+        rejected(JSON, Response.of(JSON + END, body), "not a JSON array");
     }
 
     /** The first response is like that of a cache that does not have the end of the stream yet. */
     @Test
-    void aClosedStreamIsReadUpToItsEnd() throws IOException {
+    void readsClosedStreamToEnd() throws IOException {
         assertThat(read(
                         TEXT + "Stream-Closed: true\r\n",
                         request -> request.endsWith("=-1")
-                                ? Answer.of(TEXT + "Stream-Next-Offset: 3\r\nStream-Up-To-Date: true\r\n", "a")
-                                : Answer.of(TEXT + "Stream-Closed: true\r\n" + END, "b")))
+                                ? Response.of(TEXT + "Stream-Next-Offset: 3\r\nStream-Up-To-Date: true\r\n", "a")
+                                : Response.of(TEXT + "Stream-Closed: true\r\n" + END, "b")))
                 .containsExactly("a", "b");
         assertThat(closed).isTrue();
     }

@@ -26,9 +26,9 @@ final class TrippedProxy implements AutoCloseable {
      * An action at a step.
      *
      * @param word a word in a request
-     * @param answered whether the action runs after the reply of the server
+     * @param responded whether the action runs after the reply of the server
      */
-    record Trip(String word, boolean answered, Runnable action) {}
+    record Trip(String word, boolean responded, Runnable action) {}
 
     TrippedProxy(int port) throws IOException {
         daemon(() -> {
@@ -62,7 +62,7 @@ final class TrippedProxy implements AutoCloseable {
             connections.add(client);
             connections.add(server);
             AtomicReference<@Nullable Trip> waiting = new AtomicReference<>();
-            daemon(() -> pump(server, client, answer -> run(waiting.getAndSet(null))));
+            daemon(() -> pump(server, client, response -> run(waiting.getAndSet(null))));
             pump(client, server, request -> look(request, waiting));
         }
     }
@@ -88,7 +88,7 @@ final class TrippedProxy implements AutoCloseable {
     private void look(String request, AtomicReference<@Nullable Trip> waiting) {
         Trip trip = armed.get();
         if (trip != null && request.contains(trip.word()) && armed.compareAndSet(trip, null)) {
-            if (trip.answered()) {
+            if (trip.responded()) {
                 waiting.set(trip);
             } else {
                 trip.action().run();

@@ -70,7 +70,7 @@ class BackupCommandTest {
     }
 
     @Test
-    void itTellsWhereTheBackupLiesAndOfWhichMomentItIs() throws Exception {
+    void printsBackupPathAndLogPosition() throws Exception {
         Path backup = directory.resolve("monday");
         serve(config -> config, address -> {
             run(address, "append", "letters/1", "Dear Ada,");
@@ -94,7 +94,7 @@ class BackupCommandTest {
     }
 
     @Test
-    void whereThereIsNoBackupItSaysWhy() throws Exception {
+    void reportsWhyBackupFails() throws Exception {
         Files.writeString(Files.createDirectory(directory.resolve("taken")).resolve("file"), "mine");
         serve(config -> config, address -> {
             fails(run(address, "backup", "../x"), "'../x' cannot be a backup's name: it has 1 to 200 letters");
@@ -110,7 +110,7 @@ class BackupCommandTest {
     }
 
     @Test
-    void whoLosesTheConnectionIsToldThatTheBackupGoesOn() throws Exception {
+    void lostConnectionReportsThatBackupContinues() throws Exception {
         CountDownLatch copying = new CountDownLatch(1);
         CountDownLatch mayCopy = new CountDownLatch(1);
         slowly = () -> {
@@ -128,12 +128,12 @@ class BackupCommandTest {
             fails(command.get(), "the connection to " + address + " was lost: ");
             assertThat(command.get().err()).contains("the backup may continue: 'caravan stat --all' reports this");
             mayCopy.countDown();
-            Eventually.await("the backup is whole", () -> Files.exists(directory.resolve("monday")));
+            Eventually.await("the backup is complete", () -> Files.exists(directory.resolve("monday")));
         });
     }
 
     @Test
-    void itNeedsThePermissionAdmin() throws Exception {
+    void requiresAdminPermission() throws Exception {
         Path users = Files.writeString(
                 directory.resolve("users"), "editor.secret = reads-and-writes\neditor.permissions = read, write\n");
         Authenticator authenticator = FileAuthenticator.ofSecrets(users);
@@ -146,7 +146,7 @@ class BackupCommandTest {
     }
 
     @Test
-    void itTellsHowFarTheBackupIs() {
+    void formatsBackupProgress() {
         assertThat(progress(0, 0)).isEqualTo("the backup is starting");
         assertThat(progress(12 << 20, 64 << 20)).isEqualTo("copied 12.0 MiB of 64.0 MiB");
     }

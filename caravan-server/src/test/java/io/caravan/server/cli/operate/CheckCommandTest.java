@@ -12,7 +12,7 @@ import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.operate.CheckCommand.Limits;
-import io.caravan.server.cli.operate.Verdict.Status;
+import io.caravan.server.cli.operate.CheckResult.Status;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.FileAuthenticator;
 import io.caravan.testing.ForwardingListStore;
@@ -33,17 +33,17 @@ import picocli.CommandLine;
 class CheckCommandTest {
     private static final String SECRET = "correct-horse-battery";
 
-    /** A store that rejects writes while {@code refusal} is set. */
-    private static final class RefusingStore extends ForwardingListStore {
-        private volatile @Nullable CaravanException refusal;
+    /** A store that rejects writes while {@code rejection} is set. */
+    private static final class RejectingStore extends ForwardingListStore {
+        private volatile @Nullable CaravanException rejection;
 
-        RefusingStore() {
+        RejectingStore() {
             super(ListStore.inMemory());
         }
 
         @Override
         public void write(WriteBatch batch, WriteCallback callback) {
-            CaravanException problem = refusal;
+            CaravanException problem = rejection;
             if (problem != null) {
                 throw problem;
             }
@@ -61,20 +61,20 @@ class CheckCommandTest {
     /** Runs the command with limits that neither a full disk nor a busy machine reaches. */
     private static CommandRun check(ServedStore served, String... options) throws IOException {
         List<String> arguments =
-                new ArrayList<>(List.of("check", "--space", "off", "--answer", "30s,1m", "--ack", "30s,1m"));
+                new ArrayList<>(List.of("check", "--space", "off", "--reply", "30s,1m", "--ack", "30s,1m"));
         arguments.addAll(List.of(options));
         return CommandRun.of(served, arguments.toArray(String[]::new));
     }
 
     @Test
-    void aServerThatServesIsOk() throws IOException {
+    void healthyServerIsOk() throws IOException {
         try (ServedStore served = new ServedStore()) {
             CommandRun.of(served, "append", "a", "x");
             says(
                     check(served),
                     0,
                     "CARAVAN OK - serves 1 document for [0-9]+s, [0-9.]+ .iB free"
-                            + " \\| answer=[0-9.]+s;30;60 space=[0-9.]+%;; replay=[0-9]+B;1073741824;8589934592"
+                            + " \\| reply=[0-9.]+s;30;60 space=[0-9.]+%;; replay=[0-9]+B;1073741824;8589934592"
                             + " ack_p99=[0-9.]+s;30;60 connections=1;;");
             CommandRun json = check(served, "--json").exits(0);
             assertThat(json.out())
@@ -84,7 +84,7 @@ class CheckCommandTest {
     }
 
     @Test
-    void aServerThatIsDownIsCriticalUntilItIsUp() throws IOException {
+    void stoppedServerIsCriticalUntilRestart() throws IOException {
         try (ServedStore served = new ServedStore()) {
             served.stop();
             says(CommandRun.of(served, "check"), 2, "CARAVAN CRITICAL - no server listens at 127.0.0.1:");
@@ -95,24 +95,24 @@ class CheckCommandTest {
     }
 
     @Test
-    void aStoreThatTakesNoWritesIsCriticalWithTheReason() throws IOException {
-        RefusingStore store = new RefusingStore();
+    void storeRejectingWritesIsCriticalWithReason() throws IOException {
+        RejectingStore store = new RejectingStore();
         try (ServedStore served = new ServedStore(store, config -> config)) {
-            store.refusal = new OutOfSpaceException("no space | at all");
+            store.rejection = new OutOfSpaceException("no space | at all");
             CommandRun.of(served, "append", "a", "x");
             says(
                     check(served),
                     2,
-                    "CARAVAN CRITICAL - the store has no space and rejects writes: no space / at all \\| answer=");
-            store.refusal = new StoreFailedException("disk gone", new IOException("EIO"));
+                    "CARAVAN CRITICAL - the store has no space and rejects writes: no space / at all \\| reply=");
+            store.rejection = new StoreFailedException("disk gone", new IOException("EIO"));
             CommandRun.of(served, "append", "a", "x");
             says(check(served), 2, "CARAVAN CRITICAL - the store has failed and rejects writes: disk gone");
-            store.refusal = null;
+            store.rejection = null;
         }
     }
 
     @Test
-    void whoMayNotSeeTheStateIsToldSo(@TempDir Path directory) throws IOException {
+    void unauthorizedCheckIsUnknown(@TempDir Path directory) throws IOException {
         Path users = Files.writeString(
                 directory.resolve("users"), "reader.secret = " + SECRET + "\nreader.permissions = read\n");
         Authenticator authenticator = FileAuthenticator.ofSecrets(users);
@@ -128,7 +128,7 @@ class CheckCommandTest {
     }
 
     @Test
-    void wrongUsageIsUnknownAndNotCritical() throws IOException {
+    void invalidUsageExitsWithUnknown() throws IOException {
         try (ServedStore served = new ServedStore()) {
             for (String wrong : new String[] {"10", "10%,x", "200%,5%", ""}) {
                 CommandRun.of(served, "check", "--space", wrong).exits(3);
@@ -136,10 +136,10 @@ class CheckCommandTest {
         }
     }
 
-    private static Verdict judge(String figures, String... options) {
+    private static CheckResult judge(String statistics, String... options) {
         Limits limits = CommandLine.populateCommand(new Limits(), options);
         String usual = "# P\r\nstore_state:ok\r\ndisk_free_bytes:50\r\ndisk_total_bytes:100\r\narchive_state:none\r\n";
-        return new Checks(limits).judge(ServerInfo.parse(usual + figures), 1_000_000);
+        return new Checks(limits).judge(ServerInfo.parse(usual + statistics), 1_000_000);
     }
 
     @ParameterizedTest
@@ -159,12 +159,12 @@ class CheckCommandTest {
         "archive_state:fenced, CRITICAL",
         "archive_state:rejected, CRITICAL",
     })
-    void eachFigureHasItsLimits(String figure, Status expected) {
-        assertThat(judge(figure).status()).isEqualTo(expected);
+    void gradesStatisticsByTheirLimits(String statistic, Status expected) {
+        assertThat(judge(statistic).status()).isEqualTo(expected);
     }
 
     @Test
-    void theLagCountsWhereThereIsAnArchive() {
+    void checksOverdueOnlyWithArchive() {
         String overdue = "archive_overdue_seconds:7201.5\r\n";
         assertThat(judge(overdue).status()).isEqualTo(Status.OK);
         assertThat(judge("archive_state:owner\r\n" + overdue).status()).isEqualTo(Status.WARNING);
@@ -177,7 +177,7 @@ class CheckCommandTest {
     }
 
     @Test
-    void theWorstIsSaidFirst() {
+    void printsWorstProblemFirst() {
         assertThat(judge("ack_p99_us:600000\r\ndisk_free_bytes:1\r\n").line())
                 .startsWith(
                         "CARAVAN CRITICAL - the disk has 1 B free, 1.0%; 1 write in 100 takes 600.0 ms or longer |");

@@ -36,7 +36,7 @@ class LiveScreenTest {
     }
 
     private static Sample sample(long atSeconds, long appends) {
-        String figures =
+        String statistics =
                 "# S\r\ncaravan_version:1.2.3\r\nuptime_in_seconds:7200\r\ndocuments:12345\r\nstore_state:ok\r\n"
                         + "durability:sync\r\nappends:" + appends + "\r\nlog_bytes:123456789012\r\n"
                         + "heap_total_bytes:134217728\r\nheap_used_bytes:136314880\r\nheap_free_bytes:67108864\r\n"
@@ -50,7 +50,7 @@ class LiveScreenTest {
                         client[3],
                         atSeconds * Long.parseLong(client[2])))
                 .toList();
-        return new Sample(TimeUnit.SECONDS.toNanos(atSeconds), ServerInfo.parse(figures), clients);
+        return new Sample(TimeUnit.SECONDS.toNanos(atSeconds), ServerInfo.parse(statistics), clients);
     }
 
     private static Rates rates(long appends) {
@@ -79,12 +79,12 @@ class LiveScreenTest {
 
     @ParameterizedTest
     @CsvSource({"200,60", "80,24", "80,10", "60,24", "40,24", "40,12", "33,7", "20,5", "10,3", "5,2", "1,2", "3,1"})
-    void aLineIsARowOfAnySize(int columns, int rows) throws IOException {
+    void drawsOneLinePerRowAtAnySize(int columns, int rows) throws IOException {
         VirtualTerminal terminal = terminal(columns, rows);
         try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
             screen.show(rates(50));
             List<String> shown = rows(terminal);
-            List<String> whole = Screen.lines(rates(50), 5, Order.RATE).stream()
+            List<String> fullLines = Screen.lines(rates(50), 5, Order.RATE).stream()
                     .map(AttributedString::toString)
                     .toList();
             int used = text(terminal).split("\n").length;
@@ -93,14 +93,14 @@ class LiveScreenTest {
                 assertThat(shown.get(0)).isNotEmpty();
             }
             for (String row : shown.subList(0, used - 1)) {
-                assertThat(whole).as("'%s' begins a line", row).anyMatch(line -> line.startsWith(row));
+                assertThat(fullLines).as("'%s' begins a line", row).anyMatch(line -> line.startsWith(row));
             }
             assertThat("q quits, p pauses, s sorts, now by commands/s").startsWith(shown.get(used - 1));
         }
     }
 
     @Test
-    void aUsualTerminalHasAllButSomeClients() throws IOException {
+    void standardTerminalShowsAllStatistics() throws IOException {
         VirtualTerminal terminal = terminal(80, 24);
         try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
             screen.show(rates(50));
@@ -116,7 +116,7 @@ class LiveScreenTest {
     }
 
     @Test
-    void aNarrowTerminalHasNoPartsOfNumbers() throws IOException {
+    void narrowTerminalDoesNotCutNumbers() throws IOException {
         VirtualTerminal terminal = terminal(36, 40);
         try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
             screen.show(rates(50));
@@ -127,7 +127,7 @@ class LiveScreenTest {
     }
 
     @Test
-    void theScreenFollowsTheSizeOfTheTerminal() throws IOException {
+    void adaptsToTerminalResize() throws IOException {
         VirtualTerminal terminal = terminal(80, 24);
         try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
             screen.show(rates(50));
@@ -142,7 +142,7 @@ class LiveScreenTest {
     }
 
     @Test
-    void aPausedScreenStays() throws IOException {
+    void pausedScreenDoesNotUpdate() throws IOException {
         VirtualTerminal terminal = terminal(80, 24);
         try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
             screen.show(rates(50));
@@ -158,7 +158,7 @@ class LiveScreenTest {
     }
 
     @Test
-    void clientsAreSortedByTheNextColumn() throws IOException {
+    void sKeySortsClientsByNextColumn() throws IOException {
         VirtualTerminal terminal = terminal(100, 40);
         try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
             screen.show(rates(50));
@@ -183,7 +183,7 @@ class LiveScreenTest {
     }
 
     @Test
-    void qQuitsAtOnce() throws IOException {
+    void qKeyQuitsImmediately() throws IOException {
         VirtualTerminal terminal = terminal(80, 24);
         try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
             assertThat(screen.handleKeys(AT_ONCE)).isTrue();
@@ -194,7 +194,7 @@ class LiveScreenTest {
 
     /** Ctrl-C must end a command that waits for a server and does not read keys. */
     @Test
-    void keysNeedNoReturnAndCtrlCIsStillASignal() throws IOException {
+    void readsKeysImmediatelyAndKeepsCtrlCSignal() throws IOException {
         Terminal terminal = terminal(80, 24).terminal();
         try (LiveScreen screen = new LiveScreen(terminal, 5)) {
             assertThat(screen.handleKeys(AT_ONCE)).isTrue();
@@ -205,7 +205,7 @@ class LiveScreenTest {
     }
 
     @Test
-    void aLostServerIsSaidUntilItIsBack() throws IOException {
+    void showsProblemUntilNextSample() throws IOException {
         VirtualTerminal terminal = terminal(80, 10);
         try (LiveScreen screen = new LiveScreen(terminal.terminal(), 5)) {
             screen.show(rates(50));
@@ -218,7 +218,7 @@ class LiveScreenTest {
     }
 
     @Test
-    void theCommandDrawsOnATerminal() throws IOException {
+    void commandDrawsOnTerminal() throws IOException {
         VirtualTerminal terminal = terminal(80, 24);
         terminal.terminal().processInputBytes("q".getBytes());
         CommandRun top = run(terminal.terminal(), "top", "--interval", "5m").succeeds();
@@ -227,7 +227,7 @@ class LiveScreenTest {
     }
 
     @Test
-    void onATerminalThatCannotDrawItPrints() throws IOException {
+    void printsPlainTextOnDumbTerminal() throws IOException {
         Terminal dumb =
                 ScreenTerminal.withTerminal("test", Terminal.TYPE_DUMB, 80, 24).terminal();
         CommandRun top = run(dumb, "top", "--count", "1", "--interval", "100ms");

@@ -15,8 +15,9 @@ import org.junit.jupiter.api.Test;
 
 /** The statistics that {@code top} shows, and the rates between two samples. */
 class TopCommandTest {
-    private static Sample sample(long atSeconds, String figures, Client... clients) {
-        return new Sample(TimeUnit.SECONDS.toNanos(atSeconds), ServerInfo.parse("# S\r\n" + figures), List.of(clients));
+    private static Sample sample(long atSeconds, String statistics, Client... clients) {
+        return new Sample(
+                TimeUnit.SECONDS.toNanos(atSeconds), ServerInfo.parse("# S\r\n" + statistics), List.of(clients));
     }
 
     private static Client client(long id, long commands) {
@@ -24,16 +25,16 @@ class TopCommandTest {
     }
 
     @Test
-    void ratesAreWhatCountersGrewInASecond() {
+    void computesCounterGrowthPerSecond() {
         Rates rates = new Rates(sample(10, "appends:100\r\n"), sample(14, "appends:300\r\nreads:7\r\n"));
         assertThat(rates.perSecond("appends")).isEqualTo(50);
         assertThat(new Rates(sample(10, "appends:100\r\n"), sample(14, "appends:3\r\n")).perSecond("appends"))
-                .as("a server that was started anew")
+                .as("a server that was restarted")
                 .isZero();
     }
 
     @Test
-    void theBusiestClientsComeFirst() {
+    void listsBusiestClientsFirst() {
         Rates rates = new Rates(
                 sample(0, "", client(1, 1_000), client(2, 10)),
                 sample(10, "", client(1, 1_010), client(2, 60), client(3, 30)));
@@ -46,14 +47,14 @@ class TopCommandTest {
     }
 
     @Test
-    void aStoreThatTakesNoWritesIsSaidInTheSecondLine() {
+    void secondLineShowsFailedStore() {
         Sample failed = sample(1, "store_state:failed\r\nstore_problem:disk gone\r\n");
         assertThat(Screen.lines(new Rates(failed, failed), 5, Order.RATE).get(1).toString())
                 .isEqualTo("THE STORE IS FAILED, IT REJECTS WRITES: disk gone");
     }
 
     @Test
-    void onePictureOfARealServerIsPrinted() throws IOException {
+    void printsSingleSample() throws IOException {
         try (ServedStore served = new ServedStore()) {
             CommandRun.of(served, "append", "a", "x", "y", "z");
             CommandRun top = CommandRun.of(served, "top", "--once", "--interval", "100ms")
@@ -67,7 +68,7 @@ class TopCommandTest {
     }
 
     @Test
-    void eachPictureIsALineOfJson() throws IOException {
+    void printsEachSampleAsJsonLine() throws IOException {
         try (ServedStore served = new ServedStore()) {
             CommandRun top = CommandRun.of(served, "top", "--count", "2", "--interval", "100ms", "--json");
             assertThat(top.out().lines())
@@ -79,7 +80,7 @@ class TopCommandTest {
     }
 
     @Test
-    void aServerThatIsNotThereAtTheStartIsAFailure() throws IOException {
+    void failsIfServerIsDownAtStart() throws IOException {
         try (ServedStore served = new ServedStore()) {
             served.stop();
             CommandRun.of(served, "top", "--once").exits(1, "no server listens at");
@@ -88,7 +89,7 @@ class TopCommandTest {
     }
 
     @Test
-    void optionsThatCannotBeAreRefused() throws IOException {
+    void rejectsInvalidOptions() throws IOException {
         try (ServedStore served = new ServedStore()) {
             CommandRun.of(served, "top", "--interval", "1ms").exits(2);
             CommandRun.of(served, "top", "--once", "--count", "2").exits(2);

@@ -62,7 +62,7 @@ class ArchiveOptionsTest {
     }
 
     @Test
-    void eachGroupHasAnArchiveOfItsOwn() {
+    void eachGroupHasOwnArchiveLocation() {
         assertThat(location("s3://bucket/folder", null)).isEqualTo("s3://bucket/folder");
         assertThat(location("s3://bucket/folder/", cluster(1))).isEqualTo("s3://bucket/folder/");
         assertThat(location("s3://bucket/folder", cluster(2))).isEqualTo("s3://bucket/folder/slots-0-8191");
@@ -72,7 +72,7 @@ class ArchiveOptionsTest {
     }
 
     @Test
-    void theHostsOfAClusterHaveNoneBesideTheirData() {
+    void autoArchiveIsDisabledInCluster() {
         assertThat(config("auto", null)).isNotNull();
         assertThat(config("auto", cluster(2))).isNull();
     }

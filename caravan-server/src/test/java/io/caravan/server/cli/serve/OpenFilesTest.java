@@ -11,7 +11,7 @@ class OpenFilesTest {
     private static final NetworkLimits LIMITS = NetworkLimits.defaults().withConnections(10_000);
 
     @Test
-    void clientsLeaveTheStoreTheFilesThatItNeeds() {
+    void reservesOpenFilesForStore() {
         NetworkLimits within = ServeCommand.withinOpenFiles(LIMITS, 4096);
         assertThat(within.maxConnections()).isEqualTo(4096 - 1024);
         assertThat(within.maxConnectionsPerAddress()).isEqualTo(NetworkLimits.shareOf(4096 - 1024));
@@ -19,14 +19,14 @@ class OpenFilesTest {
     }
 
     @Test
-    void tooFewFilesForAnyClientAreNamed() {
+    void rejectsTooFewOpenFiles() {
         assertThatThrownBy(() -> ServeCommand.withinOpenFiles(LIMITS, 511))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContainingAll("511 files only", "512 or more", "ulimit -n");
     }
 
     @Test
-    void enoughFilesChangeNothing() {
+    void enoughOpenFilesKeepLimits() {
         assertThat(ServeCommand.withinOpenFiles(LIMITS, 10_000 + 1024)).isSameAs(LIMITS);
         assertThat(ServeCommand.withinOpenFiles(LIMITS, Long.MAX_VALUE)).isSameAs(LIMITS);
     }

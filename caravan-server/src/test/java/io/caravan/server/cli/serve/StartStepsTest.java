@@ -10,29 +10,29 @@ import org.junit.jupiter.api.Test;
 /** A slow start logs its steps, and any other start logs nothing. */
 class StartStepsTest {
     private final List<Runnable> delayed = new ArrayList<>();
-    private final List<String> told = new ArrayList<>();
-    private final StartSteps steps = new StartSteps("opens", delayed::add, told::add);
+    private final List<String> reported = new ArrayList<>();
+    private final StartSteps steps = new StartSteps("opens", delayed::add, reported::add);
 
     private void delayEnds() {
         delayed.forEach(Runnable::run);
     }
 
     @Test
-    void aSlowStartTellsWhatItDoesAndEachLaterStep() {
+    void slowStartLogsCurrentAndLaterSteps() {
         steps.next("warms up");
-        assertThat(told).isEmpty();
+        assertThat(reported).isEmpty();
         delayEnds();
-        assertThat(told).containsExactly("warms up");
+        assertThat(reported).containsExactly("warms up");
         steps.next("serves");
-        assertThat(told).containsExactly("warms up", "serves");
+        assertThat(reported).containsExactly("warms up", "serves");
         steps.end();
-        assertThat(told).hasSize(2);
+        assertThat(reported).hasSize(2);
     }
 
     @Test
-    void aStartThatIsOverTellsNothing() {
+    void finishedStartLogsNothing() {
         steps.end();
         delayEnds();
-        assertThat(told).isEmpty();
+        assertThat(reported).isEmpty();
     }
 }

@@ -33,7 +33,7 @@ class SpaceCommandTest {
     }
 
     @Test
-    void aSpaceIsSetShownListedAndRemoved() {
+    void setsShowsListsAndRemovesSpaces() {
         run("set", "chat/", "retain-values=1000", "max-value-bytes=64KiB").exits(0);
         assertThat(out)
                 .startsWith("space chat/: 0 documents, 0 B\n")
@@ -60,7 +60,7 @@ class SpaceCommandTest {
     }
 
     @Test
-    void whatIsNoSettingIsAMistakeInTheUsage() {
+    void rejectsInvalidSettings() {
         run("set", "a", "no-such=1").exits(2);
         assertThat(err).contains("no-such: a space has no such setting; it has max-value-bytes, ");
         run("set", "a", "max-values=many").exits(2, "max-values: 'many' is not a number");
@@ -71,7 +71,7 @@ class SpaceCommandTest {
     }
 
     @Test
-    void eachSettingIsInTheHelpAndTheDocuments() throws IOException {
+    void eachSettingIsDocumented() throws IOException {
         String help = Main.commandLine(Map.of(), Console.system())
                 .getSubcommands()
                 .get("space")
@@ -89,7 +89,7 @@ class SpaceCommandTest {
     }
 
     @Test
-    void theHelpOfEachCommandHasExamples() {
+    void helpOfEachCommandHasExamples() {
         CommandLine command =
                 Main.commandLine(Map.of(), Console.system()).getSubcommands().get("space");
         for (String name : new String[] {"set", "ls", "show", "rm"}) {

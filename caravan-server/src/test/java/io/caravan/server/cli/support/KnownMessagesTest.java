@@ -36,7 +36,7 @@ class KnownMessagesTest {
     }
 
     @Test
-    void everyMessageIsInTheListAndNoOther() throws IOException {
+    void listMatchesLoggedMessages() throws IOException {
         Set<String> listed = KnownMessages.lines().stream()
                 .map(line -> line.replace("{n}", "{}"))
                 // The second text of a conditional expression.
@@ -46,7 +46,7 @@ class KnownMessagesTest {
     }
 
     @Test
-    void numbersAreToldOnlyWhereANumberBelongs() {
+    void showsNumbersOnlyAtNumberPlaceholders() {
         KnownMessages messages = new KnownMessages();
         assertThat(messages.shown(
                         "Archiver", "the archive lacks 5 changes, which are archived after the next start: x"))

@@ -43,24 +43,24 @@ class SupportCommandTest {
     }
 
     @Test
-    void aServerThatIsDownAndNoStoreStillMakeAFile() throws IOException {
+    void createsFileWithoutServerAndStore() throws IOException {
         CommandRun run = run().exits(3, "no server listens at 127.0.0.1:1");
         assertThat(run.out())
                 .contains("machine/doctor.json  ", "not available: server over RESP: no server responds", "created ");
-        Told told = Told.in(out());
-        assertThat(told.parts())
+        SupportParts reported = SupportParts.in(out());
+        assertThat(reported.parts())
                 .containsOnlyKeys(
                         "README.txt",
                         "manifest.json",
                         "machine/system.json",
                         "machine/linux.txt",
                         "machine/doctor.json");
-        assertThat(told.part("README.txt")).contains("Not available:\nserver over RESP\n    no server responds");
-        assertThat(told.part("manifest.json")).contains("\"name\" : \"server over HTTP\"");
+        assertThat(reported.part("README.txt")).contains("Not available:\nserver over RESP\n    no server responds");
+        assertThat(reported.part("manifest.json")).contains("\"name\" : \"server over HTTP\"");
     }
 
     @Test
-    void onlyTheOwnerCanReadTheFileAndNoneIsOverwritten() throws IOException {
+    void createsPrivateFileWithoutOverwriting() throws IOException {
         run();
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(out())))
                 .isEqualTo("rw-------");
@@ -75,15 +75,15 @@ class SupportCommandTest {
     }
 
     @Test
-    void aFileThatIsNotMadeToTheEndIsDeleted() {
+    void invalidOptionsLeaveNoFile() {
         run("--user", "somebody").exits(2);
         run("--http-port", "0").exits(2);
         assertThat(out()).doesNotExist();
     }
 
     @Test
-    void whatAServerTellsIsLetThroughByNameAndForm() throws IOException {
-        try (TellTaleServer server = new TellTaleServer(MARKER)) {
+    void filtersServerDataByNameAndFormat() throws IOException {
+        try (MarkerServer server = new MarkerServer(MARKER)) {
             CommandRun run = run("--server", server.address(), "--http-port", server.httpPort(), "--json")
                     .exits(0);
             assertThat(run.out())
@@ -91,27 +91,27 @@ class SupportCommandTest {
                     .contains("\"missing\":[]")
                     .doesNotContain(MARKER);
         }
-        Told told = Told.in(out());
-        told.hasNothingLike(out(), MARKER);
-        assertThat(told.part("server/info.json"))
+        SupportParts reported = SupportParts.in(out());
+        reported.hasNothingLike(out(), MARKER);
+        assertThat(reported.part("server/info.json"))
                 .contains(
                         "\"uptime_in_seconds\" : \"7\"",
                         "\"store_state\" : \"ok\"",
                         "\"durability\" : \"(hidden)\"",
                         "\"reads\" : \"(hidden)\"")
                 .doesNotContain("store_problem", "archive_last_error");
-        assertThat(told.part("server/slowlog.json"))
+        assertThat(reported.part("server/slowlog.json"))
                 .contains(
                         "\"command\" : \"rpush\"", "\"command\" : \"(hidden)\"", "\"micros\" : 12345", "\"words\" : 3");
-        assertThat(told.part("server/readiness.json"))
+        assertThat(reported.part("server/readiness.json"))
                 .isEqualToIgnoringWhitespace("{\"status\" : 503, \"code\" : \"store_failed\"}");
-        assertThat(told.part("server/metrics.txt")).isEqualTo("caravan_documents 3.0\n");
-        assertThat(told.part("server/settings.json")).contains("\"value\" : \"4\"", "\"name\" : \"password\"");
-        assertThat(told.part("server/store.json")).contains("\"replayBytes\" : 5", "\"holes\" : \"(hidden)\"");
+        assertThat(reported.part("server/metrics.txt")).isEqualTo("caravan_documents 3.0\n");
+        assertThat(reported.part("server/settings.json")).contains("\"value\" : \"4\"", "\"name\" : \"password\"");
+        assertThat(reported.part("server/store.json")).contains("\"replayBytes\" : 5", "\"holes\" : \"(hidden)\"");
     }
 
     @Test
-    void aStoresFilesAreToldAndNotWhatIsInThem() throws IOException {
+    void describesStoreFilesWithoutContent() throws IOException {
         Path store = directory.resolve("store");
         try (ListStore open = SmallFiles.open(store)) {
             open.append(1, MARKER.getBytes(UTF_8)).join();
@@ -120,38 +120,38 @@ class SupportCommandTest {
             run("--store", store.toString());
             assertThat(listed(store)).as("nothing was written").isEqualTo(before);
         }
-        Told told = Told.in(out());
-        told.hasNothingLike(out(), MARKER);
-        assertThat(told.part("store/files.json"))
+        SupportParts reported = SupportParts.in(out());
+        reported.hasNothingLike(out(), MARKER);
+        assertThat(reported.part("store/files.json"))
                 .contains("\"name\" : \"log-0000000000000000.wal\"", "\"kind\" : \"CARAVCKP\"", "\"startLsn\" : ");
-        assertThat(told.part("store/verify.json")).contains("\"clean\" : true", "\"entries\" : 1");
-        assertThat(told.part("machine/doctor.json"))
+        assertThat(reported.part("store/verify.json")).contains("\"clean\" : true", "\"entries\" : 1");
+        assertThat(reported.part("machine/doctor.json"))
                 .contains("\"subject\" : \"space\"")
                 .doesNotContain("\"forces\"");
     }
 
     @Test
-    void aFileThatIsNotTheStoresIsToldWithoutItsName() throws IOException {
+    void hidesNameOfForeignFile() throws IOException {
         Path store = directory.resolve("store");
         SmallFiles.open(store).close();
         Files.writeString(store.resolve(MARKER), MARKER);
         CommandRun run = run("--store", store.toString());
         assertThat(run.out())
                 .contains("not available: store/verify.json: the store cannot be verified (StoreDirectory");
-        Told told = Told.in(out());
-        told.hasNothingLike(out(), MARKER);
-        assertThat(told.part("store/files.json").split("filesThatAreNotTheStores")[1])
+        SupportParts reported = SupportParts.in(out());
+        reported.hasNothingLike(out(), MARKER);
+        assertThat(reported.part("store/files.json").split("filesThatAreNotTheStores")[1])
                 .contains("\"bytes\" : " + MARKER.length());
     }
 
-    private static List<String> listed(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
+    private static List<String> listed(Path parent) throws IOException {
+        try (Stream<Path> files = Files.list(parent)) {
             return files.map(Path::toString).sorted().toList();
         }
     }
 
     @Test
-    void damageIsToldByItsPlace() throws IOException {
+    void reportsDamagedCheckpointHeader() throws IOException {
         Path store = directory.resolve("store");
         SmallFiles.open(store).close();
         for (Path file : listed(store).stream().map(Path::of).toList()) {
@@ -162,11 +162,11 @@ class SupportCommandTest {
             }
         }
         run("--store", store.toString());
-        assertThat(Told.in(out()).part("store/files.json")).contains("\"problem\" : \"the header is damaged\"");
+        assertThat(SupportParts.in(out()).part("store/files.json")).contains("\"problem\" : \"the header is damaged\"");
     }
 
     @Test
-    void aStoreAndALogThatAreNotThereAreTold() throws IOException {
+    void reportsMissingStoreLogAndConfig() throws IOException {
         CommandRun run = run("--store", directory.resolve("no").toString(), "--log", "no", "--config", "no")
                 .exits(3);
         assertThat(run.out())
@@ -174,19 +174,19 @@ class SupportCommandTest {
     }
 
     @Test
-    void settingsOfAFileAreLetThroughByNameAndForm() throws IOException {
+    void filtersSettingsByNameAndFormat() throws IOException {
         String config = put(
                 "config",
                 "readers = 8\nlog-level = " + MARKER + "\n" + MARKER + "\n" + MARKER + "x = 1\npassword-file = "
                         + MARKER + "\narchive = s3://" + MARKER + ":" + MARKER + "@bucket/x\n");
         run("--config", config);
-        Told told = Told.in(out());
-        told.hasNothingLike(out(), MARKER);
-        assertThat(told.part("settings.json")).contains("\"readers\"", "\"value\" : \"8\"", "\"archive\"");
+        SupportParts reported = SupportParts.in(out());
+        reported.hasNothingLike(out(), MARKER);
+        assertThat(reported.part("settings.json")).contains("\"readers\"", "\"value\" : \"8\"", "\"archive\"");
     }
 
     @Test
-    void ofALogOnlyTheProgramsOwnWordsAreTold() throws IOException {
+    void reducesLogToKnownMessages() throws IOException {
         String log = put(
                 "log",
                 String.join(
@@ -217,9 +217,9 @@ class SupportCommandTest {
                         "{\"timestamp\":0,\"level\":\"" + MARKER + "\"}",
                         ""));
         run("--log", log);
-        Told told = Told.in(out());
-        told.hasNothingLike(out(), MARKER);
-        assertThat(told.part("log.txt")).isEqualTo("""
+        SupportParts reported = SupportParts.in(out());
+        reported.hasNothingLike(out(), MARKER);
+        assertThat(reported.part("log.txt")).isEqualTo("""
             (1 hidden)
             2026-01-02T03:04:05.678Z WARN ExpirySweeper: document '…' has expired and could not be deleted: …
             2026-01-02T03:04:05.678Z INFO StoreComponents: … is open: 12 lists, 345 entries, 6 frames replayed, …
@@ -241,11 +241,12 @@ class SupportCommandTest {
     }
 
     @Test
-    void ofALongLogTheEndIsRead() throws IOException {
+    void readsOnlyEndOfLongLog() throws IOException {
         String line = "2026-01-02T03:04:05.678Z INFO  [t] Shutdown: stopping\n";
         int lines = LogTail.MOST_BYTES / line.length();
         String log = put(
-                "log", "2026-01-02T03:04:05.678Z INFO  [t] Outcomes: archiving continues\n" + line.repeat(lines + 1));
+                "log",
+                "2026-01-02T03:04:05.678Z INFO  [t] ArchiveCounters: archiving continues\n" + line.repeat(lines + 1));
         assertThat(new LogTail().of(Path.of(log)).lines()).hasSize(lines).allMatch(each -> each.endsWith("stopping"));
     }
 }

@@ -80,7 +80,7 @@ class AddressTest {
     }
 
     @Test
-    void noClientOrProxyMakesAnotherDocumentsAddressOfOne() {
+    void normalizedUrlStillNamesSameDocument() {
         Map<String, String> owners = new HashMap<>();
         for (String name : names()) {
             DocumentName document = DocumentName.of(name.getBytes(UTF_8));
@@ -110,7 +110,7 @@ class AddressTest {
         "__name/x, __name/__name~2Fx",
         "__name, __name"
     })
-    void namesAreEscapedWhereTheyMustBe(String name, String path) {
+    void escapesAmbiguousNames(String name, String path) {
         assertThat(StreamName.path(DocumentName.of(name))).isEqualTo(StreamName.PREFIX + path);
     }
 
@@ -126,14 +126,14 @@ class AddressTest {
                 "..",
                 "payroll/x/.."
             })
-    void aPathThatClientsRewriteIsRefused(String path) throws Exception {
+    void rejectsPathsWithDotSegments(String path) throws Exception {
         rpush("payroll", "the only value");
         rpush("rooms/../payroll", "another's");
         for (String method : List.of("GET", "PUT", "POST", "DELETE")) {
-            RawClient.Response refused =
+            RawClient.Response rejected =
                     server.ask(RawClient.get("/v1/stream/" + path).replace("GET", method));
-            assertThat(refused.status()).isEqualTo(400);
-            assertThat(refused.body()).contains("dot_segment", "the path of this name is __name/");
+            assertThat(rejected.status()).isEqualTo(400);
+            assertThat(rejected.body()).contains("dot_segment", "the path of this name is __name/");
         }
         assertThat(server.get("/v1/stream/payroll").body()).isEqualTo("the only value");
     }
@@ -155,7 +155,7 @@ class AddressTest {
                 "__name/%252E%252E",
                 "__name/~2E~2E/x"
             })
-    void anEscapedNameHasOneSpelling(String rest) {
+    void rejectsNonCanonicalEscapes(String rest) {
         assertThatThrownBy(() -> StreamName.of(rest))
                 .isInstanceOf(Problem.class)
                 .extracting(problem -> ((Problem) problem).code())
@@ -164,13 +164,13 @@ class AddressTest {
 
     /** Clients may percent-encode an escaped name again. */
     @Test
-    void anEscapedNameMayBePercentEncoded() {
+    void acceptsPercentEncodedEscapes() {
         assertThat(StreamName.of("__name%2F%7E2E%7e2E")).isEqualTo(DocumentName.of(".."));
         assertThat(StreamName.of("rooms%2F..%2Fpayroll")).isEqualTo(DocumentName.of("rooms/../payroll"));
     }
 
     @Test
-    void theServerGivesTheAddressThatItTakes() throws Exception {
+    void returnedPathsAreAccepted() throws Exception {
         rpush("rooms/../payroll", "another's");
         rpush("payroll", "the only value");
         String listed = server.get("/v1/documents?prefix=rooms").body();
@@ -191,13 +191,13 @@ class AddressTest {
     }
 
     @Test
-    void aSpaceHasSuchAnAddressToo() throws Exception {
+    void spacesUseEscapedPaths() throws Exception {
         String settings = "{\"retain-values\": 3}";
         String escaped = "/v1/spaces/__name/rooms~2F~2E~2E~2F";
         HttpResponse<String> made = server.send("PUT", escaped, settings);
         assertThat(made.body()).contains("\"prefix\":\"rooms/../\"", "\"path\":\"" + escaped + "\"");
-        RawClient.Response refused = server.ask("DELETE /v1/spaces/rooms/../ HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        assertThat(refused.body()).contains("dot_segment");
+        RawClient.Response rejected = server.ask("DELETE /v1/spaces/rooms/../ HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assertThat(rejected.body()).contains("dot_segment");
         assertThat(server.status("DELETE", escaped, null)).isEqualTo(204);
     }
 }

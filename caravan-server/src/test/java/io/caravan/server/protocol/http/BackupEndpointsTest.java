@@ -76,9 +76,9 @@ class BackupEndpointsTest {
     }
 
     private Map<String, Object> backup(String name) throws Exception {
-        HttpResponse<String> answer = send("GET", "/v1/backups/" + name, ADMIN);
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-        return JsonTree.parse(answer.body());
+        HttpResponse<String> response = send("GET", "/v1/backups/" + name, ADMIN);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return JsonTree.parse(response.body());
     }
 
     /** Waits until the backup has this state. Returns its description. */
@@ -96,12 +96,12 @@ class BackupEndpointsTest {
     }
 
     @Test
-    void oneIsBegunAndWatchedUntilItIsWhole() throws Exception {
+    void reportsProgressUntilBackupCompletes() throws Exception {
         serve();
-        HttpResponse<String> begun = send("POST", "/v1/backups/monday", ADMIN);
-        assertThat(begun.statusCode()).isEqualTo(202);
-        assertThat(begun.headers().firstValue("Location")).contains("./monday");
-        assertThat(begun.body()).contains("\"name\":\"monday\",\"state\":\"running\"");
+        HttpResponse<String> started = send("POST", "/v1/backups/monday", ADMIN);
+        assertThat(started.statusCode()).isEqualTo(202);
+        assertThat(started.headers().firstValue("Location")).contains("./monday");
+        assertThat(started.body()).contains("\"name\":\"monday\",\"state\":\"running\"");
         Map<String, Object> running = awaitState("monday", "running");
         assertThat(running).containsEntry("bytes", 7).containsEntry("totalBytes", 70);
         assertProblem(send("POST", "/v1/backups/tuesday", ADMIN), 409, "backup_in_progress");
@@ -118,7 +118,7 @@ class BackupEndpointsTest {
     }
 
     @Test
-    void oneThatFailsIsToldUntilTheNextAndWhatAKilledServerLeftIsToldApart() throws Exception {
+    void listsFailedAndAbandonedBackups() throws Exception {
         serve();
         Files.createDirectory(directory.resolve("backups/killed.partial"));
         Files.createFile(directory.resolve("backups/no-folder"));
@@ -138,16 +138,16 @@ class BackupEndpointsTest {
 
     @SuppressWarnings("unchecked")
     private List<String> listed() throws Exception {
-        Map<String, Object> answer =
+        Map<String, Object> response =
                 JsonTree.parse(send("GET", "/v1/backups", ADMIN).body());
-        return ((List<Map<String, Object>>) answer.get("backups"))
+        return ((List<Map<String, Object>>) response.get("backups"))
                 .stream()
                         .map(backup -> backup.get("name") + " " + backup.get("state"))
                         .toList();
     }
 
     @Test
-    void namesThatLeadElsewhereAreRefused() throws Exception {
+    void rejectsInvalidBackupNames() throws Exception {
         serve();
         for (String name : new String[] {"", "..", "%2e%2e", "a/b", "%2Ftmp", ".hidden", "-rf", "x.partial", "a%20b"}) {
             assertProblem(send("POST", "/v1/backups/" + name, ADMIN), 400, "invalid_request");
@@ -157,18 +157,18 @@ class BackupEndpointsTest {
     }
 
     @Test
-    void withoutADirectoryItSaysWhatToDo() throws Exception {
+    void reportsMissingBackupDirOption() throws Exception {
         serve(Backups.none());
         for (String request : new String[] {"POST /v1/backups/x", "GET /v1/backups/x", "GET /v1/backups"}) {
             String[] words = request.split(" ");
-            HttpResponse<String> answer = send(words[0], words[1], ADMIN);
-            assertProblem(answer, 404, "no_backups");
-            assertThat(answer.body()).contains("--backup-dir");
+            HttpResponse<String> response = send(words[0], words[1], ADMIN);
+            assertProblem(response, 404, "no_backups");
+            assertThat(response.body()).contains("--backup-dir");
         }
     }
 
     @Test
-    void onlyAdministratorsMayMakeThemAndSeeThem() throws Exception {
+    void backupsRequireAdminPermission() throws Exception {
         serve();
         for (String request : new String[] {"POST /v1/backups/x", "GET /v1/backups/x", "GET /v1/backups"}) {
             String[] words = request.split(" ");

@@ -3,7 +3,7 @@ package io.caravan.server.protocol.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListStore;
-import io.caravan.server.app.HeldStore;
+import io.caravan.server.app.DelayedStore;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.TestUsers;
 import io.caravan.testing.Eventually;
@@ -26,7 +26,7 @@ class BatchTest {
     private static final String THIRD = "0000000000000002_0000000000000000";
 
     private final CompletableFuture<Void> checkpointed = new CompletableFuture<>();
-    private HeldStore store;
+    private DelayedStore store;
     private HttpFixture server;
 
     @BeforeEach
@@ -38,7 +38,7 @@ class BatchTest {
     }
 
     private void serve(Authenticator authenticator) throws Exception {
-        store = new HeldStore(new ForwardingListStore(ListStore.inMemory()) {
+        store = new DelayedStore(new ForwardingListStore(ListStore.inMemory()) {
             @Override
             public void checkpoint() {
                 checkpointed.join();
@@ -63,10 +63,10 @@ class BatchTest {
         return "{\"path\":\"/v1/stream/" + path + "\",\"append\":[\"" + value + "\"]" + String.join("", more) + "}";
     }
 
-    private void refuses(int status, String code, String detail, String... changes) throws Exception {
-        HttpResponse<String> answer = batch(changes);
-        HttpFixture.assertProblem(answer, status, code);
-        assertThat((String) JsonTree.parse(answer.body()).get("detail")).contains(detail);
+    private void rejects(int status, String code, String detail, String... changes) throws Exception {
+        HttpResponse<String> response = batch(changes);
+        HttpFixture.assertProblem(response, status, code);
+        assertThat((String) JsonTree.parse(response.body()).get("detail")).contains(detail);
         assertThat(body("a")).isEmpty();
         assertThat(body("b")).isEmpty();
     }
@@ -76,18 +76,18 @@ class BatchTest {
     }
 
     @Test
-    void allChangesAreOneWriteAndAnsweredOnceItIsDurable() throws Exception {
+    void batchIsOneWriteAndRespondsWhenDurable() throws Exception {
         int before = store.accepted();
-        HttpResponse<String> answer = batch(
+        HttpResponse<String> response = batch(
                 append("a", "one\\u00e9", ",\"ifOffset\":\"" + FIRST + "\""),
                 "{\"path\":\"/v1/stream/a\",\"append\":[\"dHdv\",\"\"],\"base64\":true,\"ifOffset\":\"" + SECOND
                         + "\"}",
                 append("json", "{\\\"x\\\":1}"),
                 "{\"path\":\"/v1/stream/a\",\"trim\":\"" + SECOND + "\"}",
                 "{\"path\":\"/v1/stream/b\",\"delete\":true}");
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
         assertThat(store.accepted()).isEqualTo(before + 1);
-        assertThat(answer.body())
+        assertThat(response.body())
                 .startsWith("{\"operations\":[{\"path\":\"/v1/stream/a\",\"firstOffset\":\"" + FIRST
                         + "\",\"nextOffset\":\"" + SECOND + "\"},")
                 .endsWith("{\"path\":\"/v1/stream/b\",\"deleted\":true}]}")
@@ -98,30 +98,30 @@ class BatchTest {
 
         store.hold();
         int accepted = store.accepted();
-        CompletableFuture<HttpResponse<String>> held =
+        CompletableFuture<HttpResponse<String>> pending =
                 server.postAsync("/v1/batch", "{\"operations\":[" + append("a", "held") + "]}");
         store.awaitAccepted(accepted + 1);
         assertThat(server.get("/healthz").statusCode()).isEqualTo(200);
-        assertThat(held).isNotDone();
+        assertThat(pending).isNotDone();
         store.release();
-        assertThat(held.join().statusCode()).isEqualTo(200);
+        assertThat(pending.join().statusCode()).isEqualTo(200);
     }
 
     @Test
-    void aRefusedChangeRefusesAll() throws Exception {
+    void rejectedOperationRejectsBatch() throws Exception {
         String third = append("b", "x", ",\"ifOffset\":\"" + THIRD + "\"");
         assertThat(HttpFixture.header(batch(append("a", "x"), third), "Stream-Next-Offset"))
                 .isEqualTo(FIRST);
         String why = "nothing was written, because of operation 2: document 'b'";
-        refuses(409, "sequence_conflict", why, append("a", "x"), third);
-        refuses(404, "not_found", "operation 2", append("a", "x"), append("missing", "x"));
-        refuses(404, "not_found", "operation 3", append("a", "x"), append("b", "x"), delete("missing"));
-        refuses(400, "not_json", "operation 2", append("a", "x"), append("json", "no"));
-        refuses(400, "not_json", "operation 2", append("a", "x"), append("json", "no" + "n".repeat(20_000)));
-        refuses(400, "offset_out_of_range", "operation 2", append("a", "x"), trim("a", THIRD));
-        refuses(404, "not_found", "operation 2", delete("a"), append("a", "x"));
+        rejects(409, "sequence_conflict", why, append("a", "x"), third);
+        rejects(404, "not_found", "operation 2", append("a", "x"), append("missing", "x"));
+        rejects(404, "not_found", "operation 3", append("a", "x"), append("b", "x"), delete("missing"));
+        rejects(400, "not_json", "operation 2", append("a", "x"), append("json", "no"));
+        rejects(400, "not_json", "operation 2", append("a", "x"), append("json", "no" + "n".repeat(20_000)));
+        rejects(400, "offset_out_of_range", "operation 2", append("a", "x"), trim("a", THIRD));
+        rejects(404, "not_found", "operation 2", delete("a"), append("a", "x"));
         server.send("POST", "/v1/stream/json", null, "Stream-Closed", "true");
-        refuses(409, "closed", "operation 2", append("a", "x"), append("json", "1"));
+        rejects(409, "closed", "operation 2", append("a", "x"), append("json", "1"));
     }
 
     private static String delete(String path) {
@@ -133,15 +133,15 @@ class BatchTest {
     }
 
     @Test
-    void longJsonIsTakenToo() throws Exception {
+    void acceptsLongJsonValues() throws Exception {
         String text = "\\\"" + "j".repeat(30_000) + "\\\"";
-        HttpResponse<String> answer = batch(append("json", text), append("a", "x"));
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        HttpResponse<String> response = batch(append("json", text), append("a", "x"));
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
         assertThat(body("json")).hasSize(30_004);
     }
 
     @Test
-    void whatIsNoBatchChangesNothing() throws Exception {
+    void rejectsMalformedBatches() throws Exception {
         String good = append("a", "x");
         for (String wrong : List.of(
                 "{\"path\":\"/v1/stream/b\"}",
@@ -162,12 +162,12 @@ class BatchTest {
                 "{\"path\":\"/v1/stream/b\",\"append\":null,\"delete\":true}",
                 "[]",
                 "7")) {
-            refuses(400, "invalid_batch", "", good, wrong);
+            rejects(400, "invalid_batch", "", good, wrong);
         }
-        refuses(400, "invalid_batch", "operations must have at least one element");
-        refuses(400, "invalid_offset", "operation 2: ifOffset", good, append("b", "x", ",\"ifOffset\":\"1\""));
-        refuses(501, "reserved", "", good, append("__ds/x", "x"));
-        refuses(400, "invalid_batch", "names of at most 128", good, "{\"" + "n".repeat(1_000) + "\": 1}");
+        rejects(400, "invalid_batch", "operations must have at least one element");
+        rejects(400, "invalid_offset", "operation 2: ifOffset", good, append("b", "x", ",\"ifOffset\":\"1\""));
+        rejects(501, "reserved", "", good, append("__ds/x", "x"));
+        rejects(400, "invalid_batch", "names of at most 128", good, "{\"" + "n".repeat(1_000) + "\": 1}");
         for (String wrong : List.of(
                 "",
                 "x",
@@ -183,21 +183,21 @@ class BatchTest {
     }
 
     @Test
-    void limitsAreCheckedBeforeAnythingIsChanged() throws Exception {
+    void rejectsBatchesBeyondLimits() throws Exception {
         String many = IntStream.range(0, 1_001).mapToObj(i -> append("a", "x")).collect(Collectors.joining(","));
-        refuses(413, "too_many_operations", "at most 1000", many);
+        rejects(413, "too_many_operations", "at most 1000", many);
         String values = Base64.getEncoder().encodeToString(new byte[1]);
         String tooMany = IntStream.range(0, HttpFixture.MAX_BATCH_BYTES / 48 + 1)
                 .mapToObj(i -> "\"" + values + "\"")
                 .collect(Collectors.joining(","));
         String change = "{\"path\":\"/v1/stream/a\",\"base64\":true,\"append\":[" + tooMany + "]}";
-        refuses(413, "too_many_messages", "values of a batch", change);
+        rejects(413, "too_many_messages", "values of a batch", change);
         assertThat(server.status("POST", "/v1/batch", " ".repeat(HttpFixture.MAX_BODY_BYTES + 1)))
                 .isEqualTo(413);
     }
 
     @Test
-    void everyStreamMustBeOnesOwnAndCheckpointsAreTheAdministrators() throws Exception {
+    void checksPermissionsOfBatchesAndCheckpoints() throws Exception {
         stop();
         TestUsers users = new TestUsers("""
                 editor.secret = writes-some-of-them
@@ -228,12 +228,12 @@ class BatchTest {
     }
 
     @Test
-    void aCheckpointIsAnsweredWhenItIsPublished() throws Exception {
-        CompletableFuture<HttpResponse<String>> answer = server.sendAsync("POST", "/v1/checkpoint");
-        Eventually.await("the answer waits", () -> checkpointed.getNumberOfDependents() > 0);
+    void checkpointRespondsWhenComplete() throws Exception {
+        CompletableFuture<HttpResponse<String>> response = server.sendAsync("POST", "/v1/checkpoint");
+        Eventually.await("the response waits", () -> checkpointed.getNumberOfDependents() > 0);
         assertThat(server.get("/healthz").statusCode()).isEqualTo(200);
-        assertThat(answer).isNotDone();
+        assertThat(response).isNotDone();
         checkpointed.complete(null);
-        assertThat(Objects.requireNonNull(answer.join()).statusCode()).isEqualTo(204);
+        assertThat(Objects.requireNonNull(response.join()).statusCode()).isEqualTo(204);
     }
 }

@@ -28,7 +28,7 @@ class ConnectionTest {
     }
 
     @Test
-    void requestsSentAheadAreAnsweredInTheirOrder() throws Exception {
+    void respondsToPipelinedRequestsInOrder() throws Exception {
         try (RawClient raw = server.raw()) {
             StringBuilder ahead = new StringBuilder();
             for (int i = 0; i < 200; i++) {
@@ -43,7 +43,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aRequestBehindALongPollWaitsForIt() throws Exception {
+    void requestAfterLongPollWaitsForIt() throws Exception {
         try (RawClient raw = server.raw()) {
             raw.send(get("/v1/stream/a?offset=-1&live=long-poll") + get("/healthz"));
             server.awaitTailedDocuments(1);
@@ -54,7 +54,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aRequestMayComeByteByByte() throws Exception {
+    void parsesRequestSentByteByByte() throws Exception {
         try (RawClient raw = server.raw()) {
             String request = "POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
                     + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n";
@@ -67,7 +67,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aChunkedBodyIsCountedAsItComes() throws Exception {
+    void rejectsChunkedBodyBeyondLimit() throws Exception {
         try (RawClient raw = server.raw()) {
             raw.send("POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
                     + "Transfer-Encoding: chunked\r\n\r\n");
@@ -81,7 +81,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aClientMayAskBeforeItSendsABody() throws Exception {
+    void supportsExpectContinue() throws Exception {
         try (RawClient raw = server.raw()) {
             raw.send(
                     "POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n"
@@ -126,14 +126,14 @@ class ConnectionTest {
                 "GET  HTTP/1.1|Host: localhost||",
                 "\u0000\u0001\u0002|||"
             })
-    void whatCouldBeReadInTwoWaysIsRefused(String request) throws Exception {
+    void rejectsAmbiguousAndMalformedRequests(String request) throws Exception {
         try (RawClient raw = server.raw()) {
             raw.send(request.replace("|", "\r\n"));
             raw.finishSending();
-            RawClient.Response refused = raw.read();
-            assertThat(refused.status()).isEqualTo(400);
-            assertThat(refused.headers()).containsEntry("connection", "close");
-            assertThat(refused.headers()).containsEntry("content-type", "application/problem+json");
+            RawClient.Response rejected = raw.read();
+            assertThat(rejected.status()).isEqualTo(400);
+            assertThat(rejected.headers()).containsEntry("connection", "close");
+            assertThat(rejected.headers()).containsEntry("content-type", "application/problem+json");
             assertThat(raw.atEnd()).isTrue();
         }
         assertThat(server.get("/v1/stream/a").body()).isEmpty();
@@ -141,7 +141,7 @@ class ConnectionTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"HTTP/1.2", "HTTP/2.0", "HTTP/0.9"})
-    void otherVersionsAreRefused(String version) throws Exception {
+    void rejectsOtherHttpVersions(String version) throws Exception {
         assertThat(server.ask("GET / " + version + "\r\nHost: localhost\r\n\r\n")
                         .status())
                 .isEqualTo(505);
@@ -150,14 +150,14 @@ class ConnectionTest {
     /** The server would store the encoded bytes. */
     @ParameterizedTest
     @ValueSource(strings = {"gzip, chunked", "identity, chunked"})
-    void aBodyThatIsEncodedOtherwiseThanInChunksIsRefused(String encoding) throws Exception {
+    void rejectsUnsupportedTransferEncodings(String encoding) throws Exception {
         try (RawClient raw = server.raw()) {
             raw.send(("POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Type: text/plain|Transfer-Encoding: "
                             + encoding + "||3|abc|0||")
                     .replace("|", "\r\n"));
-            RawClient.Response refused = raw.read();
-            assertThat(refused.status()).isEqualTo(501);
-            assertThat(refused.body()).contains("unsupported_transfer_encoding");
+            RawClient.Response rejected = raw.read();
+            assertThat(rejected.status()).isEqualTo(501);
+            assertThat(rejected.body()).contains("unsupported_transfer_encoding");
             assertThat(raw.atEnd()).isTrue();
         }
         assertThat(server.get("/v1/stream/a").body()).isEmpty();
@@ -165,12 +165,12 @@ class ConnectionTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"http://x/healthz", "https://x/healthz", "HTTPS://x:1/healthz?a=b", "/healthz"})
-    void aUrlMayNameTheServer(String url) throws Exception {
+    void acceptsAbsoluteRequestTargets(String url) throws Exception {
         assertThat(server.ask(get(url)).body()).contains("alive");
     }
 
     @Test
-    void headsHaveALimit() throws Exception {
+    void rejectsHeadersBeyondLimit() throws Exception {
         try (RawClient raw = server.raw()) {
             raw.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + "x".repeat(RequestDecoder.MAX_HEADER_BYTES)
                     + "\r\n\r\n");
@@ -180,7 +180,7 @@ class ConnectionTest {
     }
 
     @Test
-    void whoKnowsNoChunksGetsTheBodyUpToTheEnd() throws Exception {
+    void http10BodyEndsWithConnection() throws Exception {
         for (int i = 0; i < 5; i++) {
             server.append("/v1/stream/a", "text/plain", "x".repeat(HttpFixture.MAX_BODY_BYTES));
         }
@@ -194,7 +194,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aConnectionEndsWhenItsClientSaysSo() throws Exception {
+    void closesConnectionAfterCloseHeaderOrHalfClose() throws Exception {
         try (RawClient raw = server.raw()) {
             raw.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" + get("/healthz"));
             assertThat(raw.read().headers()).containsEntry("connection", "close");
@@ -210,7 +210,7 @@ class ConnectionTest {
     }
 
     @Test
-    void halfABodyIsNotAppended() throws Exception {
+    void doesNotAppendIncompleteBody() throws Exception {
         try (RawClient raw = server.raw()) {
             raw.send("POST /v1/stream/a HTTP/1.1\r\n"
                     + "Host: localhost\r\n"
@@ -230,10 +230,10 @@ class ConnectionTest {
                 "GET /v1/str",
                 "GET / HTTP/1.1|Host:"
             })
-    void aRequestWhoseRestDoesNotComeIsGivenUp(String begun) throws Exception {
+    void incompleteRequestTimesOut(String partialRequest) throws Exception {
         try (HttpFixture impatient = HttpFixture.dropping(Duration.ofMillis(200));
                 RawClient raw = impatient.raw()) {
-            raw.send(begun.replace("|", "\r\n"));
+            raw.send(partialRequest.replace("|", "\r\n"));
             assertThat(raw.read().status()).isEqualTo(408);
             assertThat(raw.atEnd()).isTrue();
         }
@@ -241,7 +241,7 @@ class ConnectionTest {
 
     @ParameterizedTest
     @CsvSource({"PATCH, /v1/stream/a, 405", "POST, /healthz, 405", "GET, /nothing, 404", "GET, /v1/stream, 404"})
-    void whatIsRefusedForItsHeadDoesNotEndTheConnection(String method, String path, int status) throws Exception {
+    void rejectedHeadKeepsConnectionOpen(String method, String path, int status) throws Exception {
         try (RawClient raw = server.raw()) {
             raw.send(method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n" + get("/healthz"));
             assertThat(raw.read().status()).isEqualTo(status);
@@ -250,7 +250,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aHeadHasNoBody() throws Exception {
+    void headResponseHasNoBody() throws Exception {
         try (RawClient raw = server.raw()) {
             raw.send("HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + get("/readyz"));
             assertThat(raw.head().status()).isEqualTo(200);
@@ -259,7 +259,7 @@ class ConnectionTest {
     }
 
     @Test
-    void aPageOfAnotherOriginMayAsk() throws Exception {
+    void respondsToCorsPreflight() throws Exception {
         try (RawClient raw = server.raw()) {
             raw.send("OPTIONS /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nOrigin: http://y\r\n"
                     + "Access-Control-Request-Method: PUT\r\n\r\nOPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -273,7 +273,7 @@ class ConnectionTest {
 
     /** For HTTP/1.0, the end of the connection is the end of a body without a length. */
     @Test
-    void anOldClientNoticesThatAnAnswerIsIncomplete() throws Exception {
+    void http10ClientDetectsIncompleteResponse() throws Exception {
         for (int i = 0; i < 300; i++) {
             server.append("/v1/stream/a", "text/plain", "x".repeat(HttpFixture.MAX_BODY_BYTES));
         }

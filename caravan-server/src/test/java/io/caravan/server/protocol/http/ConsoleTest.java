@@ -49,17 +49,17 @@ class ConsoleTest {
     }
 
     @Test
-    void everyFileIsServedAsItIsWithoutAToken() throws Exception {
+    void servesEveryFileWithoutToken() throws Exception {
         Set<String> files = files();
         files.remove(LIST);
         assertThat(files).hasSizeGreaterThan(15);
         for (String name : files) {
-            HttpResponse<String> answer = server.get("/console/" + name);
-            assertThat(answer.statusCode()).as(name).isEqualTo(200);
-            assertThat(answer.body()).as(name).isEqualTo(Files.readString(FILES.resolve(name)));
-            assertThat(answer.headers().firstValue("X-Content-Type-Options")).hasValue("nosniff");
-            assertThat(answer.headers().firstValue("Referrer-Policy")).hasValue("no-referrer");
-            assertThat(answer.headers().firstValue("Content-Security-Policy").orElseThrow())
+            HttpResponse<String> response = server.get("/console/" + name);
+            assertThat(response.statusCode()).as(name).isEqualTo(200);
+            assertThat(response.body()).as(name).isEqualTo(Files.readString(FILES.resolve(name)));
+            assertThat(response.headers().firstValue("X-Content-Type-Options")).hasValue("nosniff");
+            assertThat(response.headers().firstValue("Referrer-Policy")).hasValue("no-referrer");
+            assertThat(response.headers().firstValue("Content-Security-Policy").orElseThrow())
                     .startsWith("default-src 'none'; script-src 'self'; style-src 'self';")
                     .contains("frame-ancestors 'none'", "connect-src 'self'")
                     .doesNotContain("unsafe", "*", "http");
@@ -69,13 +69,13 @@ class ConsoleTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"/console/none.js", "/console/" + LIST, "/console/../openapi.json", "/console/js", "/consoles"})
-    void nothingElseIs(String path) throws Exception {
+    void otherPathsAreNotFound(String path) throws Exception {
         assertThat(server.get(path).statusCode()).isEqualTo(404);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"/", "/console"})
-    void itsFolderIsFoundByARelativeAddress(String path) throws Exception {
+    void redirectsToConsoleByRelativeUrl(String path) throws Exception {
         HttpResponse<String> moved = server.get(path);
         assertThat(moved.statusCode()).isEqualTo(302);
         assertThat(moved.headers().firstValue("Location")).hasValue("console/");
@@ -85,7 +85,7 @@ class ConsoleTest {
     }
 
     @Test
-    void whatTheBrowserHasIsNotSentAgain() throws Exception {
+    void respondsNotModifiedForCachedFile() throws Exception {
         String tag =
                 server.get("/console/js/app.js").headers().firstValue("ETag").orElseThrow();
         HttpResponse<String> again = server.send("GET", "/console/js/app.js", null, "If-None-Match", tag);
@@ -96,7 +96,7 @@ class ConsoleTest {
     }
 
     @Test
-    void filesOfOthersAreThoseOfTheList() throws Exception {
+    void vendoredFilesMatchTheirList() throws Exception {
         Set<String> listed = new TreeSet<>(Set.of(LIST));
         for (String line : Files.readAllLines(FILES.resolve(LIST))) {
             if (line.startsWith("#")) {
@@ -117,7 +117,7 @@ class ConsoleTest {
     }
 
     @Test
-    void thePageHasNoScriptOrStyleOfItsOwn() throws Exception {
+    void pageHasNoInlineScriptsOrStyles() throws Exception {
         String page = Files.readString(FILES.resolve("index.html"));
         assertThat(page)
                 .doesNotContain("<style")
@@ -144,7 +144,7 @@ class ConsoleTest {
 
     /** With relative URLs, the console works below any path and loads nothing from other servers. */
     @Test
-    void everyAddressIsRelative() throws Exception {
+    void allUrlsAreRelative() throws Exception {
         Pattern address =
                 Pattern.compile("(?:src|href)=\"([^\"$]+)\"|from '([^']+)'|import '([^']+)'|url\\(([^)]+)\\)");
         for (String name : own(".html", ".js", ".css", ".svg")) {

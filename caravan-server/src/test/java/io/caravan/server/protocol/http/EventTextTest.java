@@ -86,7 +86,7 @@ class EventTextTest {
     }
 
     @Test
-    void aCharacterThatComesInTwoValuesIsSentInOneEvent() throws Exception {
+    void joinsCharacterSplitAcrossTwoValues() throws Exception {
         try (RawClient client = listen("now")) {
             assertThat(client.chunk()).contains("\"upToDate\":true");
             append(new byte[] {'a', EURO[0], EURO[1]});
@@ -98,7 +98,7 @@ class EventTextTest {
     }
 
     @Test
-    void halfACharacterIsSentWhenTheStreamIsClosed() throws Exception {
+    void sendsIncompleteCharacterWhenStreamIsClosed() throws Exception {
         append(new byte[] {'a'}, new byte[] {EURO[0], EURO[1]});
         try (RawClient client = listen("-1")) {
             assertThat(client.chunk())
@@ -113,7 +113,7 @@ class EventTextTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void textThatWasCutAnywhereComesWhole(long seed) throws Exception {
+    void textSplitAnywhereArrivesIntact(long seed) throws Exception {
         Random random = new Random(seed);
         int[] letters = {'a', 'z', 0xe9, 0x416, 0x20ac, 0x4e2d, 0x1f600};
         StringBuilder text = new StringBuilder();
@@ -132,11 +132,11 @@ class EventTextTest {
         close();
         List<Event> events = events("-1");
         assertThat(events.size()).isGreaterThan(1);
-        StringBuilder come = new StringBuilder();
+        StringBuilder received = new StringBuilder();
         for (Event event : events) {
-            come.append(text(event.text()));
+            received.append(text(event.text()));
         }
-        assertThat(come.toString()).isEqualTo(text.toString());
+        assertThat(received.toString()).isEqualTo(text.toString());
         // A client that reconnects continues with complete characters.
         String first = text(events.get(0).text());
         StringBuilder rest = new StringBuilder(first);
@@ -147,13 +147,13 @@ class EventTextTest {
     }
 
     @Test
-    void bytesThatAreNoTextComeAsTheyAre() throws Exception {
+    void sendsAllBytesOfInvalidText() throws Exception {
         byte[] value = new byte[30_000];
         Arrays.fill(value, EURO[0]);
         append(value, value, value, value);
         close();
-        ByteArrayOutputStream come = new ByteArrayOutputStream();
-        events("-1").forEach(event -> come.writeBytes(event.text()));
-        assertThat(come.size()).isEqualTo(4 * value.length);
+        ByteArrayOutputStream received = new ByteArrayOutputStream();
+        events("-1").forEach(event -> received.writeBytes(event.text()));
+        assertThat(received.size()).isEqualTo(4 * value.length);
     }
 }

@@ -24,7 +24,7 @@ final class FakeLeader implements AutoCloseable {
     static final String CLOSE = "close";
 
     private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> responses = new LinkedBlockingQueue<>();
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final AtomicInteger ended = new AtomicInteger();
     /** The method and path of each request. */
@@ -45,8 +45,8 @@ final class FakeLeader implements AutoCloseable {
     }
 
     /** Adds responses to the next requests, in this order. */
-    void answers(String... bytes) {
-        answers.addAll(List.of(bytes));
+    void responses(String... bytes) {
+        responses.addAll(List.of(bytes));
     }
 
     int connections() {
@@ -82,11 +82,11 @@ final class FakeLeader implements AutoCloseable {
             BufferedReader in = new BufferedReader(new InputStreamReader(socket.getInputStream(), ISO_8859_1));
             OutputStream out = socket.getOutputStream();
             while (request(in)) {
-                String answer = answers.poll(20, TimeUnit.SECONDS);
-                if (answer == null || answer.equals(CLOSE)) {
+                String response = responses.poll(20, TimeUnit.SECONDS);
+                if (response == null || response.equals(CLOSE)) {
                     return;
                 }
-                out.write(answer.getBytes(ISO_8859_1));
+                out.write(response.getBytes(ISO_8859_1));
             }
             ended.incrementAndGet();
         } catch (IOException | InterruptedException closed) {

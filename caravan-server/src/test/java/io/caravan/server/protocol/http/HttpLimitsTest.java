@@ -54,17 +54,17 @@ class HttpLimitsTest {
         return new RawClient(fixture.server.httpAddress());
     }
 
-    private static void assertAnswered(RawClient client) throws IOException {
+    private static void assertResponded(RawClient client) throws IOException {
         client.send(GET);
         assertThat(client.read().status()).isEqualTo(200);
     }
 
     @Test
-    void oneConnectionTooManyIsAnsweredWith503AndCountedWhicheverPortTheOthersCameTo() throws IOException {
+    void rejectsConnectionBeyondTotalLimitWith503() throws IOException {
         start(2, LONG, Duration.ZERO);
         try (RawClient first = connect();
                 RespClient second = fixture.connect()) {
-            assertAnswered(first);
+            assertResponded(first);
             assertThat(second.call("PING")).isEqualTo("+PONG");
             try (RawClient third = connect()) {
                 third.send(GET);
@@ -74,23 +74,23 @@ class HttpLimitsTest {
         Eventually.await(
                 "their places are free",
                 () -> fixture.server.network().connections().isEmpty());
-        assertThat(figure("caravan_connections_rejected_total{limit=\"total\"}"))
+        assertThat(metric("caravan_connections_rejected_total{limit=\"total\"}"))
                 .isEqualTo(1);
     }
 
     @Test
-    void aHeadThatTricklesIsAnsweredWith408() throws Exception {
+    void slowHeadTimesOutWith408() throws Exception {
         assertThat(trickle("GET /healthz HTTP/1.1\r\nX: ")).startsWith("HTTP/1.1 408 ");
     }
 
     @Test
-    void aBodyThatTricklesIsAnsweredWith408() throws Exception {
+    void slowBodyTimesOutWith408() throws Exception {
         assertThat(trickle("PUT /v1/stream/s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n"))
                 .startsWith("HTTP/1.1 408 ");
     }
 
     @Test
-    void aConnectionOverWhichNoRequestBeginsIsClosedWithoutAWord() throws IOException {
+    void closesSilentConnectionWithoutResponse() throws IOException {
         start(10, SHORT, Duration.ZERO);
         try (RawClient silent = connect();
                 RespClient resp = fixture.connect()) {
@@ -101,11 +101,11 @@ class HttpLimitsTest {
     }
 
     @Test
-    void aConnectionThatHadItsAnswerMayWaitWithTheNextRequest() throws IOException {
+    void requestTimeoutDoesNotApplyBetweenRequests() throws IOException {
         start(10, SHORT, Duration.ZERO);
         try (RawClient silent = connect();
                 RawClient patient = connect()) {
-            assertAnswered(patient);
+            assertResponded(patient);
             assertThat(silent.rest()).isEmpty();
             patient.send(GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
             assertThat(patient.rest()).contains("HTTP/1.1 200 ");
@@ -131,16 +131,16 @@ class HttpLimitsTest {
     }
 
     @Test
-    void anIdleConnectionIsClosed() throws IOException {
+    void closesIdleConnection() throws IOException {
         start(10, LONG, SHORT);
         try (RawClient socket = connect()) {
-            assertAnswered(socket);
+            assertResponded(socket);
             assertThat(socket.rest()).isNotNull();
         }
     }
 
     /** Returns the value of a metric, which is scraped over a separate connection. */
-    private double figure(String name) {
+    private double metric(String name) {
         try (RawClient scraper = connect()) {
             scraper.send(RawClient.get("/metrics"));
             return scraper.read()
@@ -155,7 +155,7 @@ class HttpLimitsTest {
     }
 
     @Test
-    void whatAClientDoesNotTakeIsCounted() throws IOException {
+    void countsUnreadReplyBytes() throws IOException {
         start(10, LONG, Duration.ZERO);
         String value = "v".repeat(1_000_000);
         try (RespClient slow = new RespClient(fixture.server.respAddress(), 4 * 1024)) {
@@ -164,13 +164,13 @@ class HttpLimitsTest {
                 slow.send("LINDEX", "k", "0");
             }
             // The memory of the pending requests, including this scrape, is far smaller.
-            Eventually.await("answers are held", () -> figure("caravan_replies_pending_bytes") > 100_000);
+            Eventually.await("responses are buffered", () -> metric("caravan_replies_pending_bytes") > 100_000);
         }
     }
 
     /** Otherwise the reading threads could fill the memory while an event loop is busy. */
     @Test
-    void whatIsReadForAnAnswerIsCountedBeforeTheLoopWritesIt() throws Exception {
+    void countsResponseBytesBeforeTheyAreWritten() throws Exception {
         String value = "v".repeat(HttpFixture.MAX_BODY_BYTES);
         CountDownLatch read = new CountDownLatch(1);
         CountDownLatch write = new CountDownLatch(1);
@@ -190,7 +190,7 @@ class HttpLimitsTest {
                 });
             }
             awaitLatch(occupied);
-            CompletableFuture<HttpResponse<String>> answer = http.sendAsync("GET", "/v1/stream/k");
+            CompletableFuture<HttpResponse<String>> response = http.sendAsync("GET", "/v1/stream/k");
             Eventually.await("the read is next", () -> http.readers.getQueue().size() == 1);
             http.network.connections().iterator().next().eventLoop().execute(() -> {
                 busy.countDown();
@@ -198,10 +198,10 @@ class HttpLimitsTest {
             });
             awaitLatch(busy);
             read.countDown();
-            Eventually.await("the slice counts", () -> http.network.answerBytes() >= 2L * value.length());
+            Eventually.await("the slice counts", () -> http.network.replyBytes() >= 2L * value.length());
             write.countDown();
-            assertThat(answer.get().body()).isEqualTo(value.repeat(3));
-            Eventually.await("nothing counts", () -> http.network.answerBytes() == 0);
+            assertThat(response.get().body()).isEqualTo(value.repeat(3));
+            Eventually.await("nothing counts", () -> http.network.replyBytes() == 0);
         } finally {
             read.countDown();
             write.countDown();
@@ -217,7 +217,7 @@ class HttpLimitsTest {
     }
 
     @Test
-    void headsCountFromTheirBeginningUntilTheirBodiesHaveCome() throws IOException {
+    void countsHeadMemoryUntilBodyArrives() throws IOException {
         start(10, LONG, Duration.ZERO);
         String headers = "a: b\r\n".repeat(100);
         try (RawClient socket = connect()) {
@@ -235,7 +235,7 @@ class HttpLimitsTest {
     }
 
     @Test
-    void whatWasAnsweredIsNotHeld() throws IOException {
+    void releasesRequestMemoryAfterResponse() throws IOException {
         start(10, LONG, Duration.ZERO);
         try (RawClient socket = connect()) {
             for (int i = 0; i < 10; i++) {

@@ -11,7 +11,7 @@ class HttpMutationTest {
     private static final int SEEDS = Rounds.of(4, 40);
 
     @Test
-    void requests() throws Exception {
+    void handlesMutatedRequests() throws Exception {
         MutationPass.run(new HttpTarget(), SEEDS, 100);
     }
 }

@@ -121,10 +121,10 @@ final class HttpTarget implements FuzzTarget {
                         lines.add(head + " " + new String(incoming.complete().body(), ISO_8859_1));
                     }
                 }
-            } catch (Problem refused) {
+            } catch (Problem rejected) {
                 ended = true;
-                requireClients(refused);
-                lines.add(END + refused.code());
+                requireClients(rejected);
+                lines.add(END + rejected.code());
             }
         }
 
@@ -133,12 +133,12 @@ final class HttpTarget implements FuzzTarget {
                     " ",
                     request.method().name(),
                     request.path(),
-                    refusal(() -> name(request.path())),
-                    refusal(() -> Offset.parse(request.query().get("offset"), "offset")),
-                    refusal(() -> request.producer()),
-                    refusal(() -> request.number(StreamHeaders.TTL)),
-                    refusal(() -> request.time(StreamHeaders.EXPIRES_AT)),
-                    refusal(() -> request.contentType()));
+                    rejection(() -> name(request.path())),
+                    rejection(() -> Offset.parse(request.query().get("offset"), "offset")),
+                    rejection(() -> request.producer()),
+                    rejection(() -> request.number(StreamHeaders.TTL)),
+                    rejection(() -> request.time(StreamHeaders.EXPIRES_AT)),
+                    rejection(() -> request.contentType()));
         }
 
         private static void name(String path) {
@@ -151,12 +151,12 @@ final class HttpTarget implements FuzzTarget {
             }
         }
 
-        private static String refusal(Runnable reading) {
+        private static String rejection(Runnable reading) {
             try {
                 reading.run();
                 return "ok";
-            } catch (Problem | IllegalArgumentException refused) {
-                requireClients(Problem.of(refused));
+            } catch (Problem | IllegalArgumentException rejected) {
+                requireClients(Problem.of(rejected));
                 return "refused";
             }
         }

@@ -2,7 +2,7 @@ package io.caravan.server.protocol.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.document.HeldBarrier;
+import io.caravan.server.document.DelayedBarrier;
 import io.caravan.server.document.ReadBarrier;
 import io.caravan.testing.Eventually;
 import java.net.http.HttpResponse;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 final class LinearizableReadsTest {
     private static final String TEXT = "text/plain";
 
-    private final HeldBarrier held = new HeldBarrier();
+    private final DelayedBarrier delayedBarrier = new DelayedBarrier();
 
     @AutoClose
     private HttpFixture server;
@@ -29,8 +29,8 @@ final class LinearizableReadsTest {
     }
 
     @Test
-    void nothingThatTellsOfAStreamIsAnsweredUnlessItsHostLeadsForSure() throws Exception {
-        server.documents.readBarrier(HeldBarrier.refusing("no majority has answered"));
+    void rejectsReadsUnlessLeadershipIsConfirmed() throws Exception {
+        server.documents.readBarrier(DelayedBarrier.rejecting("no majority has responded"));
         for (List<String> request : List.of(
                 List.of("GET", "/v1/stream/a", ""),
                 List.of("GET", "/v1/stream/a?offset=-1&live=long-poll", ""),
@@ -43,12 +43,12 @@ final class LinearizableReadsTest {
                 List.of("PUT", "/v1/stream/a", ""),
                 List.of("POST", "/v1/stream/absent", "v"),
                 List.of("DELETE", "/v1/stream/absent", ""))) {
-            HttpResponse<String> answer =
+            HttpResponse<String> response =
                     server.send(request.get(0), request.get(1), request.get(2), "Content-Type", TEXT);
-            assertThat(answer.statusCode()).as(request.toString()).isEqualTo(503);
-            assertThat(answer.headers().firstValue("Retry-After")).hasValue("1");
+            assertThat(response.statusCode()).as(request.toString()).isEqualTo(503);
+            assertThat(response.headers().firstValue("Retry-After")).hasValue("1");
             if (!request.get(0).equals("HEAD")) {
-                assertThat(answer.body()).contains("\"read_unconfirmed\"", "no majority has answered");
+                assertThat(response.body()).contains("\"read_unconfirmed\"", "no majority has responded");
             }
         }
         server.documents.readBarrier(ReadBarrier.NONE);
@@ -56,31 +56,31 @@ final class LinearizableReadsTest {
     }
 
     @Test
-    void aReadWaitsAndAChangeDoesNot() throws Exception {
-        server.documents.readBarrier(held.barrier());
+    void readWaitsForBarrierAndWriteDoesNot() throws Exception {
+        server.documents.readBarrier(delayedBarrier.barrier());
         CompletableFuture<HttpResponse<String>> read = server.sendAsync("GET", "/v1/stream/a");
-        Eventually.await("it is asked", () -> held.asked() == 1);
+        Eventually.await("it is queried", () -> delayedBarrier.asked() == 1);
         assertThat(server.append("/v1/stream/a", TEXT, " two").statusCode()).isEqualTo(204);
         assertThat(read).isNotDone();
-        held.pass();
+        delayedBarrier.pass();
         assertThat(read.get().body()).isEqualTo("one two");
     }
 
     /** Later values have been committed, so they are not stale. */
     @Test
-    void aLiveReadAsksWhenItBegins() throws Exception {
+    void liveReadUsesBarrierOnlyAtStart() throws Exception {
         String tail = server.get("/v1/stream/a")
                 .headers()
                 .firstValue("Stream-Next-Offset")
                 .orElseThrow();
-        server.documents.readBarrier(held.barrier());
+        server.documents.readBarrier(delayedBarrier.barrier());
         CompletableFuture<HttpResponse<String>> poll =
                 server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=" + tail);
-        Eventually.await("it is asked", () -> held.asked() == 1);
-        held.pass();
+        Eventually.await("it is queried", () -> delayedBarrier.asked() == 1);
+        delayedBarrier.pass();
         server.awaitTailedDocuments(1);
         server.append("/v1/stream/a", TEXT, "two");
         assertThat(poll.get().body()).isEqualTo("two");
-        assertThat(held.asked()).isZero();
+        assertThat(delayedBarrier.asked()).isZero();
     }
 }

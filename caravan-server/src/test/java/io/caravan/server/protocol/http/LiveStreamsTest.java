@@ -90,7 +90,7 @@ class LiveStreamsTest {
     }
 
     @Test
-    void valuesOfAllComeAsTheyAreAppended() throws Exception {
+    void sendsValuesOfAllStreamsOnAppend() throws Exception {
         server.append("/v1/stream/a", TEXT, "one");
         server.append("/v1/stream/a", TEXT, "two");
         server.append("/v1/stream/b", TEXT, "before");
@@ -116,7 +116,7 @@ class LiveStreamsTest {
     }
 
     @Test
-    void nothingIsLostAndNothingComesTwiceWhileManyWrite() throws Exception {
+    void deliversEachValueOnceDuringConcurrentWrites() throws Exception {
         int count = 200;
         List<String> names = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -158,7 +158,7 @@ class LiveStreamsTest {
     }
 
     @Test
-    void aLongStreamComesInPartsAndLetsOthersIn() throws Exception {
+    void interleavesLongStreamWithOthers() throws Exception {
         String value = "x".repeat(HttpFixture.MAX_BODY_BYTES / 2);
         for (int i = 0; i < 20; i++) {
             server.append("/v1/stream/a", TEXT, value);
@@ -184,7 +184,7 @@ class LiveStreamsTest {
     }
 
     @Test
-    void whatCannotBeFollowedIsToldAndTheOthersGoOn() throws Exception {
+    void reportsFailedStreamsAndContinuesOthers() throws Exception {
         server.append("/v1/stream/b", TEXT, "one");
         server.send("POST", "/v1/stream/b?trim=now", null);
         try (Events events = new Events(
@@ -206,7 +206,7 @@ class LiveStreamsTest {
     }
 
     @Test
-    void whatIsNotTextIsInBase64() throws Exception {
+    void encodesBinaryValuesInBase64() throws Exception {
         server.create("/v1/stream/bytes", "application/x-bytes");
         server.append("/v1/stream/bytes", "application/x-bytes", "a");
         server.create("/v1/stream/json", "application/json");
@@ -223,19 +223,19 @@ class LiveStreamsTest {
     }
 
     @Test
-    void itEndsAfterAWhile() throws Exception {
+    void endsAfterTimeout() throws Exception {
         try (HttpFixture impatient = HttpFixture.impatient()) {
             impatient.create("/v1/stream/a", TEXT);
-            HttpResponse<String> answer = impatient.send("POST", "/v1/live", streams("/v1/stream/a", "-1"));
-            assertThat(answer.statusCode()).isEqualTo(200);
-            assertThat(answer.headers().firstValue("Content-Type")).hasValue("text/event-stream");
-            assertThat(answer.body()).contains("upToDate").doesNotContain("closed");
+            HttpResponse<String> response = impatient.send("POST", "/v1/live", streams("/v1/stream/a", "-1"));
+            assertThat(response.statusCode()).isEqualTo(200);
+            assertThat(response.headers().firstValue("Content-Type")).hasValue("text/event-stream");
+            assertThat(response.body()).contains("upToDate").doesNotContain("closed");
             impatient.awaitTailedDocuments(0);
         }
     }
 
     @Test
-    void whatIsNotAsDescribedIsRefused() throws Exception {
+    void rejectsMalformedRequests() throws Exception {
         String one = "{\"path\": \"/v1/stream/a\", \"offset\": \"now\"}";
         for (String body : List.of(
                 "",
@@ -246,9 +246,9 @@ class LiveStreamsTest {
                 "{\"streams\": [{\"path\": \"/v1/stream/a\"}]}",
                 "{\"streams\": [{\"path\": \"a\", \"offset\": \"now\"}]}",
                 "{\"streams\": [{\"path\": \"/v1/stream/a\", \"offset\": \"now\", \"from\": 1}]}")) {
-            HttpResponse<String> refused = follow(body);
-            assertThat(refused.statusCode()).as(body).isEqualTo(400);
-            assertThat(refused.body()).as(body).contains("invalid_streams");
+            HttpResponse<String> rejected = follow(body);
+            assertThat(rejected.statusCode()).as(body).isEqualTo(400);
+            assertThat(rejected.body()).as(body).contains("invalid_streams");
         }
         String many = IntStream.rangeClosed(0, 1_000)
                 .mapToObj(i -> "{\"path\": \"/v1/stream/" + i + "\", \"offset\": \"now\"}")
@@ -258,7 +258,7 @@ class LiveStreamsTest {
     }
 
     @Test
-    void everyStreamMustBeOnesOwn() throws Exception {
+    void requiresPermissionForEveryStream() throws Exception {
         TestUsers users = new TestUsers("""
                 ada.secret = a-long-secret-of-ada
                 ada.permissions = read
@@ -273,7 +273,7 @@ class LiveStreamsTest {
 
     /** The request continues because one of its streams exists. The others also count toward the limit. */
     @Test
-    void whatAllFollowTogetherIsLimitedAndIsFreeAgainAfterwards() throws Exception {
+    void limitsFollowedStreamsUntilConnectionsClose() throws Exception {
         String body =
                 streams(Stream.concat(Stream.of("a"), IntStream.range(1, 1_000).mapToObj(Integer::toString))
                         .flatMap(name -> Stream.of("/v1/stream/" + name, "-1"))

@@ -4,8 +4,8 @@ import static io.caravan.server.protocol.http.HttpFixture.header;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.EditedDocument;
-import io.caravan.server.document.Waiting;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.testing.Eventually;
 import java.net.http.HttpResponse;
@@ -36,7 +36,7 @@ class LiveTest {
     }
 
     @Test
-    void aThousandPollsGetTheSameValue() throws Exception {
+    void thousandPollsReceiveSameValue() throws Exception {
         List<RawClient> clients = new ArrayList<>();
         try {
             for (int i = 0; i < 1_000; i++) {
@@ -56,11 +56,11 @@ class LiveTest {
                 client.close();
             }
         }
-        Eventually.await("nobody waits", () -> server.documents.tailedDocuments() == 0);
+        Eventually.await("no request waits", () -> server.documents.tailedDocuments() == 0);
     }
 
     @Test
-    void aPollFromNowIsNotCached() throws Exception {
+    void pollFromNowIsNotCacheable() throws Exception {
         CompletableFuture<HttpResponse<String>> poll = poll("now");
         // The poll does not return values that are appended before it determines the current end.
         while (!poll.isDone()) {
@@ -75,7 +75,7 @@ class LiveTest {
     }
 
     @Test
-    void aPollWhoseValuesAreTrimmedBeforeItSeesThemIsToldWhereTheStreamBegins() throws Exception {
+    void pollReportsFirstOffsetWhenValuesAreTrimmed() throws Exception {
         CompletableFuture<HttpResponse<String>> poll = poll(Offset.of(0));
         server.awaitTailedDocuments(1);
         Function<EditedDocument, Boolean> appendAndTrim = document -> {
@@ -83,13 +83,13 @@ class LiveTest {
             document.trimTo(1);
             return true;
         };
-        Waiting.<Boolean>to(outcome -> server.documents.write(DocumentName.of("a"), appendAndTrim, outcome));
+        BlockingOutcome.<Boolean>to(outcome -> server.documents.write(DocumentName.of("a"), appendAndTrim, outcome));
         HttpFixture.assertProblem(poll.get(), 410, "offset_trimmed");
         assertThat(header(poll.get(), "Stream-First-Offset")).isEqualTo(Offset.of(1));
     }
 
     @Test
-    void aPollOfAStreamThatIsDeletedEnds() throws Exception {
+    void pollEndsWhenStreamIsDeleted() throws Exception {
         CompletableFuture<HttpResponse<String>> poll = poll("now");
         server.awaitTailedDocuments(1);
         server.send("DELETE", "/v1/stream/a", null);
@@ -97,7 +97,7 @@ class LiveTest {
     }
 
     @Test
-    void aPollOfAStreamThatIsClosedEnds() throws Exception {
+    void pollEndsWhenStreamIsClosed() throws Exception {
         CompletableFuture<HttpResponse<String>> poll = poll("now");
         server.awaitTailedDocuments(1);
         server.send("POST", "/v1/stream/a", null, "Stream-Closed", "true");
@@ -106,7 +106,7 @@ class LiveTest {
     }
 
     @Test
-    void aPollInVainTellsWhereItIs() throws Exception {
+    void timedOutPollReportsOffset() throws Exception {
         try (HttpFixture impatient = HttpFixture.impatient()) {
             impatient.create("/v1/stream/a", TEXT);
             HttpResponse<String> nothing = impatient.get("/v1/stream/a?live=long-poll&offset=now");
@@ -119,7 +119,7 @@ class LiveTest {
     }
 
     @Test
-    void aClientThatGoesIsForgotten() throws Exception {
+    void stopsTailingAfterClientDisconnects() throws Exception {
         try (RawClient raw = server.raw();
                 RawClient events = server.raw()) {
             raw.send(RawClient.get("/v1/stream/a?live=long-poll&offset=now"));
@@ -130,7 +130,7 @@ class LiveTest {
     }
 
     @Test
-    void eventsCannotBeForgedByValues() throws Exception {
+    void valuesCannotForgeEvents() throws Exception {
         server.append("/v1/stream/a", TEXT, " x\r\revent: control\ndata: {}\r\n\r\nid: 7\n");
         server.send("POST", "/v1/stream/a", null, "Stream-Closed", "true");
         String events = server.get("/v1/stream/a?live=sse&offset=-1").body();
@@ -142,7 +142,7 @@ class LiveTest {
     }
 
     @Test
-    void bytesAreSentInBase64() throws Exception {
+    void eventStreamEncodesBytesInBase64() throws Exception {
         server.create("/v1/stream/b", "application/x-bytes");
         server.append("/v1/stream/b", "application/x-bytes", "a");
         server.append("/v1/stream/b", "application/x-bytes", "b");
@@ -153,7 +153,7 @@ class LiveTest {
     }
 
     @Test
-    void eventsComeAsValuesDo() throws Exception {
+    void sendsEventForEachAppendedValue() throws Exception {
         try (RawClient raw = server.raw()) {
             raw.send(RawClient.get("/v1/stream/a?live=sse&offset=now"));
             assertThat(raw.head().status()).isEqualTo(200);
@@ -171,7 +171,7 @@ class LiveTest {
     }
 
     @Test
-    void anEventStreamEndsAfterAWhile() throws Exception {
+    void eventStreamEndsAfterTimeout() throws Exception {
         try (HttpFixture impatient = HttpFixture.impatient()) {
             impatient.create("/v1/stream/a", TEXT);
             String events = impatient.get("/v1/stream/a?live=sse&offset=-1").body();
@@ -180,7 +180,7 @@ class LiveTest {
     }
 
     @Test
-    void liveReadsEndWhenTheServerStops() throws Exception {
+    void liveReadsEndWhenServerStops() throws Exception {
         server.create("/v1/stream/b", TEXT);
         CompletableFuture<HttpResponse<String>> poll =
                 server.sendAsync("GET", "/v1/stream/b?live=long-poll&offset=now");
@@ -198,7 +198,7 @@ class LiveTest {
     }
 
     @Test
-    void aReaderThatTakesNothingIsLetGoAndHoldsNoThread() throws Exception {
+    void disconnectsStalledReadersWithoutBlockingThreads() throws Exception {
         try (HttpFixture impatient = HttpFixture.dropping(Duration.ofSeconds(1))) {
             impatient.create("/v1/stream/a", TEXT);
             for (int i = 0; i < 200; i++) {

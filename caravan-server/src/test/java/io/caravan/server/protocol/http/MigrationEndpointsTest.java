@@ -37,16 +37,16 @@ class MigrationEndpointsTest {
 
     /** Makes a step, and returns a field of the response. */
     private JsonNode done(String step, String body, String field) throws Exception {
-        HttpResponse<String> answer = server.send("POST", IMPORT + step, body);
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-        return JSON.readTree(answer.body()).path(field);
+        HttpResponse<String> response = server.send("POST", IMPORT + step, body);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return JSON.readTree(response.body()).path(field);
     }
 
     private long next(String step, String body) throws Exception {
         return done(step, body, "next").asLong();
     }
 
-    private void refused(int status, String code, String step, String body) throws Exception {
+    private void rejected(int status, String code, String step, String body) throws Exception {
         HttpFixture.assertProblem(server.send("POST", IMPORT + step, body), status, code);
     }
 
@@ -61,7 +61,7 @@ class MigrationEndpointsTest {
     }
 
     @Test
-    void aDocumentIsExportedAndImportedWhole() throws Exception {
+    void importsDocumentInOneStepAndExportsIt() throws Exception {
         String whole = "{\"attributes\":{\"ttl\":60,\"content-type\":\"text/x\"},\"values\":[\"YQ==\",\"\"]}";
         assertThat(next("whole&first=7", whole)).isEqualTo(9);
         JsonNode export = JSON.readTree(server.get("/v1/export/a/b").body());
@@ -70,28 +70,28 @@ class MigrationEndpointsTest {
         assertThat(export.path("bytes").asLong()).isEqualTo(1);
         assertThat(export.path("attributes").toString())
                 .isIn("{\"content-type\":\"text/x\",\"ttl\":60}", "{\"ttl\":60,\"content-type\":\"text/x\"}");
-        refused(409, "exists", "whole&first=7", TEXT);
+        rejected(409, "exists", "whole&first=7", TEXT);
         assertThat(next("whole&first=3&replace=true", TEXT)).isEqualTo(3);
         assertThat(server.get("/v1/export/absent").statusCode()).isEqualTo(404);
     }
 
     @Test
-    void inPartsItIsVisibleAtItsEndAndNoPartCountsTwice() throws Exception {
+    void chunkedImportIsVisibleAtEndAndRejectsRepeats() throws Exception {
         long id = done("begin&first=5", TEXT, "id").asLong();
         String add = "add&id=" + id + "&sequence=5";
         assertThat(next(add, values("a", "b"))).isEqualTo(7);
-        refused(409, "sequence_conflict", add, values("a", "b"));
+        rejected(409, "sequence_conflict", add, values("a", "b"));
         assertThat(server.get("/v1/stream/a/b?offset=-1").statusCode()).isEqualTo(503);
-        refused(409, "sequence_conflict", "end&id=" + id + "&sequence=6", null);
+        rejected(409, "sequence_conflict", "end&id=" + id + "&sequence=6", null);
         assertThat(next("end&id=" + id + "&sequence=7", null)).isEqualTo(7);
         assertThat(content()).isEqualTo("ab");
-        refused(409, "changed", "add&id=" + id + "&sequence=7", values("c"));
+        rejected(409, "changed", "add&id=" + id + "&sequence=7", values("c"));
         assertThat(done("abort&id=" + id, null, "aborted").asBoolean()).isFalse();
         assertThat(content()).isEqualTo("ab");
     }
 
     @Test
-    void whatWasBegunCanBeAborted() throws Exception {
+    void startedImportCanBeAborted() throws Exception {
         long id = done("begin&first=0", TEXT, "id").asLong();
         assertThat(done("abort&id=" + id, null, "aborted").asBoolean()).isTrue();
         assertThat(server.get("/v1/export/a/b").statusCode()).isEqualTo(404);
@@ -119,24 +119,24 @@ class MigrationEndpointsTest {
                 "add&id=1|{}|invalid_parameter",
                 "add&id=1&sequence=1|{\"attributes\":{\"ttl\":1}}|invalid_import",
             })
-    void whatMakesNoSenseChangesNothing(String step, String body, String code) throws Exception {
-        refused(400, code, step, body);
+    void rejectsInvalidImports(String step, String body, String code) throws Exception {
+        rejected(400, code, step, body);
         assertThat(server.get("/v1/export/a/b").statusCode()).isEqualTo(404);
     }
 
     @Test
-    void whoMayReadExportsAndWhoMayWriteImports() throws Exception {
+    void exportRequiresReadAndImportRequiresWrite() throws Exception {
         TestUsers users = new TestUsers("reader.secret = only-reads\nreader.permissions = read\n"
                 + "writer.secret = only-writes\nwriter.permissions = write\nwriter.prefixes = a/\n");
         try (HttpFixture closed = HttpFixture.guarded(users.authenticator)) {
             String[] reader = {"Authorization", "Bearer only-reads"};
             String[] writer = {"Authorization", "Bearer only-writes"};
-            String bring = IMPORT + "whole&first=0";
-            assertThat(closed.status("POST", bring, TEXT)).isEqualTo(401);
-            assertThat(closed.status("POST", bring, TEXT, reader)).isEqualTo(403);
+            String importPath = IMPORT + "whole&first=0";
+            assertThat(closed.status("POST", importPath, TEXT)).isEqualTo(401);
+            assertThat(closed.status("POST", importPath, TEXT, reader)).isEqualTo(403);
             assertThat(closed.status("POST", "/v1/import/b?step=whole&first=0", TEXT, writer))
                     .isEqualTo(403);
-            assertThat(closed.status("POST", bring, TEXT, writer)).isEqualTo(200);
+            assertThat(closed.status("POST", importPath, TEXT, writer)).isEqualTo(200);
             assertThat(closed.status("GET", "/v1/export/a/b", null)).isEqualTo(401);
             assertThat(closed.status("GET", "/v1/export/a/b", null, writer)).isEqualTo(403);
             assertThat(closed.status("GET", "/v1/export/a/b", null, reader)).isEqualTo(200);
@@ -144,12 +144,13 @@ class MigrationEndpointsTest {
     }
 
     @Test
-    void limitsAreThoseOfValuesAndWrites() throws Exception {
+    void importAppliesValueAndWriteLimits() throws Exception {
         String greatest = "x".repeat(HttpFixture.MAX_BODY_BYTES);
         next("whole&first=0", values(greatest, greatest));
-        refused(413, "value_too_large", "whole&first=0&replace=true", values(greatest + "x"));
-        refused(413, "too_many_messages", "whole&first=0&replace=true", values(greatest, greatest, greatest, greatest));
-        refused(413, "body_too_large", "whole&first=0&replace=true", values("x".repeat(2 * 1024 * 1024)));
+        rejected(413, "value_too_large", "whole&first=0&replace=true", values(greatest + "x"));
+        rejected(
+                413, "too_many_messages", "whole&first=0&replace=true", values(greatest, greatest, greatest, greatest));
+        rejected(413, "body_too_large", "whole&first=0&replace=true", values("x".repeat(2 * 1024 * 1024)));
         String page = server.get("/v1/values/a/b?offset=-1&whole=true").body();
         assertThat(JSON.readTree(page).path("values").get(1).path("base64").binaryValue())
                 .hasSize(HttpFixture.MAX_BODY_BYTES);
@@ -160,7 +161,7 @@ class MigrationEndpointsTest {
     }
 
     @Test
-    void aDocumentThatIsMovedIsFencedThenElsewhere() throws Exception {
+    void migratedDocumentIsFencedThenRedirected() throws Exception {
         next("whole&first=7", values("x"));
         assertThat(move("fence&holder=5&to=other:6380%20http://other:4437").body())
                 .contains("\"first\":7", "\"next\":8");
@@ -182,13 +183,13 @@ class MigrationEndpointsTest {
         HttpResponse<String> batch = server.append("/v1/batch", "application/json", delete);
         HttpFixture.assertProblem(batch, 421, "moved");
         assertThat(batch.body()).contains("because of operation 1");
-        refused(307, "moved", "whole&first=7", "");
+        rejected(307, "moved", "whole&first=7", "");
         next("whole&first=7&replace=redirect", values("x"));
         assertThat(content()).isEqualTo("x");
     }
 
     @Test
-    void whereADocumentIsThatHasMovedIsToldWhereHttpIsNotKnown() throws Exception {
+    void movedDocumentReportsServerWithoutHttpUrl() throws Exception {
         next("whole&first=7", values("x"));
         move("fence&holder=5&to=other:6380");
         assertThat(move("abandon&holder=4").body()).isEqualTo("{\"abandoned\":false}");
@@ -202,12 +203,12 @@ class MigrationEndpointsTest {
     }
 
     @Test
-    void aDocumentThatWasBroughtGoesOn() throws Exception {
+    void continuesAndDeletesImportedDocument() throws Exception {
         next("whole&first=7", values("x"));
         long id = JSON.readTree(server.get("/v1/export/a/b").body()).path("id").asLong();
         assertThat(next("continue&first=8&sequence=8&id=" + id, values("y"))).isEqualTo(9);
         assertThat(content()).isEqualTo("y");
-        refused(409, "sequence_conflict", "continue&first=8&sequence=8&id=" + id, values("y"));
+        rejected(409, "sequence_conflict", "continue&first=8&sequence=8&id=" + id, values("y"));
         assertThat(done("delete&id=" + (id + 1), "", "deleted").asBoolean()).isFalse();
         assertThat(done("delete&id=" + id, "", "deleted").asBoolean()).isTrue();
     }

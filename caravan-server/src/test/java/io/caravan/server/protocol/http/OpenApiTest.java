@@ -33,7 +33,7 @@ class OpenApiTest {
     }
 
     @Test
-    void itHasEveryRouteAndNoOther() {
+    void describesEveryRouteAndNoOther() {
         Map<String, Set<String>> routes = new TreeMap<>();
         for (Route route : server.server.routes()) {
             Set<String> statuses = new TreeSet<>();
@@ -64,7 +64,7 @@ class OpenApiTest {
     }
 
     @Test
-    void whatNeedsNoTokenSaysSo() {
+    void marksRoutesWithoutAuthentication() {
         for (Route route : server.server.routes()) {
             JsonNode operation = document.get("paths")
                     .get(route.path())
@@ -74,7 +74,7 @@ class OpenApiTest {
     }
 
     @Test
-    void itIsWellFormed() {
+    void descriptionIsWellFormed() {
         assertThat(document.get("openapi").asText()).startsWith("3.1.");
         assertThat(document.get("info").get("title").asText()).isNotBlank();
         assertThat(document.get("info").get("version").asText()).isNotBlank();
@@ -100,18 +100,18 @@ class OpenApiTest {
     }
 
     @Test
-    void theTextHasEveryRoute() throws Exception {
+    void documentationMatchesRoutes() throws Exception {
         String http = Files.readString(Path.of("..", "docs", "reference", "http.md"));
         for (Route route : server.server.routes()) {
             assertThat(http).contains("`" + route.method().name() + " " + route.path());
         }
         for (String line :
                 http.lines().filter(line -> line.matches("\\| `[A-Z]+ /.*")).toList()) {
-            String told = line.substring(3, line.indexOf('`', 3));
+            String documented = line.substring(3, line.indexOf('`', 3));
             assertThat(server.server.routes())
-                    .as(told)
+                    .as(documented)
                     .anyMatch(route ->
-                            told.split("\\?", -1)[0].equals(route.method().name() + " " + route.path()));
+                            documented.split("\\?", -1)[0].equals(route.method().name() + " " + route.path()));
         }
     }
 }

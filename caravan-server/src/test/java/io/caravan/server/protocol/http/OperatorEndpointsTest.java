@@ -46,9 +46,9 @@ class OperatorEndpointsTest {
     }
 
     private Map<String, Object> json(String path, String... user) throws Exception {
-        HttpResponse<String> answer = get(path, user);
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-        return JsonTree.parse(answer.body());
+        HttpResponse<String> response = get(path, user);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return JsonTree.parse(response.body());
     }
 
     private void put(String name, String... values) throws Exception {
@@ -60,14 +60,14 @@ class OperatorEndpointsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"/v1/store", "/v1/clients", "/v1/settings", "/v1/archive", "/v1/spaces", "/v1/stats"})
-    void whatTellsOfOthersNeedsAdmin(String path) throws Exception {
+    void operatorEndpointsRequireAdmin(String path) throws Exception {
         assertThat(get(path).statusCode()).isEqualTo(401);
         assertThat(get(path, EDITOR).statusCode()).isEqualTo(403);
         assertThat(get(path, ADMIN).statusCode()).isEqualTo(200);
     }
 
     @Test
-    void clientsOfAllProtocolsAreListed() throws Exception {
+    void listsClientsOfAllProtocols() throws Exception {
         assertThat(get("/v1/clients", ADMIN).body())
                 .contains("\"protocol\":\"resp\",\"address\":\"127.0.0.1:5\",\"name\":\"a name\",\"user\":\"editor\"")
                 .contains("\"protocol\":\"http\",\"address\":\"127.0.0.1:");
@@ -75,14 +75,14 @@ class OperatorEndpointsTest {
     }
 
     @Test
-    void settingsAndTheStoresLayoutAreTold() throws Exception {
+    void returnsSettingsAndStoreLayout() throws Exception {
         assertThat(get("/v1/settings", ADMIN).body())
                 .isEqualTo("{\"settings\":[{\"name\":\"data\",\"value\":\"/data\",\"source\":\"command line\"}]}");
         assertThat(json("/v1/store", ADMIN)).containsKeys("heap", "log").containsEntry("pinsComplete", true);
     }
 
     @Test
-    void withoutAnArchiveThereIsNothingToRestore() throws Exception {
+    void reportsMissingArchive() throws Exception {
         assertThat(json("/v1/archive", ADMIN)).containsEntry("archive", null);
         HttpResponse<String> none = get("/v1/archive/stream/mine/a", EDITOR);
         HttpFixture.assertProblem(none, 404, "no_archive");
@@ -92,13 +92,13 @@ class OperatorEndpointsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"mine/a?generation=1", "others/a", "mine/a?as=others/b"})
-    void restoringNeedsWhatTheCommandNeeds(String path) throws Exception {
+    void rejectsRestoreWithoutPermission(String path) throws Exception {
         assertThat(server.status("POST", "/v1/archive/stream/" + path, null, EDITOR))
                 .isEqualTo(403);
     }
 
     @Test
-    void documentsAreCountedByWhatTheyBeginWith() throws Exception {
+    void countsDocumentsByPrefix() throws Exception {
         put("mine/a/1", "x");
         put("mine/a/2", "xyz");
         put("mine/b", "four", "five!");
@@ -115,7 +115,7 @@ class OperatorEndpointsTest {
     }
 
     @Test
-    void valuesAreReadOneByOne() throws Exception {
+    void readsValuesInPages() throws Exception {
         put("mine/a", "one", "two", "three");
         Map<String, Object> page = json("/v1/values/mine/a?limit=2", EDITOR);
         assertThat(page).containsEntry("nextSequence", 3).containsEntry("bytes", 11);
@@ -132,7 +132,7 @@ class OperatorEndpointsTest {
     }
 
     @Test
-    void aPageOfValuesIsBounded() throws Exception {
+    void limitsSizeOfValuePage() throws Exception {
         String large = "v".repeat(HttpFixture.MAX_BODY_BYTES);
         put("mine/large", large, large, large, large, large, large);
         Map<String, Object> page = json("/v1/values/mine/large", EDITOR);

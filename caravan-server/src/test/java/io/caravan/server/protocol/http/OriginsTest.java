@@ -46,14 +46,14 @@ class OriginsTest {
         return server.send(method, PATH, null, "Origin", origin, "Content-Type", "text/plain");
     }
 
-    private int statusOfHost(String host) throws IOException {
+    private int statusOfNode(String host) throws IOException {
         return server.ask("GET /healthz HTTP/1.1\r\nHost: " + host + "\r\n\r\n").status();
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {"http://localhost:3000", "https://app.localhost", "http://127.0.0.1:8080", "http://[::1]:3000"})
-    void aPageOfThisMachineMayReadAndWrite(String origin) throws Exception {
+    void localPagesCanReadAndWrite(String origin) throws Exception {
         start(Authenticator.open());
         HttpResponse<String> created = send("PUT", origin);
         assertThat(created.statusCode()).isEqualTo(201);
@@ -76,14 +76,14 @@ class OriginsTest {
                 "http://localhost:80/",
                 "file://localhost"
             })
-    void aForeignPageChangesNothingAndReadsNothing(String origin) throws Exception {
+    void foreignPagesCannotReadOrWrite(String origin) throws Exception {
         start(Authenticator.open());
         server.create(PATH, "text/plain");
         for (String method : new String[] {"PUT", "POST", "DELETE"}) {
-            HttpResponse<String> refused = send(method, origin);
-            assertThat(refused.statusCode()).as(method).isEqualTo(403);
-            assertThat(refused.body()).contains("\"foreign_origin\"");
-            assertThat(refused.headers().firstValue(ALLOW_ORIGIN)).isEmpty();
+            HttpResponse<String> rejected = send(method, origin);
+            assertThat(rejected.statusCode()).as(method).isEqualTo(403);
+            assertThat(rejected.body()).contains("\"foreign_origin\"");
+            assertThat(rejected.headers().firstValue(ALLOW_ORIGIN)).isEmpty();
         }
         HttpResponse<String> read = send("GET", origin);
         assertThat(read.statusCode()).isEqualTo(200);
@@ -93,41 +93,44 @@ class OriginsTest {
     }
 
     @Test
-    void aForeignPageThatAsksIsToldWhatItCouldSendButNotThatItMay() throws Exception {
+    void preflightDoesNotAllowForeignOrigin() throws Exception {
         start(Authenticator.open());
-        HttpResponse<String> asked = send("OPTIONS", FOREIGN);
-        assertThat(asked.statusCode()).isEqualTo(204);
-        assertThat(asked.headers().firstValue("access-control-allow-headers").orElseThrow())
+        HttpResponse<String> preflight = send("OPTIONS", FOREIGN);
+        assertThat(preflight.statusCode()).isEqualTo(204);
+        assertThat(preflight
+                        .headers()
+                        .firstValue("access-control-allow-headers")
+                        .orElseThrow())
                 .contains("If-None-Match");
-        assertThat(asked.headers().firstValue(ALLOW_ORIGIN)).isEmpty();
+        assertThat(preflight.headers().firstValue(ALLOW_ORIGIN)).isEmpty();
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {"localhost", "LOCALHOST:4437", "app.localhost:1", "127.0.0.1:4437", "127.1.2.3", "[::1]:80"})
-    void aRequestMayNameThisMachine(String host) throws Exception {
+    void acceptsLocalHostHeaders(String host) throws Exception {
         start(Authenticator.open());
-        assertThat(statusOfHost(host)).isEqualTo(200);
+        assertThat(statusOfNode(host)).isEqualTo(200);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"example.com", "localhost.example.com:4437", "10.0.0.1", "[::2]", "", "a@localhost"})
-    void aNameThatWasMadeToPointHereIsRefused(String host) throws Exception {
+    void rejectsForeignHostHeaders(String host) throws Exception {
         start(Authenticator.open());
-        assertThat(statusOfHost(host)).isEqualTo(403);
-        RawClient.Response refused = server.ask("OPTIONS " + PATH + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
-        assertThat(refused.body()).contains("\"foreign_host\"");
+        assertThat(statusOfNode(host)).isEqualTo(403);
+        RawClient.Response rejected = server.ask("OPTIONS " + PATH + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+        assertThat(rejected.body()).contains("\"foreign_host\"");
     }
 
     @Test
-    void anAllowedOriginMayDoAllAndItsHostMayBeNamedAndOthersNot() throws Exception {
+    void acceptsAllowedOriginAndItsHost() throws Exception {
         start(Authenticator.open(), "https://app.example:8443");
         assertThat(send("PUT", "https://app.example:8443").statusCode()).isEqualTo(201);
         assertThat(send("GET", "https://app.example:8443").headers().firstValue(ALLOW_ORIGIN))
                 .contains("https://app.example:8443");
         assertThat(send("DELETE", "https://app.example").statusCode()).isEqualTo(403);
-        assertThat(statusOfHost("app.example")).isEqualTo(200);
-        assertThat(statusOfHost("other.example")).isEqualTo(403);
+        assertThat(statusOfNode("app.example")).isEqualTo(200);
+        assertThat(statusOfNode("other.example")).isEqualTo(403);
     }
 
     private static boolean takesHost(String listensOn, String host, String... allowedHosts) {
@@ -136,8 +139,8 @@ class OriginsTest {
             HttpConfig config = HttpConfig.of(address, 1, 1 << 20).withAllowedHosts(List.of(allowedHosts));
             new Origins(config, false).check(HttpMethod.GET, new DefaultHttpHeaders().set("Host", host));
             return true;
-        } catch (Problem refused) {
-            assertThat(refused.code()).isEqualTo("foreign_host");
+        } catch (Problem rejected) {
+            assertThat(rejected.code()).isEqualTo("foreign_host");
             return false;
         } catch (UnknownHostException impossible) {
             throw new AssertionError(impossible);
@@ -146,7 +149,7 @@ class OriginsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0.0.0.0", "192.0.2.1", "::"})
-    void aNameThatWasMadeToPointHereIsRefusedWhereverTheServerListens(String listensOn) {
+    void rejectsForeignHostHeadersOnAnyListenAddress(String listensOn) {
         assertThat(takesHost(listensOn, "evil.example")).isFalse();
         assertThat(takesHost(listensOn, "evil.example:4437", "caravan")).isFalse();
         assertThat(takesHost(listensOn, "Caravan:4437", "other.example", "caravan"))
@@ -158,7 +161,7 @@ class OriginsTest {
     }
 
     @Test
-    void aLoopbackAddressMayBeGivenNamesToo() {
+    void acceptsAllowedHostNamesOnLoopback() {
         assertThat(takesHost("127.0.0.1", "caravan.example")).isFalse();
         assertThat(takesHost("127.0.0.1", "caravan.example", "caravan.example")).isTrue();
         assertThat(takesHost("127.0.0.1", "192.0.2.1", "caravan.example")).isFalse();
@@ -166,7 +169,7 @@ class OriginsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "Caravan", "caravan:80", "http://caravan", "a b", "**"})
-    void whatIsNoNameCannotBeAllowed(String name) {
+    void rejectsInvalidAllowedHosts(String name) {
         HttpConfig config = HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> config.withAllowedHosts(List.of(name)))
@@ -174,16 +177,16 @@ class OriginsTest {
     }
 
     @Test
-    void whereAllOriginsAreAllowedNothingIsRefused() throws Exception {
+    void wildcardAllowsAllOriginsAndHosts() throws Exception {
         start(Authenticator.open(), "*");
         HttpResponse<String> created = send("PUT", FOREIGN);
         assertThat(created.statusCode()).isEqualTo(201);
         assertThat(created.headers().firstValue(ALLOW_ORIGIN)).contains("*");
-        assertThat(statusOfHost("example.com")).isEqualTo(200);
+        assertThat(statusOfNode("example.com")).isEqualTo(200);
     }
 
     @Test
-    void whereATokenIsAskedForEveryPageMayShowOne() throws Exception {
+    void allowsAllOriginsWhenTokenIsRequired() throws Exception {
         start(Authenticator.ofPassword("secret".getBytes(UTF_8)));
         HttpResponse<String> stranger = send("PUT", FOREIGN);
         assertThat(stranger.statusCode()).isEqualTo(401);
@@ -192,6 +195,6 @@ class OriginsTest {
                 "PUT", PATH, null, "Origin", FOREIGN, "Content-Type", "text/plain", "Authorization", "Bearer secret");
         assertThat(created.statusCode()).isEqualTo(201);
         assertThat(created.headers().firstValue("cross-origin-resource-policy")).contains("cross-origin");
-        assertThat(statusOfHost("example.com")).isEqualTo(200);
+        assertThat(statusOfNode("example.com")).isEqualTo(200);
     }
 }

@@ -25,7 +25,7 @@ class RelayConnectionsTest {
 
     private FakeLeader leader;
     private FakeLeader next;
-    private ClusterNode nextHost;
+    private ClusterNode nextNode;
     private FollowedLeader cluster;
     private HttpFixture follower;
 
@@ -33,11 +33,11 @@ class RelayConnectionsTest {
     void start() throws Exception {
         leader = new FakeLeader();
         next = new FakeLeader();
-        nextHost = new ClusterNode("c", NOWHERE, NOWHERE, next.address());
+        nextNode = new ClusterNode("c", NOWHERE, NOWHERE, next.address());
         cluster = new FollowedLeader(List.of(
                 new ClusterNode("a", NOWHERE, NOWHERE, NOWHERE),
                 new ClusterNode("b", NOWHERE, NOWHERE, leader.address()),
-                nextHost));
+                nextNode));
         follower = HttpFixture.following(cluster.cluster());
     }
 
@@ -53,9 +53,9 @@ class RelayConnectionsTest {
     }
 
     @Test
-    void requestsInTurnShareAConnection() throws Exception {
+    void sequentialRequestsShareConnection() throws Exception {
         for (int i = 0; i < 20; i++) {
-            leader.answers(ONE, NO_CONTENT);
+            leader.responses(ONE, NO_CONTENT);
             assertThat(follower.get(PATH).body()).isEqualTo("one");
             assertThat(append()).isEqualTo(204);
         }
@@ -64,8 +64,8 @@ class RelayConnectionsTest {
     }
 
     @Test
-    void answersOfEachKindLeaveTheConnectionAtTheNextRequest() throws Exception {
-        leader.answers(
+    void connectionIsReusedAfterEveryKindOfResponse() throws Exception {
+        leader.responses(
                 "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n",
                 "HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n",
                 "HTTP/1.1 103 Early Hints\r\n\r\n" + NO_CONTENT,
@@ -82,28 +82,28 @@ class RelayConnectionsTest {
     }
 
     @Test
-    void anAnswerThatEndsTheConnectionIsTheLastOnIt() throws Exception {
-        leader.answers("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\none", ONE);
+    void opensNewConnectionAfterCloseResponse() throws Exception {
+        leader.responses("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\none", ONE);
         assertThat(follower.get(PATH).body()).isEqualTo("one");
         assertThat(follower.get(PATH).body()).isEqualTo("one");
         assertThat(leader.connections()).isEqualTo(2);
     }
 
     @Test
-    void aConnectionThatTheLeaderClosesIsNotUsedAgain() throws Exception {
-        leader.answers(ONE);
+    void doesNotReuseConnectionClosedByLeader() throws Exception {
+        leader.responses(ONE);
         assertThat(follower.get(PATH).body()).isEqualTo("one");
         leader.closeConnections();
         Eventually.await("the connection has ended", () -> leader.ended() == 1);
-        leader.answers(NO_CONTENT);
+        leader.responses(NO_CONTENT);
         assertThat(append()).isEqualTo(204);
         assertThat(leader.requests).containsExactly("GET " + PATH, "POST " + PATH);
         assertThat(leader.connections()).isEqualTo(2);
     }
 
     @Test
-    void aReadWhoseConnectionEndsIsSentAgain() throws Exception {
-        leader.answers(ONE, FakeLeader.CLOSE, ONE);
+    void retriesReadAfterLostConnection() throws Exception {
+        leader.responses(ONE, FakeLeader.CLOSE, ONE);
         assertThat(follower.get(PATH).body()).isEqualTo("one");
         assertThat(follower.get(PATH).body()).isEqualTo("one");
         assertThat(leader.requests).hasSize(3);
@@ -111,8 +111,8 @@ class RelayConnectionsTest {
     }
 
     @Test
-    void aChangeWhoseConnectionEndsIsNotSentAgain() throws Exception {
-        leader.answers(ONE, FakeLeader.CLOSE, NO_CONTENT);
+    void doesNotRetryWriteAfterLostConnection() throws Exception {
+        leader.responses(ONE, FakeLeader.CLOSE, NO_CONTENT);
         assertThat(follower.get(PATH).body()).isEqualTo("one");
         HttpResponse<String> lost = follower.append(PATH, "text/plain", "one");
         assertThat(lost.statusCode()).isEqualTo(503);
@@ -121,7 +121,7 @@ class RelayConnectionsTest {
     }
 
     @Test
-    void aReadWaitsWhileAnswersAreAtTheirLimitAndAChangeDoesNot() throws Exception {
+    void readWaitsForReplyMemoryAndWriteDoesNot() throws Exception {
         try (Socket other =
                 new Socket(InetAddress.getLoopbackAddress(), follower.uri(PATH).getPort())) {
             assertThat(other.isConnected()).isTrue();
@@ -131,7 +131,7 @@ class RelayConnectionsTest {
                     .findFirst()
                     .orElseThrow();
             memory.holdReply(HttpFixture.TOTAL_BYTES);
-            leader.answers(ONE, NO_CONTENT);
+            leader.responses(ONE, NO_CONTENT);
             CompletableFuture<HttpResponse<String>> read = follower.sendAsync("GET", PATH);
             Eventually.await("the leader has it", () -> leader.requests.size() == 1);
             assertThat(append()).isEqualTo(204);
@@ -142,11 +142,11 @@ class RelayConnectionsTest {
     }
 
     @Test
-    void anotherLeaderGetsItsOwnConnection() throws Exception {
-        leader.answers(ONE);
-        next.answers(NO_CONTENT, ONE);
+    void newLeaderGetsNewConnection() throws Exception {
+        leader.responses(ONE);
+        next.responses(NO_CONTENT, ONE);
         assertThat(follower.get(PATH).body()).isEqualTo("one");
-        cluster.leads(nextHost);
+        cluster.leads(nextNode);
         assertThat(append()).isEqualTo(204);
         assertThat(follower.get(PATH).body()).isEqualTo("one");
         assertThat(leader.requests).hasSize(1);

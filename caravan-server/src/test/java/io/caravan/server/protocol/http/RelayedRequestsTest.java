@@ -18,10 +18,10 @@ class RelayedRequestsTest {
     private static final HostPort NOWHERE = new HostPort("127.0.0.1", 1);
 
     private static Cluster cluster() {
-        List<ClusterNode> hosts = Stream.of("a", "b", "c")
+        List<ClusterNode> nodes = Stream.of("a", "b", "c")
                 .map(id -> new ClusterNode(id, NOWHERE, NOWHERE, NOWHERE))
                 .toList();
-        return new Cluster(ClusterFile.ofOneGroup(hosts), "a", null, false, InstantSource.system());
+        return new Cluster(ClusterFile.ofOneGroup(nodes), "a", null, false, InstantSource.system());
     }
 
     /** Appends over a separate connection, like a request from another node. */
@@ -32,18 +32,18 @@ class RelayedRequestsTest {
 
     /** The relaying node then holds the request until another node leads. */
     @Test
-    void aHostThatStopsRefusesItAsOneThatDoesNotLead() throws Exception {
+    void drainingNodeRejectsRelayedRequestAsNonLeader() throws Exception {
         try (HttpFixture fixture = HttpFixture.leading(cluster())) {
             fixture.create("/v1/stream/a", "application/octet-stream");
             assertThat(append(fixture, RELAYED + ": b\r\n").status()).isEqualTo(204);
             fixture.server.drain();
-            RawClient.Response refusal = append(fixture, RELAYED + ": b\r\n");
-            assertThat(refusal.status()).isEqualTo(503);
-            assertThat(refusal.headers()).containsEntry(RELAYED.toLowerCase(Locale.ROOT), "refused");
-            RawClient.Response told = append(fixture, "");
-            assertThat(told.status()).isEqualTo(503);
-            assertThat(told.body()).contains("draining");
-            assertThat(told.headers()).doesNotContainKey(RELAYED.toLowerCase(Locale.ROOT));
+            RawClient.Response rejection = append(fixture, RELAYED + ": b\r\n");
+            assertThat(rejection.status()).isEqualTo(503);
+            assertThat(rejection.headers()).containsEntry(RELAYED.toLowerCase(Locale.ROOT), "refused");
+            RawClient.Response reported = append(fixture, "");
+            assertThat(reported.status()).isEqualTo(503);
+            assertThat(reported.body()).contains("draining");
+            assertThat(reported.headers()).doesNotContainKey(RELAYED.toLowerCase(Locale.ROOT));
         }
     }
 }

@@ -39,16 +39,16 @@ class RequestRulesTest {
         "PUT, /v1/stream/new, If-None-Match, '\"none\"'",
         "PUT, /v1/spaces/new, If-None-Match, *"
     })
-    void aChangeWithAConditionThatIsNotEvaluatedIsNotMade(String method, String path, String header, String value)
+    void rejectsWritesWithUnsupportedConditions(String method, String path, String header, String value)
             throws Exception {
-        HttpResponse<String> refused = server.send(method, path, "{}", "Content-Type", TEXT, header, value);
-        assertProblem(refused, 412, "condition_unsupported");
+        HttpResponse<String> rejected = server.send(method, path, "{}", "Content-Type", TEXT, header, value);
+        assertProblem(rejected, 412, "condition_unsupported");
         assertThat(server.get(PATH).body()).isEqualTo("value");
         assertThat(server.get("/v1/stream/new").statusCode()).isEqualTo(404);
     }
 
     @Test
-    void aStreamMayBeAskedToBeNew() throws Exception {
+    void ifNoneMatchCreatesOnlyNewStream() throws Exception {
         String[] headers = {"Content-Type", TEXT, "If-None-Match", "*"};
         assertProblem(server.send("PUT", PATH, null, headers), 412, "condition_failed");
         assertThat(server.status("PUT", "/v1/stream/new", null, headers)).isEqualTo(201);
@@ -58,7 +58,7 @@ class RequestRulesTest {
     }
 
     @Test
-    void tagsMayBeInSeveralHeaders() throws Exception {
+    void acceptsEtagsInSeveralHeaders() throws Exception {
         String tag = server.get(PATH).headers().firstValue("ETag").orElseThrow();
         HttpResponse<String> known =
                 server.send("GET", PATH, null, "If-None-Match", "\"other\", \"x\"", "If-None-Match", tag);
@@ -75,17 +75,17 @@ class RequestRulesTest {
         "Producer-Epoch, 0, 1",
         "Content-Type, text/plain, text/plain"
     })
-    void aHeaderThatSaysTwoThingsIsRefused(String header, String one, String other) throws Exception {
+    void rejectsRepeatedHeaders(String header, String one, String other) throws Exception {
         String type = header.equals("Content-Type") ? "" : "Content-Type: text/plain\r\n";
-        RawClient.Response refused = server.ask("POST " + PATH + " HTTP/1.1\r\nHost: localhost\r\n" + type + header
+        RawClient.Response rejected = server.ask("POST " + PATH + " HTTP/1.1\r\nHost: localhost\r\n" + type + header
                 + ": " + one + "\r\n" + header + ": " + other + "\r\nContent-Length: 1\r\n\r\nx");
-        assertThat(refused.status()).isEqualTo(400);
-        assertThat(refused.body()).contains("invalid_header");
+        assertThat(rejected.status()).isEqualTo(400);
+        assertThat(rejected.body()).contains("invalid_header");
         assertThat(server.get(PATH).body()).isEqualTo("value");
     }
 
     @Test
-    void aRequestHasOneToken() throws Exception {
+    void rejectsRepeatedAuthorizationHeader() throws Exception {
         String request = "GET " + PATH + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer a\r\n"
                 + "Authorization: Bearer b\r\n\r\n";
         assertThat(server.ask(request).body()).contains("malformed_request");
@@ -93,14 +93,14 @@ class RequestRulesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"a#b", "#", "x\\..\\a", "a\\"})
-    void whatBrowsersTakeForSomethingElseIsNoPartOfAPath(String rest) throws Exception {
+    void rejectsFragmentsAndBackslashesInPaths(String rest) throws Exception {
         String request = "DELETE /v1/stream/" + rest + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
         assertThat(server.ask(request).body()).contains("malformed_url", "%23", "%5C");
         assertThat(server.get("/v1/stream/a%23b%5C").statusCode()).isEqualTo(404);
     }
 
     @Test
-    void anOldClientGetsNoInterimResponse() throws Exception {
+    void http10ClientGetsNoInterimResponse() throws Exception {
         String request = "POST " + PATH + " HTTP/1.0\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n"
                 + "Expect: 100-continue\r\n\r\nx";
         assertThat(server.ask(request).status()).isEqualTo(204);

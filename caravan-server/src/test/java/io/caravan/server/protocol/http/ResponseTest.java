@@ -39,7 +39,7 @@ class ResponseTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "?offset=-1&live=long-poll", "?offset=now"})
-    void aDocumentIsNoPageOfTheServers(String query) throws Exception {
+    void sandboxesDocumentContent(String query) throws Exception {
         server.create("/v1/stream/page", "text/html");
         server.append("/v1/stream/page", "text/html", "<script>fetch('/v1/documents')</script>");
         HttpResponse<String> page = server.get("/v1/stream/page" + query);
@@ -60,16 +60,16 @@ class ResponseTest {
                 "/v1/export/page",
                 "/nothing<script>"
             })
-    void noOtherAnswerIsEither(String path) throws Exception {
+    void sandboxesOtherResponses(String path) throws Exception {
         server.create("/v1/stream/page", "text/html");
         server.append("/v1/stream/page", "text/html", "<script>");
-        RawClient.Response answer = server.ask(RawClient.get(path));
-        assertThat(answer.headers().get("content-security-policy")).contains("sandbox");
-        assertThat(answer.headers()).containsEntry("x-content-type-options", "nosniff");
+        RawClient.Response response = server.ask(RawClient.get(path));
+        assertThat(response.headers().get("content-security-policy")).contains("sandbox");
+        assertThat(response.headers()).containsEntry("x-content-type-options", "nosniff");
     }
 
     @Test
-    void everyResponseHasADate() throws Exception {
+    void everyResponseHasDate() throws Exception {
         Instant before = Instant.ofEpochSecond(Instant.now().getEpochSecond());
         for (HttpResponse<String> response : Set.of(
                 server.get("/healthz"),
@@ -96,25 +96,25 @@ class ResponseTest {
         "POST, /v1/import/new?step=whole&first=0, gzip",
         "PUT, /v1/spaces/a, gzip"
     })
-    void aCompressedBodyIsRefused(String method, String path, String encoding) throws Exception {
+    void rejectsCompressedBodies(String method, String path, String encoding) throws Exception {
         server.create("/v1/stream/a", TEXT);
-        HttpResponse<String> refused =
+        HttpResponse<String> rejected =
                 server.send(method, path, "\u001f\u0008 bytes", "Content-Type", TEXT, "Content-Encoding", encoding);
-        HttpFixture.assertProblem(refused, 415, "unsupported_content_encoding");
-        assertThat(header(refused, "Accept-Encoding")).isEqualTo("identity");
+        HttpFixture.assertProblem(rejected, 415, "unsupported_content_encoding");
+        assertThat(header(rejected, "Accept-Encoding")).isEqualTo("identity");
         assertThat(server.get("/v1/stream/a").body()).isEmpty();
         assertThat(server.documents.find(DocumentName.of("new"))).isNull();
     }
 
     @Test
-    void aBodyMayBeSaidToBeAsItIs() throws Exception {
+    void acceptsIdentityContentEncoding() throws Exception {
         server.create("/v1/stream/a", TEXT);
         String[] headers = {"Content-Type", TEXT, "Content-Encoding", "identity"};
         assertThat(server.status("POST", "/v1/stream/a", "value", headers)).isEqualTo(204);
     }
 
     @Test
-    void aLocationIsAbsoluteWhereTheClientsAddressIsKnown() throws Exception {
+    void locationIsAbsoluteForDirectClients() throws Exception {
         HttpResponse<String> made = server.send("PUT", "/v1/stream/a/b", null, "Content-Type", TEXT);
         assertThat(header(made, "Location"))
                 .isEqualTo(server.uri("/v1/stream/a/b").toString());
@@ -128,7 +128,7 @@ class ResponseTest {
         "Forwarded, a%2Fb",
         "Via, __name/~2E~2E"
     })
-    void behindAProxyALocationIsRelative(String header, String path) throws Exception {
+    void locationIsRelativeBehindProxy(String header, String path) throws Exception {
         HttpResponse<String> made =
                 server.send("PUT", "/v1/stream/" + path, null, "Content-Type", TEXT, header, "https");
         assertThat(made.statusCode()).isEqualTo(201);
@@ -139,7 +139,7 @@ class ResponseTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void anEventStreamIsNotHeldBackAndNeverSilent(boolean many) throws Exception {
+    void eventStreamIsUnbufferedAndSendsHeartbeats(boolean many) throws Exception {
         try (HttpFixture beating = HttpFixture.beating(Duration.ofMillis(20));
                 RawClient client = beating.raw()) {
             beating.create("/v1/stream/a", TEXT);
@@ -167,11 +167,11 @@ class ResponseTest {
 
     /** A page of another origin needs all headers that the description names, like any other program. */
     @Test
-    void pagesOfOtherOriginsMayUseAllHeaders() throws Exception {
+    void crossOriginPagesCanUseAllHeaders() throws Exception {
         JsonNode description =
                 new ObjectMapper().readTree(server.get("/openapi.json").body());
-        HttpResponse<String> asked = server.send("OPTIONS", "/v1/stream/a", null, "Origin", "http://localhost:1");
-        Set<String> exposed = words(header(asked, "Access-Control-Expose-Headers"));
+        HttpResponse<String> preflight = server.send("OPTIONS", "/v1/stream/a", null, "Origin", "http://localhost:1");
+        Set<String> exposed = words(header(preflight, "Access-Control-Expose-Headers"));
         exposed.addAll(ALWAYS_EXPOSED);
         Set<String> responses = new TreeSet<>();
         description
@@ -181,7 +181,7 @@ class ResponseTest {
         assertThat(responses).contains("retry-after", "stream-next-offset", "accept-encoding");
         assertThat(exposed).containsAll(responses).contains("date", "allow");
 
-        Set<String> allowed = words(header(asked, "Access-Control-Allow-Headers"));
+        Set<String> allowed = words(header(preflight, "Access-Control-Allow-Headers"));
         Set<String> requests = new TreeSet<>();
         description.findParents("in").stream()
                 .filter(parameter -> parameter.get("in").asText().equals("header"))

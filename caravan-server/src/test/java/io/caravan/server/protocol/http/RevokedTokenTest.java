@@ -43,7 +43,7 @@ class RevokedTokenTest {
     }
 
     @Test
-    void aLongPollEndsWithoutTheValue() throws Exception {
+    void longPollEndsWithoutValue() throws Exception {
         try (RawClient poll = read("?offset=-1&live=long-poll")) {
             server.awaitTailedDocuments(1);
             users.replace(READER, "");
@@ -57,7 +57,7 @@ class RevokedTokenTest {
     /** The head was authorized, and the token is revoked while the body is being sent. */
     @ParameterizedTest
     @ValueSource(strings = {"POST", "PUT", "DELETE"})
-    void aWriteWhoseRequestHadBegunChangesNothing(String method) throws Exception {
+    void rejectsWriteInProgress(String method) throws Exception {
         String target = method.equals("PUT") ? "/v1/stream/b" : STREAM;
         try (RawClient raw = server.raw()) {
             raw.send(method + " " + target + " HTTP/1.1\r\n"
@@ -81,7 +81,7 @@ class RevokedTokenTest {
     }
 
     @Test
-    void anEventStreamEndsWithoutTheValue() throws Exception {
+    void eventStreamEndsWithoutValue() throws Exception {
         try (RawClient events = read("?offset=-1&live=sse")) {
             assertThat(events.head().status()).isEqualTo(200);
             assertThat(events.chunk()).contains("upToDate");

@@ -10,7 +10,7 @@ import io.caravan.StoreFailedException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.Waiting;
+import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Authenticator;
@@ -34,7 +34,7 @@ class ServerEndpointsTest {
 
     /** A store that rejects writes or has no room for them, as the test sets it. */
     private static final class MoodyStore extends ForwardingListStore {
-        private volatile @Nullable CaravanException refusal;
+        private volatile @Nullable CaravanException rejection;
         private volatile @Nullable Runnable awaitingRoom;
         private volatile boolean full;
 
@@ -44,7 +44,7 @@ class ServerEndpointsTest {
 
         @Override
         public void write(WriteBatch batch, WriteCallback callback) {
-            CaravanException problem = refusal;
+            CaravanException problem = rejection;
             if (problem != null) {
                 throw problem;
             }
@@ -73,14 +73,14 @@ class ServerEndpointsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0", "00", "-1", "1.5", ""})
-    void aPageHoldsOneDocumentOrMore(String limit) throws Exception {
+    void rejectsInvalidPageLimits(String limit) throws Exception {
         try (HttpFixture server = HttpFixture.serving()) {
             assertProblem(server.get("/v1/documents?limit=" + limit), 400, "invalid_parameter");
         }
     }
 
     @Test
-    void documentsAreListedPageByPage() throws Exception {
+    void listsDocumentsInPages() throws Exception {
         try (HttpFixture server = HttpFixture.serving()) {
             Set<String> created = new TreeSet<>();
             for (int i = 0; i < 50; i++) {
@@ -113,7 +113,7 @@ class ServerEndpointsTest {
     }
 
     @Test
-    void figuresAreTold() throws Exception {
+    void returnsStatisticsAndMetrics() throws Exception {
         try (HttpFixture server = HttpFixture.serving()) {
             server.create("/v1/stream/a", TEXT);
             server.append("/v1/stream/a", TEXT, "x");
@@ -135,7 +135,7 @@ class ServerEndpointsTest {
     }
 
     @Test
-    void refusalsAndTheMemoryOfAnswersAreAmongTheFigures() throws Exception {
+    void metricsIncludeRejectionsAndReplyMemory() throws Exception {
         Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
         try (HttpFixture server = HttpFixture.guarded(authenticator)) {
             String[] wrong = {"Authorization", "Bearer wrong"};
@@ -153,7 +153,7 @@ class ServerEndpointsTest {
     }
 
     @Test
-    void beforeTheStoreIsOpenItIsAliveAndNotReady() throws Exception {
+    void isAliveButNotReadyBeforeStoreOpens() throws Exception {
         try (HttpFixture server = new HttpFixture()) {
             assertThat(server.get("/healthz").statusCode()).isEqualTo(200);
             assertProblem(server.get("/readyz"), 503, "recovering");
@@ -165,17 +165,17 @@ class ServerEndpointsTest {
     }
 
     @Test
-    void aFullStoreIsToldUntilItHasSpaceAgain() throws Exception {
+    void reportsFullStoreUntilSpaceIsAvailable() throws Exception {
         MoodyStore store = new MoodyStore(ListStore.inMemory());
         try (HttpFixture server = HttpFixture.serving(store)) {
             server.create("/v1/stream/a", TEXT);
-            store.refusal = new OutOfSpaceException("the disk is full");
-            HttpResponse<String> refused = server.append("/v1/stream/a", TEXT, "x");
-            assertProblem(refused, 507, "out_of_space");
-            assertThat(json(refused)).containsEntry("detail", "the disk is full");
+            store.rejection = new OutOfSpaceException("the disk is full");
+            HttpResponse<String> rejected = server.append("/v1/stream/a", TEXT, "x");
+            assertProblem(rejected, 507, "out_of_space");
+            assertThat(json(rejected)).containsEntry("detail", "the disk is full");
             assertProblem(server.get("/readyz"), 503, "out_of_space");
             assertThat(server.get("/v1/stream/a").statusCode()).isEqualTo(200);
-            store.refusal = null;
+            store.rejection = null;
             assertThat(server.append("/v1/stream/a", TEXT, "x").statusCode()).isEqualTo(204);
             assertThat(server.get("/readyz").statusCode()).isEqualTo(200);
         }
@@ -184,52 +184,52 @@ class ServerEndpointsTest {
     /** Appends as another protocol does, and waits for the outcome. */
     private static void push(HttpFixture server) {
         try {
-            Waiting.<Long>to(outcome -> server.documents.write(
+            BlockingOutcome.<Long>to(outcome -> server.documents.write(
                     DocumentName.of("a"), document -> document.append(List.of(new byte[1])), outcome));
-        } catch (CaravanException refused) {
+        } catch (CaravanException rejected) {
             // The test looks at what the server reports.
         }
     }
 
     @Test
-    void whatOtherProtocolsFindOfTheStoreIsToldToo() throws Exception {
+    void readinessReflectsFailuresOfOtherProtocols() throws Exception {
         MoodyStore store = new MoodyStore(ListStore.inMemory());
         try (HttpFixture server = HttpFixture.serving(store)) {
-            store.refusal = new OutOfSpaceException("the disk is full");
+            store.rejection = new OutOfSpaceException("the disk is full");
             push(server);
             assertProblem(server.get("/readyz"), 503, "out_of_space");
-            store.refusal = null;
+            store.rejection = null;
             push(server);
             assertThat(server.get("/readyz").statusCode()).isEqualTo(200);
-            store.refusal = new StoreFailedException("the log cannot be written", new IOException("broken disk"));
+            store.rejection = new StoreFailedException("the log cannot be written", new IOException("broken disk"));
             push(server);
-            store.refusal = null;
+            store.rejection = null;
             push(server);
             assertProblem(server.get("/readyz"), 503, "store_failed");
-            store.refusal = new StoreFailedException("the log cannot be written", new IOException("broken disk"));
+            store.rejection = new StoreFailedException("the log cannot be written", new IOException("broken disk"));
             assertThat(json(server.send("PUT", "/v1/stream/a", null))).containsEntry("code", "store_failed");
         }
     }
 
     @Test
-    void onlyAnAdministratorIsToldTheStoresOwnWords() throws Exception {
+    void onlyAdminSeesStoreErrorDetails() throws Exception {
         MoodyStore store = new MoodyStore(ListStore.inMemory());
         Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
         try (HttpFixture server = new HttpFixture(store, authenticator, HttpFixture.LONG, HttpFixture.LONG).serve()) {
-            store.refusal = new StoreFailedException("the log /srv/data/log-1", new IOException("broken disk"));
+            store.rejection = new StoreFailedException("the log /srv/data/log-1", new IOException("broken disk"));
             push(server);
             for (String token : new String[] {"wrong", ""}) {
                 HttpResponse<String> brief = server.send("GET", "/readyz", null, "Authorization", "Bearer " + token);
                 assertProblem(brief, 503, "store_failed");
                 assertThat(json(brief)).containsEntry("detail", "the store has failed; see the server's log");
             }
-            HttpResponse<String> whole = server.send("GET", "/readyz", null, "Authorization", "Bearer secret");
-            assertThat((String) json(whole).get("detail")).startsWith("the log /srv/data/log-1 ");
+            HttpResponse<String> detailed = server.send("GET", "/readyz", null, "Authorization", "Bearer secret");
+            assertThat((String) json(detailed).get("detail")).startsWith("the log /srv/data/log-1 ");
         }
     }
 
     @Test
-    void aWriteWaitsForRoomAndNothingBehindItIsRead() throws Exception {
+    void writeWaitsForSpaceAndDelaysNextRequest() throws Exception {
         MoodyStore store = new MoodyStore(ListStore.inMemory());
         try (HttpFixture server = HttpFixture.serving(store);
                 RawClient raw = server.raw()) {
@@ -246,17 +246,22 @@ class ServerEndpointsTest {
     }
 
     @Test
-    void whoHasNoTokenIsAskedForOne() throws Exception {
+    void requiresTokenOnProtectedRoutes() throws Exception {
         Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
         try (HttpFixture server = HttpFixture.guarded(authenticator)) {
             for (Route route : server.server.routes()) {
-                HttpResponse<String> asked =
+                HttpResponse<String> unauthenticated =
                         server.send(route.method().name(), route.path().replaceAll("[{][a-z]+}", "a"), null);
                 if (route.permission() == null) {
-                    assertThat(asked.statusCode()).as(route.operation()).isNotIn(401, 403);
+                    assertThat(unauthenticated.statusCode())
+                            .as(route.operation())
+                            .isNotIn(401, 403);
                 } else {
-                    assertThat(asked.statusCode()).as(route.operation()).isEqualTo(401);
-                    assertThat(asked.headers().firstValue("WWW-Authenticate")).contains("Bearer realm=\"caravan\"");
+                    assertThat(unauthenticated.statusCode())
+                            .as(route.operation())
+                            .isEqualTo(401);
+                    assertThat(unauthenticated.headers().firstValue("WWW-Authenticate"))
+                            .contains("Bearer realm=\"caravan\"");
                 }
             }
             for (String wrong : List.of("Bearer wrong", "Bearer", "Basic c2VjcmV0", "secret")) {

@@ -43,7 +43,7 @@ class StreamTest {
     }
 
     @Test
-    void offsetsAreSequencesThatRiseByOneAValue() throws Exception {
+    void offsetIncreasesByOnePerValue() throws Exception {
         server.create("/v1/stream/a", TEXT);
         assertThat(appended("one")).isEqualTo(Offset.of(1));
         assertThat(appended("two")).isEqualTo(Offset.of(2));
@@ -54,7 +54,7 @@ class StreamTest {
     }
 
     @Test
-    void anAppendMayWantItsOffset() throws Exception {
+    void appendsOnlyAtExpectedOffset() throws Exception {
         server.create("/v1/stream/a", TEXT);
         assertThat(appendAt(Offset.of(0), "one").statusCode()).isEqualTo(204);
         HttpResponse<String> late = appendAt(Offset.of(0), "late");
@@ -78,7 +78,7 @@ class StreamTest {
     }
 
     @Test
-    void aPostIsOneValueAndAJsonArrayOneEachByteForByte() throws Exception {
+    void appendsJsonArrayElementsByteForByte() throws Exception {
         server.create("/v1/stream/j", JSON);
         server.append("/v1/stream/j", JSON, "[ {\"b\" : 1.0 , \"a\":[ ]}, 1e3 ,\"\\u0041\", [[2]] ]");
         server.append("/v1/stream/j", JSON, "  {\"x\": \n null} ");
@@ -104,7 +104,7 @@ class StreamTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"{", "[1,]", "1 2", "[1] 2", "nul", "{'a':1}", "[", "\"", "\u0000"})
-    void whatIsNotJsonIsRefused(String body) throws Exception {
+    void rejectsInvalidJson(String body) throws Exception {
         server.create("/v1/stream/j", JSON);
         assertProblem(server.append("/v1/stream/j", JSON, body), 400, "not_json");
         assertThat(server.get("/v1/stream/j").body()).isEqualTo("[]");
@@ -112,7 +112,7 @@ class StreamTest {
 
     /** A message needs much more space in the log than the single digit that it contains. */
     @Test
-    void moreMessagesThanOneWriteHoldsAreRefused() throws Exception {
+    void rejectsTooManyMessagesInOneWrite() throws Exception {
         int fitting = HttpFixture.MAX_BATCH_BYTES / (1 + StreamWrites.MESSAGE_OVERHEAD_BYTES);
         server.create("/v1/stream/j", JSON);
         String most = "[" + "1,".repeat(fitting - 1) + "1]";
@@ -125,7 +125,7 @@ class StreamTest {
     }
 
     @Test
-    void aStreamsNameIsItsPathByteForByte() throws Exception {
+    void streamNameIsDecodedPath() throws Exception {
         server.create("/v1/stream/a%2Fb%20%C3%A9%00/c//", TEXT);
         byte[] name = "a/b \u00e9\u0000/c//".getBytes(StandardCharsets.UTF_8);
         assertThat(server.documents.find(DocumentName.of(name))).isNotNull();
@@ -134,7 +134,7 @@ class StreamTest {
     }
 
     @Test
-    void namesHaveTheirLimits() throws Exception {
+    void limitsNameAndUrlLength() throws Exception {
         server.create("/v1/stream/" + "n".repeat(DocumentName.MAX_BYTES), TEXT);
         assertProblem(
                 server.send("PUT", "/v1/stream/" + "n".repeat(DocumentName.MAX_BYTES + 1), null), 414, "name_too_long");
@@ -144,25 +144,25 @@ class StreamTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "json", "application/json/x", "text/plain text/html", "text/plain\u00e9"})
-    void aContentTypeThatIsNoneIsRefused(String contentType) throws Exception {
+    void rejectsInvalidContentType(String contentType) throws Exception {
         for (String method : List.of("PUT", "POST")) {
-            RawClient.Response refused = server.ask(method + " /v1/stream/t HTTP/1.1\r\nHost: localhost\r\n"
+            RawClient.Response rejected = server.ask(method + " /v1/stream/t HTTP/1.1\r\nHost: localhost\r\n"
                     + "Content-Type: " + contentType + "\r\nContent-Length: 1\r\n\r\nx");
-            assertThat(refused.status()).isEqualTo(400);
-            assertThat(refused.body()).contains("invalid_header");
+            assertThat(rejected.status()).isEqualTo(400);
+            assertThat(rejected.body()).contains("invalid_header");
         }
         assertThat(server.documents.find(DocumentName.of("t"))).isNull();
     }
 
     @Test
-    void twoContentTypesAreRefused() throws Exception {
+    void rejectsTwoContentTypes() throws Exception {
         String[] headers = {"Content-Type", TEXT, "Content-Type", JSON};
         assertProblem(server.send("PUT", "/v1/stream/t", null, headers), 400, "invalid_header");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"__ds/subscriptions/a", "__ds", "%5F_ds/x", "__%64s", "__ds%2Fx"})
-    void reservedPathsAreNotStreams(String path) throws Exception {
+    void rejectsReservedPaths(String path) throws Exception {
         assertProblem(server.send("PUT", "/v1/stream/" + path, null), 501, "reserved");
     }
 
@@ -184,32 +184,31 @@ class StreamTest {
                 "..%2F..",
                 ""
             })
-    void whatIsNoOffsetIsRefused(String token) throws Exception {
+    void rejectsInvalidOffsets(String token) throws Exception {
         server.create("/v1/stream/a", TEXT);
         assertProblem(server.get("/v1/stream/a?offset=" + token), 400, "invalid_offset");
     }
 
     /** A Yjs gateway continues after a snapshot by adding 1 to the second half of its offset. */
     @Test
-    void anOffsetWithinAValueStandsForItsStart() throws Exception {
+    void roundsOffsetWithinValueToItsStart() throws Exception {
         server.create("/v1/stream/a", TEXT);
         server.append("/v1/stream/a", TEXT, "one");
-        String behindTail = "0000000000000001_0000000000000001";
-        HttpResponse<String> nothing = server.get("/v1/stream/a?offset=" + behindTail);
+        String afterTail = "0000000000000001_0000000000000001";
+        HttpResponse<String> nothing = server.get("/v1/stream/a?offset=" + afterTail);
         assertThat(nothing.statusCode()).isEqualTo(200);
         assertThat(nothing.body()).isEmpty();
         assertThat(header(nothing, "Stream-Next-Offset")).isEqualTo(Offset.of(1));
         server.append("/v1/stream/a", TEXT, "two");
-        assertThat(server.get("/v1/stream/a?offset=" + behindTail).body()).isEqualTo("two");
-        assertThat(server.get("/v1/stream/a?live=long-poll&offset=" + behindTail)
-                        .body())
+        assertThat(server.get("/v1/stream/a?offset=" + afterTail).body()).isEqualTo("two");
+        assertThat(server.get("/v1/stream/a?live=long-poll&offset=" + afterTail).body())
                 .isEqualTo("two");
-        assertThat(header(trim(behindTail), "Stream-First-Offset")).isEqualTo(Offset.of(1));
+        assertThat(header(trim(afterTail), "Stream-First-Offset")).isEqualTo(Offset.of(1));
         assertProblem(server.get("/v1/stream/a?offset=0000000000000003_0000000000000001"), 400, "offset_out_of_range");
     }
 
     @Test
-    void anOffsetBehindTheTailIsRefused() throws Exception {
+    void rejectsOffsetAfterTail() throws Exception {
         server.create("/v1/stream/a", TEXT);
         assertProblem(server.get("/v1/stream/a?offset=" + Offset.of(1)), 400, "offset_out_of_range");
         assertProblem(
@@ -224,13 +223,13 @@ class StreamTest {
         "offset=-1&offset=-1, repeated_parameter",
         "offset=%C3, malformed_url"
     })
-    void malformedQueriesAreRefused(String query, String code) throws Exception {
+    void rejectsMalformedQueries(String query, String code) throws Exception {
         server.create("/v1/stream/a", TEXT);
         assertProblem(server.get("/v1/stream/a?" + query), 400, code);
     }
 
     @Test
-    void aTrimDropsTheOldestAndIsIdempotent() throws Exception {
+    void trimRemovesOldestValuesIdempotently() throws Exception {
         server.create("/v1/stream/a", TEXT);
         for (String value : List.of("a", "b", "c")) {
             server.append("/v1/stream/a", TEXT, value);
@@ -251,7 +250,7 @@ class StreamTest {
     }
 
     @Test
-    void aTrimIsRefusedThatMakesNoSense() throws Exception {
+    void rejectsInvalidTrims() throws Exception {
         assertProblem(trim("now"), 404, "not_found");
         server.create("/v1/stream/a", TEXT);
         assertProblem(trim(Offset.of(1)), 400, "offset_out_of_range");
@@ -260,7 +259,7 @@ class StreamTest {
     }
 
     @Test
-    void unchangedIsToldAsUnchanged() throws Exception {
+    void respondsNotModifiedUntilStreamChanges() throws Exception {
         server.create("/v1/stream/a", TEXT);
         server.append("/v1/stream/a", TEXT, "one");
         String tag = header(server.get("/v1/stream/a"), "ETag");
@@ -275,7 +274,7 @@ class StreamTest {
     }
 
     @Test
-    void aTagOfADocumentIsNoTagOfItsSuccessor() throws Exception {
+    void etagDoesNotMatchRecreatedDocument() throws Exception {
         server.create("/v1/stream/a", TEXT);
         server.append("/v1/stream/a", TEXT, "one");
         String tag = header(server.get("/v1/stream/a"), "ETag");
@@ -287,18 +286,18 @@ class StreamTest {
     }
 
     @Test
-    void aClosedStreamTellsWhereItEnds() throws Exception {
+    void closedStreamReportsNextOffset() throws Exception {
         server.create("/v1/stream/a", TEXT);
         server.append("/v1/stream/a", TEXT, "one");
         server.send("POST", "/v1/stream/a", null, "Stream-Closed", "true");
-        HttpResponse<String> refused = server.append("/v1/stream/a", TEXT, "two");
-        assertProblem(refused, 409, "closed");
-        assertThat(header(refused, "Stream-Closed")).isEqualTo("true");
-        assertThat(header(refused, "Stream-Next-Offset")).isEqualTo(Offset.of(1));
+        HttpResponse<String> rejected = server.append("/v1/stream/a", TEXT, "two");
+        assertProblem(rejected, 409, "closed");
+        assertThat(header(rejected, "Stream-Closed")).isEqualTo("true");
+        assertThat(header(rejected, "Stream-Next-Offset")).isEqualTo(Offset.of(1));
     }
 
     @Test
-    void producersAreToldWhereTheyAre() throws Exception {
+    void reportsProducerEpochAndSequence() throws Exception {
         server.create("/v1/stream/a", TEXT);
         HttpResponse<String> first = produce("3", "0");
         assertThat(first.statusCode()).isEqualTo(200);
@@ -331,29 +330,29 @@ class StreamTest {
         "Stream-Fork-Offset, 1",
         "Stream-Fork-Sub-Offset, 1"
     })
-    void malformedHeadersAreRefused(String name, String value) throws Exception {
+    void rejectsMalformedHeaders(String name, String value) throws Exception {
         assertProblem(server.send("PUT", "/v1/stream/a", null, name, value), 400, "invalid_header");
         assertThat(server.get("/v1/stream/a").statusCode()).isEqualTo(404);
     }
 
     @Test
-    void metadataTellsAll() throws Exception {
+    void headReturnsStreamMetadata() throws Exception {
         server.send(
                 "PUT", "/v1/stream/a", null, "Content-Type", TEXT, "Stream-Expires-At", "2100-01-02T03:04:05+01:00");
         server.append("/v1/stream/a", TEXT, "one");
-        HttpResponse<String> told = server.send("HEAD", "/v1/stream/a", null);
-        assertThat(told.statusCode()).isEqualTo(200);
-        assertThat(told.body()).isEmpty();
-        assertThat(header(told, "Content-Type")).isEqualTo(TEXT);
-        assertThat(header(told, "Stream-Next-Offset")).isEqualTo(Offset.of(1));
-        assertThat(header(told, "Stream-First-Offset")).isEqualTo(Offset.of(0));
-        assertThat(header(told, "Stream-Expires-At")).isEqualTo("2100-01-02T02:04:05.000Z");
-        assertThat(header(told, "Cache-Control")).isEqualTo("no-store");
-        assertThat(header(told, "X-Content-Type-Options")).isEqualTo("nosniff");
+        HttpResponse<String> reported = server.send("HEAD", "/v1/stream/a", null);
+        assertThat(reported.statusCode()).isEqualTo(200);
+        assertThat(reported.body()).isEmpty();
+        assertThat(header(reported, "Content-Type")).isEqualTo(TEXT);
+        assertThat(header(reported, "Stream-Next-Offset")).isEqualTo(Offset.of(1));
+        assertThat(header(reported, "Stream-First-Offset")).isEqualTo(Offset.of(0));
+        assertThat(header(reported, "Stream-Expires-At")).isEqualTo("2100-01-02T02:04:05.000Z");
+        assertThat(header(reported, "Cache-Control")).isEqualTo("no-store");
+        assertThat(header(reported, "X-Content-Type-Options")).isEqualTo("nosniff");
     }
 
     @Test
-    void aBodyOverTheLimitIsRefused() throws Exception {
+    void rejectsBodyBeyondLimit() throws Exception {
         server.create("/v1/stream/a", TEXT);
         assertThat(server.append("/v1/stream/a", TEXT, "x".repeat(HttpFixture.MAX_BODY_BYTES))
                         .statusCode())
@@ -361,15 +360,15 @@ class StreamTest {
         try (RawClient raw = server.raw()) {
             raw.send("POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: "
                     + (HttpFixture.MAX_BODY_BYTES + 1) + "\r\n\r\n");
-            RawClient.Response refused = raw.read();
-            assertThat(refused.status()).isEqualTo(413);
-            assertThat(refused.headers()).containsEntry("connection", "close");
+            RawClient.Response rejected = raw.read();
+            assertThat(rejected.status()).isEqualTo(413);
+            assertThat(rejected.headers()).containsEntry("connection", "close");
             assertThat(raw.atEnd()).isTrue();
         }
     }
 
     @Test
-    void forksAreTakenFromTheirSource() throws Exception {
+    void forkContainsSourceUpToOffset() throws Exception {
         server.create("/v1/stream/a", TEXT);
         server.append("/v1/stream/a", TEXT, "one");
         server.append("/v1/stream/a", TEXT, "two");
@@ -384,7 +383,7 @@ class StreamTest {
     }
 
     @Test
-    void longNumbersAndNamesAreJson() throws Exception {
+    void acceptsLongJsonNumbersAndNames() throws Exception {
         server.create("/v1/stream/json", JSON);
         String number = "1".repeat(5_000) + "." + "2".repeat(5_000) + "e10";
         String name = "n".repeat(50_001);
@@ -398,7 +397,7 @@ class StreamTest {
     }
 
     @Test
-    void howDeepJsonMayBeNestedIsSaid() throws Exception {
+    void reportsJsonNestingLimit() throws Exception {
         server.create("/v1/stream/json", JSON);
         String deepest = "[".repeat(512) + "]".repeat(512);
         assertThat(server.append("/v1/stream/json", JSON, deepest).statusCode()).isEqualTo(204);

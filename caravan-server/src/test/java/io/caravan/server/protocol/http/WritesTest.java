@@ -50,7 +50,7 @@ class WritesTest {
     private final List<Runnable> onWritable = new ArrayList<>();
     private final Queue<Runnable> readers = new ArrayDeque<>();
     private final EmbeddedChannel channel = new EmbeddedChannel();
-    private final ConnectionMemory answers = Unbounded.memory(channel, LIMIT);
+    private final ConnectionMemory responses = Unbounded.memory(channel, LIMIT);
     private boolean writable = true;
     private DocumentService documents;
     private Endpoints endpoints;
@@ -92,7 +92,7 @@ class WritesTest {
         Route route = new Route(HttpMethod.GET, "/", "test", null, Set.of(), exchange -> {});
         Request request = new Request(HttpMethod.GET, "/", new Query(""), head.headers(), new byte[0]);
         return new HttpExchange(
-                new ResponseWriter(channel, answers, head, new Origins(CONFIG, true), () -> false),
+                new ResponseWriter(channel, responses, head, new Origins(CONFIG, true), () -> false),
                 route,
                 Principal.ANYONE,
                 request,
@@ -104,7 +104,7 @@ class WritesTest {
     }
 
     @Test
-    void aChangeThatBreaksIsAnsweredAndTheErrorGoesOn() {
+    void failedWriteRespondsAndRethrowsError() {
         HttpExchange exchange = exchange();
         endpoints.writeApart(exchange, unused -> {
             throw new StackOverflowError();
@@ -115,7 +115,7 @@ class WritesTest {
     }
 
     @Test
-    void aChangeOnAThreadThatMayWaitDoesNotWaitForTheStore() {
+    void writeDoesNotBlockThreadOnFullStore() {
         List<String> ran = new ArrayList<>();
         writable = false;
         endpoints.writeApart(exchange(), unused -> ran.add("changed"));
@@ -129,25 +129,25 @@ class WritesTest {
     }
 
     @Test
-    void aReadWaitsWhileAllClientsTogetherHaveEnoughToTake() {
+    void readWaitsForReplyMemory() {
         List<String> ran = new ArrayList<>();
-        answers.holdReply(LIMIT);
+        responses.holdReply(LIMIT);
         endpoints.read(exchange(), () -> ran.add("read"));
         assertThat(readers).isEmpty();
-        answers.holdReply(-LIMIT);
+        responses.holdReply(-LIMIT);
         channel.runPendingTasks();
         // Other replies take the memory before the read starts.
-        answers.holdReply(LIMIT);
+        responses.holdReply(LIMIT);
         read();
         assertThat(ran).isEmpty();
-        answers.holdReply(-LIMIT);
+        responses.holdReply(-LIMIT);
         channel.runPendingTasks();
         read();
         assertThat(ran).containsExactly("read");
     }
 
     @Test
-    void changesOfOneTurnOfTheLoopShareAForce() {
+    void writesOfOneEventLoopTurnShareWriteGroup() {
         endpoints.write(exchange(), DocumentName.of("a"), unused -> calls.add("first"));
         endpoints.write(exchange(), DocumentName.of("a"), unused -> calls.add("second"));
         channel.runPendingTasks();

@@ -15,43 +15,43 @@ class AuthTest extends RespTestBase {
     }
 
     @Test
-    void nothingIsDoneForStrangers() throws IOException {
-        answers("+PONG", "PING");
+    void rejectsCommandsBeforeAuthentication() throws IOException {
+        replies("+PONG", "PING");
         String commands =
                 "RPUSH k v, LLEN k, CARAVAN.READ k FROM 0, SCAN 0, DBSIZE, INFO, CLIENT LIST, MULTI, EXEC, SAVE,"
                         + " COMMAND, ECHO x, NOSUCH";
         for (String command : commands.split(", ")) {
-            answers("-NOAUTH Authentication required.", command.split(" "));
+            replies("-NOAUTH Authentication required.", command.split(" "));
         }
         fails("NOAUTH HELLO must be called with the client already authenticated", "HELLO", "3");
-        answers("-NOAUTH Authentication required.", "LLEN", "k");
+        replies("-NOAUTH Authentication required.", "LLEN", "k");
     }
 
     @Test
-    void whoShowsThePasswordMayDoAll() throws IOException {
+    void passwordGrantsAccessUntilReset() throws IOException {
         fails("WRONGPASS ", "AUTH", "wrong");
         fails("WRONGPASS ", "AUTH", "default", "wrong");
-        answers("-NOAUTH Authentication required.", "DBSIZE");
-        answers("+OK", "AUTH", "secret");
-        answers(":1", "RPUSH", "k", "v");
-        answers("+RESET", "RESET");
-        answers("-NOAUTH Authentication required.", "LLEN", "k");
-        answers("+OK", "AUTH", "default", "secret");
-        answers(":1", "LLEN", "k");
+        replies("-NOAUTH Authentication required.", "DBSIZE");
+        replies("+OK", "AUTH", "secret");
+        replies(":1", "RPUSH", "k", "v");
+        replies("+RESET", "RESET");
+        replies("-NOAUTH Authentication required.", "LLEN", "k");
+        replies("+OK", "AUTH", "default", "secret");
+        replies(":1", "LLEN", "k");
     }
 
     @Test
-    void helloAuthenticatesOrDoesNothing() throws IOException {
+    void helloAuthenticatesOrChangesNothing() throws IOException {
         fails("WRONGPASS ", "HELLO", "3", "AUTH", "default", "wrong", "SETNAME", "me");
-        answers("-NOAUTH Authentication required.", "LLEN", "k");
+        replies("-NOAUTH Authentication required.", "LLEN", "k");
         assertThat(client.call("HELLO", "3", "AUTH", "default", "secret", "SETNAME", "me"))
                 .startsWith("{$server: $caravan");
-        answers("$me", "CLIENT", "GETNAME");
-        answers("_", "LINDEX", "k", "0");
+        replies("$me", "CLIENT", "GETNAME");
+        replies("_", "LINDEX", "k", "0");
     }
 
     @Test
-    void aPasswordThatNobodyAskedForIsToldOf() throws IOException {
+    void reportsPasswordWhenNoneIsConfigured() throws IOException {
         try (RespFixture open = new RespFixture();
                 RespClient anyone = open.connect()) {
             assertThat(anyone.call("AUTH", "secret")).startsWith("-ERR AUTH <password> called without any password");

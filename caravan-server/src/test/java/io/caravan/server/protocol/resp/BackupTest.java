@@ -58,7 +58,7 @@ class BackupTest {
     }
 
     @Test
-    void aBackupOpensAndHasWhatWasAcknowledged() throws Exception {
+    void backupContainsAcknowledgedWrites() throws Exception {
         serve(directory, new CountDownLatch(0), (client, server) -> {
             client.call("RPUSH", "letters/1", "one", "two");
             assertThat(client.call("CARAVAN.BACKUP", "monday"))
@@ -78,7 +78,7 @@ class BackupTest {
     }
 
     @Test
-    void withoutADirectoryItSaysWhatToDo() throws Exception {
+    void reportsMissingBackupDirOption() throws Exception {
         serve(
                 null,
                 new CountDownLatch(0),
@@ -87,7 +87,7 @@ class BackupTest {
     }
 
     @Test
-    void namesThatLeadElsewhereAndFoldersInUseAreRefused() throws Exception {
+    void rejectsInvalidNamesAndExistingDirectories() throws Exception {
         Path taken = Files.createDirectory(directory.resolve("taken"));
         Files.writeString(taken.resolve("file"), "mine");
         serve(directory, new CountDownLatch(0), (client, server) -> {
@@ -103,7 +103,7 @@ class BackupTest {
     }
 
     @Test
-    void whileOneIsMadeAnotherIsRefusedAndEverythingElseGoesOn() throws Exception {
+    void rejectsConcurrentBackupButServesCommands() throws Exception {
         CountDownLatch mayCopy = new CountDownLatch(1);
         serve(directory, mayCopy, (first, server) -> {
             first.send("CARAVAN.BACKUP", "first");
@@ -123,7 +123,7 @@ class BackupTest {
     }
 
     @Test
-    void aServerThatStopsDoesNotWaitForABackup() throws Exception {
+    void stoppingServerDoesNotWaitForBackup() throws Exception {
         StoreConfig config = SmallFiles.config(directory.resolve("store")).build();
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         try (DurableListStore store = DurableListStore.open(config);

@@ -24,9 +24,9 @@ class BlockingPopTest extends RespTestBase {
     }
 
     private int waiting() {
-        Matcher figure = WAITING.matcher(fixture.metrics.scrape());
-        assertThat(figure.find()).isTrue();
-        return Integer.parseInt(figure.group(1));
+        Matcher metric = WAITING.matcher(fixture.metrics.scrape());
+        assertThat(metric.find()).isTrue();
+        return Integer.parseInt(metric.group(1));
     }
 
     private RespClient waitFor(String... names) throws IOException {
@@ -45,18 +45,18 @@ class BlockingPopTest extends RespTestBase {
     }
 
     @Test
-    void whatIsThereIsTakenAtOnceFromTheFirstThatHasAny() throws IOException {
+    void popsImmediatelyFromFirstNonEmptyDocument() throws IOException {
         client.call("RPUSH", "b", "1", "2");
         client.call("RPUSH", "c", "3");
-        answers("[$b, $1]", "BLPOP", "a", "b", "c", "0");
-        answers("[$c, $3]", "BLPOP", "c", "b", "0.5");
-        answers("[$b, $2]", "BLPOP", "a", "b", "b", "1.");
-        answers(":0", "LLEN", "b");
+        replies("[$b, $1]", "BLPOP", "a", "b", "c", "0");
+        replies("[$c, $3]", "BLPOP", "c", "b", "0.5");
+        replies("[$b, $2]", "BLPOP", "a", "b", "b", "1.");
+        replies(":0", "LLEN", "b");
         assertThat(waiting()).isZero();
     }
 
     @Test
-    void whoWaitsForADocumentThatIsMovedIsToldWhereItIs() throws IOException {
+    void redirectsWaiterWhenDocumentMoves() throws IOException {
         client.call("RPUSH", "k", "1");
         client.call("LPOP", "k");
         RespClient waiter = waitFor("k");
@@ -67,80 +67,80 @@ class BlockingPopTest extends RespTestBase {
     }
 
     @Test
-    void aTimeoutIsANumberOfSecondsAndTakesNothing() throws IOException {
-        answers("nullarray", "BLPOP", "k", "j", "0.01");
+    void timesOutWithoutPoppingAndValidatesTimeout() throws IOException {
+        replies("nullarray", "BLPOP", "k", "j", "0.01");
         awaitWaiting(0);
         client.call("RPUSH", "k", "a");
-        answers(":1", "LLEN", "k");
+        replies(":1", "LLEN", "k");
         fails("ERR timeout is negative", "BLPOP", "k", "-1");
         for (String wrong : List.of("soon", "", ".", "-", "NaN", "1e3", "0x1p3", "1f", "9999999999")) {
             fails("ERR timeout is not a float or out of range", "BLPOP", "k", wrong);
         }
         fails("ERR wrong number of arguments for 'blpop'", "BLPOP", "k");
         fails("ERR a document's name", "BLPOP", "", "0");
-        answers(":1", "LLEN", "k");
+        replies(":1", "LLEN", "k");
         client.call("HELLO", "3");
-        answers("_", "BLPOP", "other", "0.01");
+        replies("_", "BLPOP", "other", "0.01");
     }
 
     @Test
-    void theyAreServedInTheOrderInWhichTheyCame() throws IOException {
+    void servesWaitersInArrivalOrder() throws IOException {
         List<RespClient> waiters = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
             waiters.add(waitFor("k"));
         }
-        answers(":5", "RPUSH", "k", "0", "1", "2", "3", "4");
+        replies(":5", "RPUSH", "k", "0", "1", "2", "3", "4");
         for (int i = 0; i < 5; i++) {
             assertThat(waiters.get(i).read()).isEqualTo("[$k, $" + i + "]");
             waiters.get(i).close();
         }
         awaitWaiting(0);
-        answers(":0", "LLEN", "k");
+        replies(":0", "LLEN", "k");
     }
 
     @Test
-    void whoWaitsForSeveralTakesFromOne() throws IOException {
+    void waiterForSeveralDocumentsPopsFromOne() throws IOException {
         try (RespClient both = waitFor("a", "b");
                 RespClient second = waitFor("b")) {
             client.call("RPUSH", "b", "1", "2");
             assertThat(both.read()).isEqualTo("[$b, $1]");
             assertThat(second.read()).isEqualTo("[$b, $2]");
             client.call("RPUSH", "a", "3");
-            answers(":1", "LLEN", "a");
+            replies(":1", "LLEN", "a");
             awaitWaiting(0);
         }
     }
 
     @Test
-    void whoIsGoneTakesNothingAndLetsTheNextHaveItsTurn() throws IOException {
-        RespClient gone = waitFor("k");
+    void disconnectedWaiterPopsNothing() throws IOException {
+        RespClient disconnected = waitFor("k");
         RespClient next = waitFor("k");
-        gone.close();
+        disconnected.close();
         awaitWaiting(1);
         client.call("RPUSH", "k", "a");
         assertThat(next.read()).isEqualTo("[$k, $a]");
         next.close();
-        answers(":0", "LLEN", "k");
+        replies(":0", "LLEN", "k");
         RespClient last = waitFor("k");
         last.close();
         awaitWaiting(0);
         client.call("RPUSH", "k", "b");
-        answers("[$b]", "LRANGE", "k", "0", "-1");
+        replies("[$b]", "LRANGE", "k", "0", "-1");
     }
 
     @Test
-    void aClientThatHasClosedItsSideTakesNothing() throws IOException {
+    void halfClosedWaiterPopsNothing() throws IOException {
         try (RespClient finished = waitFor("k")) {
             finished.finishSending();
             assertThat(finished.read()).startsWith("-UNBLOCKED the client has closed");
         }
         awaitWaiting(0);
         client.call("RPUSH", "k", "a");
-        answers("[$a]", "LRANGE", "k", "0", "-1");
+        replies("[$a]", "LRANGE", "k", "0", "-1");
     }
 
     @Test
-    void whoWillSendNoMoreAndWhoseServerStopsIsTold() throws IOException {
+    void unblocksWaitersOnHalfCloseAndServerStop() throws IOException {
         try (RespClient finished = waitFor("k");
                 RespClient stopped = waitFor("k")) {
             finished.finishSending();
@@ -154,7 +154,7 @@ class BlockingPopTest extends RespTestBase {
 
     /** The client gets no reply before the push and the removal of the value are durable. */
     @Test
-    void anAnswerIsDurable() throws Exception {
+    void repliesOnlyWhenPopIsDurable() throws Exception {
         try (RespClient waiter = waitFor("k");
                 RespClient other = fixture.connect()) {
             int before = fixture.store.accepted();
@@ -180,38 +180,38 @@ class BlockingPopTest extends RespTestBase {
     }
 
     @Test
-    void whoComesLaterOnTheSameConnectionWaits() throws IOException {
+    void pipelinedCommandsWaitForBlockedPop() throws IOException {
         try (RespClient waiter = fixture.connect()) {
             waiter.send("BLPOP", "k", "0");
             waiter.send("RPUSH", "k", "own");
             waiter.send("LLEN", "k");
             waiter.send("BLPOP", "k", "0");
             awaitWaiting(1);
-            answers(":0", "LLEN", "k");
+            replies(":0", "LLEN", "k");
             client.call("RPUSH", "k", "a");
             waiter.reads("[$k, $a]", ":1", ":1", "[$k, $own]");
         }
     }
 
     @Test
-    void inATransactionItWaitsForNothing() throws IOException {
+    void doesNotBlockInTransaction() throws IOException {
         client.call("RPUSH", "k", "a");
-        answers("+OK", "MULTI");
-        answers("+QUEUED", "BLPOP", "j", "k", "0");
-        answers("+QUEUED", "BLPOP", "j", "k", "0");
-        answers("+QUEUED", "RPUSH", "j", "b");
-        answers("+QUEUED", "BLPOP", "j", "k", "0");
-        answers("[[$k, $a], nullarray, :1, [$j, $b]]", "EXEC");
+        replies("+OK", "MULTI");
+        replies("+QUEUED", "BLPOP", "j", "k", "0");
+        replies("+QUEUED", "BLPOP", "j", "k", "0");
+        replies("+QUEUED", "RPUSH", "j", "b");
+        replies("+QUEUED", "BLPOP", "j", "k", "0");
+        replies("[[$k, $a], nullarray, :1, [$j, $b]]", "EXEC");
         assertThat(waiting()).isZero();
     }
 
     @Test
-    void moreMayWaitThanThereAreThreads() throws IOException {
+    void servesMoreWaitersThanThreads() throws IOException {
         List<RespClient> waiters = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
             waiters.add(waitFor("k" + i % 5, "other"));
         }
-        answers(":0", "LLEN", "k0");
+        replies(":0", "LLEN", "k0");
         for (int i = 0; i < 50; i++) {
             client.call("RPUSH", "k" + i % 5, "v" + i);
         }
@@ -224,7 +224,7 @@ class BlockingPopTest extends RespTestBase {
     }
 
     @Test
-    void waitsForRoomWithoutAThread() throws Exception {
+    void waitsForSpaceWithoutBlockingThread() throws Exception {
         List<RespClient> waiters = new ArrayList<>();
         client.call("RPUSH", "k", "a", "b", "c");
         fixture.store.takeRoom();
@@ -235,7 +235,7 @@ class BlockingPopTest extends RespTestBase {
             waiters.add(waiter);
         }
         fixture.store.awaitWaiter();
-        answers(":3", "LLEN", "k");
+        replies(":3", "LLEN", "k");
         fixture.store.giveRoom();
         for (int i = 0; i < 3; i++) {
             assertThat(waiters.get(i).read()).isEqualTo("[$k, $" + "abc".charAt(i) + "]");
@@ -244,7 +244,7 @@ class BlockingPopTest extends RespTestBase {
     }
 
     @Test
-    void namesAreLimited() throws IOException {
+    void limitsNumberOfNames() throws IOException {
         String[] names = IntStream.range(0, 1_024).mapToObj(i -> "n" + i).toArray(String[]::new);
         String[] more = Arrays.copyOf(names, 1_025);
         more[1_024] = "more";
@@ -259,7 +259,7 @@ class BlockingPopTest extends RespTestBase {
         }
         waiters.get(0).close();
         awaitWaiting(3 * 1_024);
-        answers("nullarray", "BLPOP", "k", "0.01");
+        replies("nullarray", "BLPOP", "k", "0.01");
         for (RespClient waiter : waiters) {
             waiter.close();
         }
@@ -268,7 +268,7 @@ class BlockingPopTest extends RespTestBase {
 
     /** Each value is taken exactly once by three clients, one of which often times out. */
     @Test
-    void nothingIsLostAndNothingTakenTwice() throws Exception {
+    void concurrentPopsTakeEachValueOnce() throws Exception {
         int values = 2_000;
         List<String> taken = Collections.synchronizedList(new ArrayList<>());
         List<Thread> takers = new ArrayList<>();
@@ -291,11 +291,11 @@ class BlockingPopTest extends RespTestBase {
 
     private void takeAll(List<String> taken, int values, String timeout) {
         try (RespClient taker = fixture.connect()) {
-            String answer = "";
-            while (!answer.equals("[$even, $end]")) {
-                answer = taker.call("BLPOP", "odd", "even", timeout);
-                if (!answer.equals("nullarray") && !answer.equals("[$even, $end]")) {
-                    taken.add(answer);
+            String reply = "";
+            while (!reply.equals("[$even, $end]")) {
+                reply = taker.call("BLPOP", "odd", "even", timeout);
+                if (!reply.equals("nullarray") && !reply.equals("[$even, $end]")) {
+                    taken.add(reply);
                 }
             }
         } catch (IOException problem) {

@@ -39,7 +39,7 @@ class BrokenTurnTest extends RespTestBase {
 
     /** An earlier version never closed the connection. */
     @Test
-    void theConnectionIsClosed() throws Exception {
+    void closesConnectionOnUnexpectedError() throws Exception {
         try (RespClient other = fixture.connect()) {
             assertThat(other.call("PING")).isEqualTo("+PONG");
             fixture.store.takeRoom();

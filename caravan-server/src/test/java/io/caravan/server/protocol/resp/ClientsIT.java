@@ -71,7 +71,7 @@ class ClientsIT {
         try (Connection connection = new Connection(new HostAndPort("127.0.0.1", server.port()), config)) {
             for (Step step : CommandScript.steps()) {
                 try {
-                    CommandScript.assertAnswer(step, plain(callJedis(connection, step)));
+                    CommandScript.assertReply(step, plain(callJedis(connection, step)));
                 } catch (JedisDataException error) {
                     CommandScript.assertError(step, error.getMessage());
                 }
@@ -94,9 +94,9 @@ class ClientsIT {
     }
 
     /** Converts the lists of pairs that Jedis uses for maps. */
-    private static Object plain(Object answer) {
-        if (!(answer instanceof List<?> list)) {
-            return answer;
+    private static Object plain(Object reply) {
+        if (!(reply instanceof List<?> list)) {
+            return reply;
         }
         if (list.isEmpty() || !(list.get(0) instanceof KeyValue)) {
             return list.stream().map(ClientsIT::plain).toList();
@@ -110,7 +110,7 @@ class ClientsIT {
     }
 
     @Test
-    void jedisDoesWhatApplicationsCall() {
+    void jedisSupportsCommonCalls() {
         try (Jedis jedis = new Jedis("127.0.0.1", server.port(), PATIENCE_MILLIS)) {
             assertThat(jedis.rpush("k", "a", "b", "c")).isEqualTo(3);
             assertThat(jedis.lrange("k", 0, -1)).containsExactly("a", "b", "c");
@@ -132,7 +132,7 @@ class ClientsIT {
     @EnumSource(
             value = ProtocolVersion.class,
             names = {"RESP2", "RESP3"})
-    void lettuceRunsEveryCommand(ProtocolVersion version) throws IOException {
+    void lettuceRunsCommandScript(ProtocolVersion version) throws IOException {
         RedisClient client = lettuce(version);
         try (StatefulRedisConnection<String, String> connection = client.connect()) {
             boolean queueing = false;
@@ -162,7 +162,7 @@ class ClientsIT {
         CommandArgs<String, String> arguments = new CommandArgs<>(StringCodec.UTF8);
         step.words().stream().skip(1).forEach(arguments::add);
         try {
-            CommandScript.assertAnswer(
+            CommandScript.assertReply(
                     step, commands.dispatch(keyword(step.words().get(0)), new AnyOutput(), arguments));
         } catch (RedisCommandExecutionException error) {
             CommandScript.assertError(step, error.getMessage());
@@ -187,7 +187,7 @@ class ClientsIT {
     @EnumSource(
             value = ProtocolVersion.class,
             names = {"RESP2", "RESP3"})
-    void lettuceDoesWhatApplicationsCall(ProtocolVersion version) {
+    void lettuceSupportsCommonCalls(ProtocolVersion version) {
         RedisClient client = lettuce(version);
         try (StatefulRedisConnection<String, String> connection = client.connect()) {
             RedisCommands<String, String> redis = connection.sync();

@@ -32,11 +32,11 @@ class ColdDocumentsTest {
     @BeforeEach
     void archiveSomeDocuments() throws Exception {
         start(ListStore.inMemory());
-        answers(":3", "RPUSH", "a", "1", "2", "3");
-        answers(":1", "RPUSH", "b", "x");
+        replies(":3", "RPUSH", "a", "1", "2", "3");
+        replies(":1", "RPUSH", "b", "x");
         send("PUT", "s", "hello", "Content-Type", "text/plain");
         send("PUT", "f", "", "Content-Type", "text/plain", "Stream-Forked-From", "/v1/stream/s");
-        answers("+OK", "LTRIM", "a", "1", "-1");
+        replies("+OK", "LTRIM", "a", "1", "-1");
         for (String name : new String[] {"a", "b", "s", "f"}) {
             assertThat(client.call("CARAVAN.ARCHIVE", name)).contains("$uploaded: #");
         }
@@ -47,7 +47,7 @@ class ColdDocumentsTest {
     private void start(ListStore store) throws IOException {
         ArchiveConfig archive = Claims.config(
                 "memory:",
-                () -> objects.client().faults((number, call, key) -> down ? ObjectFault.REFUSED : ObjectFault.NONE),
+                () -> objects.client().faults((number, call, key) -> down ? ObjectFault.REJECTED : ObjectFault.NONE),
                 true,
                 true,
                 false,
@@ -61,7 +61,7 @@ class ColdDocumentsTest {
                 config -> config.withArchive(archive).withRestore(restore).withHttp(ServerFixture.HTTP));
         client = server.connect();
         client.call("HELLO", "3");
-        client.await(answer -> !answer.contains("nothing can be read"), "CARAVAN.RESTORE", "nothing");
+        client.await(reply -> !reply.contains("nothing can be read"), "CARAVAN.RESTORE", "nothing");
     }
 
     @AfterEach
@@ -70,8 +70,8 @@ class ColdDocumentsTest {
         server.close();
     }
 
-    private void answers(String expected, String... words) throws IOException {
-        client.answers(expected, words);
+    private void replies(String expected, String... words) throws IOException {
+        client.replies(expected, words);
     }
 
     private HttpResponse<String> send(String method, String name, String body, String... headers) throws Exception {
@@ -83,51 +83,51 @@ class ColdDocumentsTest {
     }
 
     @Test
-    void readsFindThem() throws IOException {
-        answers("[$2, $3]", "LRANGE", "a", "0", "-1");
-        answers(":2", "EXISTS", "a", "b", "nothing");
-        answers("+list", "TYPE", "b");
+    void readsFindArchivedDocuments() throws IOException {
+        replies("[$2, $3]", "LRANGE", "a", "0", "-1");
+        replies(":2", "EXISTS", "a", "b", "nothing");
+        replies("+list", "TYPE", "b");
         assertThat(client.call("CARAVAN.INFO", "a")).contains("$first: :1", "$next: :3");
-        answers("+none", "TYPE", "nothing");
+        replies("+none", "TYPE", "nothing");
     }
 
     @Test
-    void writesGoOnWhereTheyEnded() throws IOException {
-        answers(":3", "RPUSH", "a", "4");
+    void writesContinueArchivedDocuments() throws IOException {
+        replies(":3", "RPUSH", "a", "4");
         assertThat(client.call("CARAVAN.APPEND", "b", "IFSEQ", "1", "y")).isEqualTo(":1");
-        answers("[$2, $3, $4]", "LRANGE", "a", "0", "-1");
-        answers("$2", "LPOP", "a");
-        answers(":1", "EXPIRE", "b", "100");
-        answers(":1", "PERSIST", "b");
+        replies("[$2, $3, $4]", "LRANGE", "a", "0", "-1");
+        replies("$2", "LPOP", "a");
+        replies(":1", "EXPIRE", "b", "100");
+        replies(":1", "PERSIST", "b");
     }
 
     @Test
-    void whatIsDeletedStaysDeleted() throws IOException {
-        answers(":2", "DEL", "a", "b", "nothing");
-        answers(":0", "EXISTS", "a", "b");
-        answers(":1", "RPUSH", "a", "new");
-        answers("[$new]", "LRANGE", "a", "0", "-1");
+    void deletedArchivedDocumentStaysDeleted() throws IOException {
+        replies(":2", "DEL", "a", "b", "nothing");
+        replies(":0", "EXISTS", "a", "b");
+        replies(":1", "RPUSH", "a", "new");
+        replies("[$new]", "LRANGE", "a", "0", "-1");
     }
 
     @Test
-    void transactionsFindThem() throws IOException {
-        answers("+OK", "MULTI");
-        answers("+QUEUED", "RPUSH", "a", "4");
-        answers("+QUEUED", "DEL", "b");
-        answers("+QUEUED", "CARAVAN.APPEND", "a", "IFSEQ", "4", "5");
-        answers("[:3, :1, :4]", "EXEC");
-        answers("[$2, $3, $4, $5]", "LRANGE", "a", "0", "-1");
+    void transactionsUseArchivedDocuments() throws IOException {
+        replies("+OK", "MULTI");
+        replies("+QUEUED", "RPUSH", "a", "4");
+        replies("+QUEUED", "DEL", "b");
+        replies("+QUEUED", "CARAVAN.APPEND", "a", "IFSEQ", "4", "5");
+        replies("[:3, :1, :4]", "EXEC");
+        replies("[$2, $3, $4, $5]", "LRANGE", "a", "0", "-1");
     }
 
     @Test
-    void onlyWhatIsHereIsListed() throws IOException {
-        answers("[]", "KEYS", "*");
-        answers(":2", "LLEN", "a");
-        answers("[$a]", "KEYS", "*");
+    void listsOnlyLocalDocuments() throws IOException {
+        replies("[]", "KEYS", "*");
+        replies(":2", "LLEN", "a");
+        replies("[$a]", "KEYS", "*");
     }
 
     @Test
-    void streamsAndForksOfThemAreThere() throws Exception {
+    void restoresStreamsAndForks() throws Exception {
         HttpResponse<String> read = send("GET", "s?offset=-1", "");
         assertThat(read.body()).isEqualTo("hello");
         assertThat(read.headers().firstValue("Content-Type")).contains("text/plain");
@@ -141,7 +141,7 @@ class ColdDocumentsTest {
     }
 
     @Test
-    void anArchiveThatIsDownIsNoReasonToSayThatThereIsNothing() throws Exception {
+    void reportsUnavailableArchive() throws Exception {
         down = true;
         assertThat(client.call("LRANGE", "a", "0", "-1")).startsWith("-ARCHIVE ");
         assertThat(client.call("RPUSH", "a", "4")).startsWith("-ARCHIVE ");
@@ -154,7 +154,7 @@ class ColdDocumentsTest {
     }
 
     @Test
-    void pipelinedRequestsKeepTheirOrder() throws IOException {
+    void pipelinedRequestsKeepOrder() throws IOException {
         for (int i = 0; i < 50; i++) {
             client.send("RPUSH", "a", "v" + i);
             client.send("LINDEX", "a", "-1");
@@ -165,8 +165,8 @@ class ColdDocumentsTest {
     }
 
     @Test
-    void whatFollowsAWriteOfSeveralDocumentsComesAfterIt() throws IOException {
-        answers(":1", "RPUSH", "here", "x");
+    void requestsAfterMultiDocumentWriteKeepOrder() throws IOException {
+        replies(":1", "RPUSH", "here", "x");
         client.send("DEL", "here", "a", "b");
         client.send("RPUSH", "here", "after");
         client.send("RPUSH", "a", "after");
@@ -174,15 +174,15 @@ class ColdDocumentsTest {
     }
 
     @Test
-    void aWriteThatIsRefusedOnceItsDocumentIsThereIsAnswered() throws Exception {
+    void reportsWriteRejectedAfterRestore() throws Exception {
         client.send("CARAVAN.APPEND", "a", "IFSEQ", "0", "x");
         client.send("PING");
         assertThat(client.read()).startsWith("-CONFLICT ");
         assertThat(client.read()).isEqualTo("+PONG");
-        answers("+OK", "MULTI");
-        answers("+QUEUED", "CARAVAN.APPEND", "b", "IFSEQ", "0", "y");
+        replies("+OK", "MULTI");
+        replies("+QUEUED", "CARAVAN.APPEND", "b", "IFSEQ", "0", "y");
         assertThat(client.call("EXEC")).startsWith("-");
-        answers("[$x]", "LRANGE", "b", "0", "-1");
+        replies("[$x]", "LRANGE", "b", "0", "-1");
         assertThat(status("POST", "s", "x", "Content-Type", "text/csv")).isEqualTo(409);
         assertThat(status("POST", "f", "x", "Content-Type", "text/plain", "Stream-Seq", "b"))
                 .isEqualTo(204);
@@ -191,7 +191,7 @@ class ColdDocumentsTest {
     }
 
     @Test
-    void twoWhoPopFromOneDocumentGetDifferentValues() throws Exception {
+    void concurrentPopsReturnDifferentValues() throws Exception {
         try (RespClient other = server.connect()) {
             client.send("LPOP", "a");
             other.send("LPOP", "a");
@@ -200,7 +200,7 @@ class ColdDocumentsTest {
     }
 
     @Test
-    void nothingFollowsAWriteThatWaits() throws IOException {
+    void laterCommandsWaitForDelayedWrite() throws IOException {
         client.send("RPUSH", "here", "old");
         client.send("DEL", "a", "here");
         client.send("RPUSH", "here", "new");

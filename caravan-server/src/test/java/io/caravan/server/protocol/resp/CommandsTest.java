@@ -17,80 +17,80 @@ import org.junit.jupiter.api.Test;
 /** Each command over a real socket. */
 class CommandsTest extends RespTestBase {
     @Test
-    void pushAndRange() throws IOException {
-        answers(":1", "RPUSH", "k", "a");
-        answers(":4", "rpush", "k", "b", "", "d");
-        answers(":4", "LLEN", "k");
-        answers("[$a, $b, $, $d]", "LRANGE", "k", "0", "-1");
-        answers("[$b, $]", "LRANGE", "k", "1", "2");
-        answers("[$d]", "LRANGE", "k", "-1", "100");
-        answers("[]", "LRANGE", "k", "3", "1");
-        answers("[]", "LRANGE", "absent", "0", "-1");
-        answers(":0", "LLEN", "absent");
+    void pushesAndReturnsRanges() throws IOException {
+        replies(":1", "RPUSH", "k", "a");
+        replies(":4", "rpush", "k", "b", "", "d");
+        replies(":4", "LLEN", "k");
+        replies("[$a, $b, $, $d]", "LRANGE", "k", "0", "-1");
+        replies("[$b, $]", "LRANGE", "k", "1", "2");
+        replies("[$d]", "LRANGE", "k", "-1", "100");
+        replies("[]", "LRANGE", "k", "3", "1");
+        replies("[]", "LRANGE", "absent", "0", "-1");
+        replies(":0", "LLEN", "absent");
         fails("ERR value is not an integer", "LRANGE", "k", "0", "x");
     }
 
     @Test
-    void trimDropsFromTheHeadOnly() throws IOException {
+    void trimsOnlyFromHead() throws IOException {
         client.call("RPUSH", "k", "a", "b", "c", "d");
-        answers("+OK", "LTRIM", "k", "1", "-1");
-        answers("+OK", "LTRIM", "k", "-2", "7");
-        answers("[$c, $d]", "LRANGE", "k", "0", "-1");
+        replies("+OK", "LTRIM", "k", "1", "-1");
+        replies("+OK", "LTRIM", "k", "-2", "7");
+        replies("[$c, $d]", "LRANGE", "k", "0", "-1");
         fails("ERR LTRIM can only trim values from the head", "LTRIM", "k", "0", "0");
-        answers("+OK", "LTRIM", "k", "0", "-1");
-        answers("+OK", "LTRIM", "absent", "5", "6");
-        answers(":3", "RPUSH", "k", "e");
-        answers("[$c, $d, $e]", "LRANGE", "k", "0", "-1");
+        replies("+OK", "LTRIM", "k", "0", "-1");
+        replies("+OK", "LTRIM", "absent", "5", "6");
+        replies(":3", "RPUSH", "k", "e");
+        replies("[$c, $d, $e]", "LRANGE", "k", "0", "-1");
     }
 
     @Test
-    void aDocumentThatWasTrimmedEmptyDoesNotExistForRedis() throws IOException {
+    void emptyTrimmedDocumentDoesNotExistForRedis() throws IOException {
         client.call("RPUSH", "k", "a", "b");
-        answers("+OK", "LTRIM", "k", "1", "0");
-        answers(":0", "LLEN", "k");
-        answers(":0", "EXISTS", "k");
-        answers("[]", "LRANGE", "k", "0", "-1");
-        answers(":1", "RPUSH", "k", "c");
-        answers(":1", "EXISTS", "k");
+        replies("+OK", "LTRIM", "k", "1", "0");
+        replies(":0", "LLEN", "k");
+        replies(":0", "EXISTS", "k");
+        replies("[]", "LRANGE", "k", "0", "-1");
+        replies(":1", "RPUSH", "k", "c");
+        replies(":1", "EXISTS", "k");
         client.call("LTRIM", "k", "9", "9");
-        answers(":0", "DEL", "k");
-        answers(":1", "RPUSH", "k", "d");
+        replies(":0", "DEL", "k");
+        replies(":1", "RPUSH", "k", "d");
     }
 
     @Test
-    void deleteAndExistsTakeManyNames() throws IOException {
+    void deleteAndExistsAcceptManyNames() throws IOException {
         client.call("RPUSH", "a", "1");
         client.call("RPUSH", "b", "1");
-        answers(":3", "EXISTS", "a", "b", "c", "a");
-        answers(":2", "DEL", "a", "b", "c", "a");
-        answers(":0", "EXISTS", "a", "b");
-        answers(":0", "DEL", "a");
-        answers(":1", "RPUSH", "a", "new");
-        answers("[$new]", "LRANGE", "a", "0", "-1");
+        replies(":3", "EXISTS", "a", "b", "c", "a");
+        replies(":2", "DEL", "a", "b", "c", "a");
+        replies(":0", "EXISTS", "a", "b");
+        replies(":0", "DEL", "a");
+        replies(":1", "RPUSH", "a", "new");
+        replies("[$new]", "LRANGE", "a", "0", "-1");
     }
 
     @Test
-    void namesHaveALimit() throws IOException {
-        answers(":1", "RPUSH", "n".repeat(1024), "v");
+    void limitsNameLength() throws IOException {
+        replies(":1", "RPUSH", "n".repeat(1024), "v");
         fails("ERR a document's name must have 1 to 1024 bytes, has 1025", "RPUSH", "n".repeat(1025), "v");
         fails("ERR a document's name", "LLEN", "");
         fails("ERR a document's name", "DEL", "a", "");
     }
 
     @Test
-    void valuesHaveALimit() throws IOException {
-        answers(":1", "RPUSH", "k", "v".repeat(ServerFixture.MAX_WORD_BYTES));
+    void limitsValueLength() throws IOException {
+        replies(":1", "RPUSH", "k", "v".repeat(ServerFixture.MAX_WORD_BYTES));
         String tooLong = "v".repeat(ServerFixture.MAX_WORD_BYTES + 1);
         fails("ERR a value of " + tooLong.length() + " bytes is over the limit", "RPUSH", "k", tooLong);
-        answers(":1", "LLEN", "k");
-        answers("+OK", "MULTI");
+        replies(":1", "LLEN", "k");
+        replies("+OK", "MULTI");
         fails("ERR a value of", "RPUSH", "k", tooLong);
         fails("EXECABORT", "EXEC");
-        answers(":1", "LLEN", "k");
+        replies(":1", "LLEN", "k");
     }
 
     @Test
-    void aViolationIsAnsweredAfterAllBeforeItAndEndsTheConnection() throws IOException {
+    void protocolErrorRepliesInOrderAndClosesConnection() throws IOException {
         client.sendRaw("*3\r\n$5\r\nRPUSH\r\n$1\r\nk\r\n$1\r\nv\r\nLLEN k\r\n*1\r\n$-5\r\n".getBytes(UTF_8));
         client.reads(":1", ":1", "-ERR Protocol error: invalid bulk length");
         assertThat(client.atEnd()).isTrue();
@@ -98,7 +98,7 @@ class CommandsTest extends RespTestBase {
 
     /** A client such as ioredis continues after the error and would write to the documents of other applications. */
     @Test
-    void aClientThatSelectsAnotherDatabaseIsToldSoAndDoesNothingMore() throws IOException {
+    void selectingOtherDatabaseClosesConnection() throws IOException {
         client.sendRaw("RPUSH k before\r\nSELECT 1\r\nRPUSH k after\r\nDEL k\r\n".getBytes(UTF_8));
         assertThat(client.read()).isEqualTo(":1");
         assertThat(client.read()).startsWith("-ERR DB index is out of range: there is only database 0");
@@ -109,78 +109,78 @@ class CommandsTest extends RespTestBase {
     }
 
     @Test
-    void connectionCommands() throws IOException {
-        answers("+PONG", "PING");
-        answers("$hi", "PING", "hi");
+    void supportsConnectionCommands() throws IOException {
+        replies("+PONG", "PING");
+        replies("$hi", "PING", "hi");
         fails("ERR wrong number of arguments for 'ping'", "PING", "a", "b");
-        answers("$hi", "ECHO", "hi");
-        answers("+OK", "SELECT", "0");
-        answers("+OK", "CLIENT", "SETNAME", "me");
-        answers("$me", "CLIENT", "GETNAME");
+        replies("$hi", "ECHO", "hi");
+        replies("+OK", "SELECT", "0");
+        replies("+OK", "CLIENT", "SETNAME", "me");
+        replies("$me", "CLIENT", "GETNAME");
         fails("ERR Client names cannot contain spaces", "CLIENT", "SETNAME", "a b");
-        answers("+OK", "CLIENT", "SETINFO", "LIB-NAME", "x");
+        replies("+OK", "CLIENT", "SETINFO", "LIB-NAME", "x");
         assertThat(client.call("CLIENT", "ID")).matches(":[0-9]+");
         fails("ERR unknown subcommand 'PAUSE'. Try CLIENT HELP.", "CLIENT", "PAUSE");
-        answers("+OK", "QUIT");
+        replies("+OK", "QUIT");
         assertThat(client.atEnd()).isTrue();
     }
 
     @Test
-    void helloChoosesTheVersionAndDoesNothingWhenItIsRefused() throws IOException {
+    void helloSelectsVersionOrChangesNothing() throws IOException {
         assertThat(client.call("HELLO", "2", "SETNAME", "me"))
                 .startsWith("[$server, $caravan, $version, ")
                 .contains("$proto, :2", "$mode, $standalone", "$role, $master", "$modules, []");
-        answers("$me", "CLIENT", "GETNAME");
+        replies("$me", "CLIENT", "GETNAME");
         assertThat(client.call("HELLO", "3")).startsWith("{$server: $caravan, ").contains("$proto: :3");
-        answers("_", "LINDEX", "absent", "0");
+        replies("_", "LINDEX", "absent", "0");
         fails("NOPROTO unsupported protocol version", "HELLO", "4");
         fails("ERR Syntax error in HELLO", "HELLO", "2", "SETNAME");
         fails("ERR Client names", "HELLO", "2", "SETNAME", "a b");
-        answers("_", "LINDEX", "absent", "0");
-        answers("+RESET", "RESET");
-        answers("null", "LINDEX", "absent", "0");
-        answers("null", "CLIENT", "GETNAME");
+        replies("_", "LINDEX", "absent", "0");
+        replies("+RESET", "RESET");
+        replies("null", "LINDEX", "absent", "0");
+        replies("null", "CLIENT", "GETNAME");
     }
 
     @Test
-    void unknownCommandsAndWrongArityAreToldAsRedisTellsThem() throws IOException {
-        answers("-ERR unknown command 'NOSUCH', with args beginning with: 'k' 'v' ", "NOSUCH", "k", "v");
+    void reportsUnknownCommandsAndWrongArityLikeRedis() throws IOException {
+        replies("-ERR unknown command 'NOSUCH', with args beginning with: 'k' 'v' ", "NOSUCH", "k", "v");
         String lpush =
                 "-ERR unknown command 'lpush', with args beginning with: 'k' 'v' ; values are appended at the tail"
                         + " only: use RPUSH";
-        answers(lpush, "lpush", "k", "v");
+        replies(lpush, "lpush", "k", "v");
         String watch = "ERR unknown command 'WATCH', with args beginning with: 'k' ; use CARAVAN.APPEND with IFSEQ";
         fails(watch, "WATCH", "k");
-        answers("-ERR wrong number of arguments for 'rpush' command", "RPUSH", "k");
-        answers("-ERR wrong number of arguments for 'llen' command", "LLEN", "a", "b");
+        replies("-ERR wrong number of arguments for 'rpush' command", "RPUSH", "k");
+        replies("-ERR wrong number of arguments for 'llen' command", "LLEN", "a", "b");
     }
 
     @Test
-    void infoTellsSections() throws IOException {
+    void infoReturnsSections() throws IOException {
         client.call("RPUSH", "k", "v");
         String info = client.call("INFO");
         assertThat(info)
                 .contains("# Server\r\n", "# Clients\r\nconnected_clients:1\r\n", "# Stats\r\nappends:1\r\n")
                 .contains("# Persistence\r\nloading:0\r\ndurability:memory\r\n", "# Keyspace\r\ndocuments:1\r\n");
         assertThat(client.call("INFO", "clients")).isEqualTo("$# Clients\r\nconnected_clients:1\r\n");
-        answers("$", "INFO", "nothing");
+        replies("$", "INFO", "nothing");
     }
 
     @Test
-    void configTellsWhatToolsAskFor() throws IOException {
-        answers("[$save, $]", "CONFIG", "GET", "save");
-        answers("[$appendonly, $no]", "CONFIG", "GET", "appendonly");
-        answers("[$appendonly, $no, $appendfsync, $no]", "CONFIG", "GET", "APPEND*");
-        answers("[]", "CONFIG", "GET", "nonsense");
+    void configGetReturnsSettingsUsedByTools() throws IOException {
+        replies("[$save, $]", "CONFIG", "GET", "save");
+        replies("[$appendonly, $no]", "CONFIG", "GET", "appendonly");
+        replies("[$appendonly, $no, $appendfsync, $no]", "CONFIG", "GET", "APPEND*");
+        replies("[]", "CONFIG", "GET", "nonsense");
         fails("ERR only loglevel can be changed while the server runs", "CONFIG", "SET", "save", "");
     }
 
     @Test
-    void commandListsWhatTheDocumentationLists() throws IOException {
+    void commandListMatchesDocumentation() throws IOException {
         Set<String> listed = found("\\[\\$([a-z.]+), :-?[0-9]+, ", client.call("COMMAND"))
                 .map(name -> name.toUpperCase(Locale.ROOT))
                 .collect(Collectors.toSet());
-        answers(":" + listed.size(), "COMMAND", "COUNT");
+        replies(":" + listed.size(), "COMMAND", "COUNT");
         assertThat(client.call("COMMAND", "DOCS", "rpush", "nosuch"))
                 .startsWith("[$rpush, [$summary, $Appends values to a document, all or none., $since, ");
         assertThat(client.call("COMMAND", "INFO", "LLEN", "nosuch"))

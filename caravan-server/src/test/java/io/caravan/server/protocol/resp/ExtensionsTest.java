@@ -11,29 +11,29 @@ import org.junit.jupiter.api.Test;
 class ExtensionsTest extends RespTestBase {
 
     @Test
-    void appendsOnlyWhatFollows() throws IOException {
-        answers(":0", "CARAVAN.APPEND", "k", "IFSEQ", "0", "a", "b");
-        answers("-CONFLICT expected 0 actual 2", "CARAVAN.APPEND", "k", "IFSEQ", "0", "c");
-        answers("-CONFLICT expected 3 actual 2", "caravan.append", "k", "ifseq", "3", "c");
-        answers(":2", "CARAVAN.APPEND", "k", "IFSEQ", "2", "c");
-        answers("-CONFLICT expected 1 actual 0", "CARAVAN.APPEND", "absent", "IFSEQ", "1", "c");
-        answers(":0", "EXISTS", "absent");
+    void appendsOnlyAtExpectedSequence() throws IOException {
+        replies(":0", "CARAVAN.APPEND", "k", "IFSEQ", "0", "a", "b");
+        replies("-CONFLICT expected 0 actual 2", "CARAVAN.APPEND", "k", "IFSEQ", "0", "c");
+        replies("-CONFLICT expected 3 actual 2", "caravan.append", "k", "ifseq", "3", "c");
+        replies(":2", "CARAVAN.APPEND", "k", "IFSEQ", "2", "c");
+        replies("-CONFLICT expected 1 actual 0", "CARAVAN.APPEND", "absent", "IFSEQ", "1", "c");
+        replies(":0", "EXISTS", "absent");
         fails("ERR syntax error", "CARAVAN.APPEND", "k", "IF", "2", "c");
         fails("ERR value is not an integer", "CARAVAN.APPEND", "k", "IFSEQ", "x", "c");
         fails("ERR value is out of range", "CARAVAN.APPEND", "k", "IFSEQ", "-1", "c");
     }
 
     @Test
-    void readsBySequenceWhichTrimsDoNotShift() throws IOException {
+    void readsBySequenceUnaffectedByTrims() throws IOException {
         client.call("RPUSH", "k", "a", "b", "c", "d");
-        answers("[:4, [[:0, $a], [:1, $b], [:2, $c], [:3, $d]], :0, :1]", "CARAVAN.READ", "k", "FROM", "0");
-        answers(":2", "CARAVAN.TRIM", "k", "TO", "2");
-        answers(":2", "CARAVAN.TRIM", "k", "TO", "1");
-        answers("[:3, [[:2, $c]], :0, :1]", "CARAVAN.READ", "k", "FROM", "2", "COUNT", "1");
-        answers("[:4, [], :0, :1]", "CARAVAN.READ", "k", "FROM", "4");
-        answers("[:4, [], :0, :1]", "CARAVAN.READ", "k", "FROM", "$");
-        answers("[:0, [], :0, null]", "CARAVAN.READ", "absent", "FROM", "0");
-        answers("-TRIMMED sequence 1 was trimmed; the first retained one is 2", "CARAVAN.READ", "k", "FROM", "1");
+        replies("[:4, [[:0, $a], [:1, $b], [:2, $c], [:3, $d]], :0, :1]", "CARAVAN.READ", "k", "FROM", "0");
+        replies(":2", "CARAVAN.TRIM", "k", "TO", "2");
+        replies(":2", "CARAVAN.TRIM", "k", "TO", "1");
+        replies("[:3, [[:2, $c]], :0, :1]", "CARAVAN.READ", "k", "FROM", "2", "COUNT", "1");
+        replies("[:4, [], :0, :1]", "CARAVAN.READ", "k", "FROM", "4");
+        replies("[:4, [], :0, :1]", "CARAVAN.READ", "k", "FROM", "$");
+        replies("[:0, [], :0, null]", "CARAVAN.READ", "absent", "FROM", "0");
+        replies("-TRIMMED sequence 1 was trimmed; the first retained one is 2", "CARAVAN.READ", "k", "FROM", "1");
         fails("OUTOFRANGE sequence 5 is after the next one, 4", "CARAVAN.READ", "k", "FROM", "5");
         fails("OUTOFRANGE sequence 5 is after the next one, 0", "CARAVAN.READ", "absent", "FROM", "5");
         fails("ERR syntax error", "CARAVAN.READ", "k", "TO", "5");
@@ -41,36 +41,36 @@ class ExtensionsTest extends RespTestBase {
         fails("ERR syntax error", "CARAVAN.READ", "k", "FROM", "4", "NONSENSE", "1");
         fails("ERR COUNT must be 1 or more", "CARAVAN.READ", "k", "FROM", "4", "COUNT", "0");
         fails("ERR BLOCK must be at most", "CARAVAN.READ", "k", "FROM", "4", "BLOCK", "3600001");
-        answers(":4", "CARAVAN.TRIM", "k", "TO", "100");
-        answers("null", "CARAVAN.TRIM", "absent", "TO", "1");
+        replies(":4", "CARAVAN.TRIM", "k", "TO", "100");
+        replies("null", "CARAVAN.TRIM", "absent", "TO", "1");
         fails("ERR syntax error", "CARAVAN.TRIM", "k", "FROM", "1");
     }
 
     @Test
-    void tellsWhatADocumentIsInBothVersions() throws IOException {
+    void returnsDocumentInfoInBothProtocolVersions() throws IOException {
         client.call("RPUSH", "k", "abc", "d");
         client.call("CARAVAN.TRIM", "k", "TO", "1");
-        answers(
+        replies(
                 "[$id, :1, $first, :1, $next, :2, $values, :1, $bytes, :1, $content-type, $application/octet-stream, $closed, :0,"
                         + " $expires-at-ms, null, $ttl-seconds, null, $forks, :0, $moving-to, null, $durability, $sync]",
                 "CARAVAN.INFO",
                 "k");
-        answers("nullarray", "CARAVAN.INFO", "absent");
+        replies("nullarray", "CARAVAN.INFO", "absent");
         client.call("HELLO", "3");
         assertThat(client.call("CARAVAN.INFO", "k"))
                 .startsWith("{$id: :1, $first: :1, ")
                 .contains("$closed: #f", "$forks: :0, $moving-to: _, $durability: $sync}");
-        answers("_", "CARAVAN.INFO", "absent");
-        answers("[:2, [[:1, $d]], #f, :1]", "CARAVAN.READ", "k", "FROM", "1");
+        replies("_", "CARAVAN.INFO", "absent");
+        replies("[:2, [[:1, $d]], #f, :1]", "CARAVAN.READ", "k", "FROM", "1");
     }
 
     @Test
-    void aDocumentThatIsBegunAnewHasAnotherId() throws IOException {
+    void recreatedDocumentHasNewId() throws IOException {
         client.call("RPUSH", "k", "a");
-        answers("[:1, [[:0, $a]], :0, :1]", "CARAVAN.READ", "k", "FROM", "0");
+        replies("[:1, [[:0, $a]], :0, :1]", "CARAVAN.READ", "k", "FROM", "0");
         client.call("DEL", "k");
         client.call("RPUSH", "k", "b", "c");
-        answers("[:2, [[:1, $c]], :0, :2]", "CARAVAN.READ", "k", "FROM", "1");
+        replies("[:2, [[:1, $c]], :0, :2]", "CARAVAN.READ", "k", "FROM", "1");
         assertThat(client.call("CARAVAN.INFO", "k")).startsWith("[$id, :2, ");
     }
 
@@ -82,37 +82,37 @@ class ExtensionsTest extends RespTestBase {
     }
 
     @Test
-    void closedAndJsonDocumentsSayWhatTheyDoNotTake() throws IOException {
+    void closedAndJsonDocumentsRejectInvalidAppends() throws IOException {
         create("json", DocumentAttributes.NONE.withContentType("application/json"), "{\"a\":1}");
         fails("ERR document 'json' ", "RPUSH", "json", "{");
         fails("ERR document 'json' ", "CARAVAN.APPEND", "json", "IFSEQ", "1", "no");
-        answers(":2", "RPUSH", "json", "[]");
+        replies(":2", "RPUSH", "json", "[]");
         create("closed", DocumentAttributes.NONE, "last");
         TestDocuments.close(fixture.documents, "closed");
         fails("CLOSED document 'closed' is closed", "RPUSH", "closed", "v");
         fails("CLOSED document 'closed' is closed", "CARAVAN.APPEND", "closed", "IFSEQ", "1", "v");
-        answers("[:1, [[:0, $last]], :1, :2]", "CARAVAN.READ", "closed", "FROM", "0", "BLOCK", "60000");
-        answers("[:1, [], :1, :2]", "CARAVAN.READ", "closed", "FROM", "1", "BLOCK", "60000");
+        replies("[:1, [[:0, $last]], :1, :2]", "CARAVAN.READ", "closed", "FROM", "0", "BLOCK", "60000");
+        replies("[:1, [], :1, :2]", "CARAVAN.READ", "closed", "FROM", "1", "BLOCK", "60000");
         assertThat(client.call("CARAVAN.INFO", "closed")).contains("$closed, :1");
-        answers("+OK", "LTRIM", "closed", "1", "-1");
-        answers(":0", "DEL", "closed");
-        answers(":1", "RPUSH", "closed", "again");
+        replies("+OK", "LTRIM", "closed", "1", "-1");
+        replies(":0", "DEL", "closed");
+        replies(":1", "RPUSH", "closed", "again");
     }
 
     @Test
-    void aDocumentThatIsKeptForItsForksIsGone() throws IOException {
+    void deletedForkSourceRejectsAccess() throws IOException {
         client.call("RPUSH", "source", "a", "b", "c");
         TestDocuments.fork(fixture.documents, "source", "fork", 2);
-        answers("[$a, $b]", "LRANGE", "fork", "0", "-1");
+        replies("[$a, $b]", "LRANGE", "fork", "0", "-1");
         fails("FORKED document 'source' cannot be trimmed", "LPOP", "source");
-        answers(":1", "DEL", "source");
+        replies(":1", "DEL", "source");
         fails("GONE document 'source' is deleted", "RPUSH", "source", "v");
         fails("GONE", "LRANGE", "source", "0", "-1");
         fails("GONE", "CARAVAN.READ", "source", "FROM", "0", "BLOCK", "10");
-        answers(":0", "EXISTS", "source");
-        answers("+none", "TYPE", "source");
-        answers(":0", "DEL", "source");
-        answers(":1", "DEL", "fork");
-        answers(":1", "RPUSH", "source", "v");
+        replies(":0", "EXISTS", "source");
+        replies("+none", "TYPE", "source");
+        replies(":0", "DEL", "source");
+        replies(":1", "DEL", "fork");
+        replies(":1", "RPUSH", "source", "v");
     }
 }

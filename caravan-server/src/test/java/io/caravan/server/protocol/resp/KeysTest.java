@@ -25,20 +25,20 @@ class KeysTest extends RespTestBase {
     }
 
     @Test
-    void typeAndExistence() throws IOException {
+    void returnsTypeAndExistence() throws IOException {
         client.call("RPUSH", "k", "v");
-        answers("+list", "TYPE", "k");
-        answers("+none", "TYPE", "absent");
-        answers(":2", "EXISTS", "k", "absent", "k");
-        answers(":1", "DBSIZE");
-        answers(":1", "UNLINK", "k", "absent");
-        answers(":0", "DBSIZE");
+        replies("+list", "TYPE", "k");
+        replies("+none", "TYPE", "absent");
+        replies(":2", "EXISTS", "k", "absent", "k");
+        replies(":1", "DBSIZE");
+        replies(":1", "UNLINK", "k", "absent");
+        replies(":0", "DBSIZE");
     }
 
     @Test
-    void oneCommandNamesOnlySoManyDocuments() throws IOException {
+    void limitsDocumentsPerCommand() throws IOException {
         for (String command : new String[] {"DEL", "UNLINK", "EXISTS"}) {
-            answers(":0", words(16_385, "k", command));
+            replies(":0", words(16_385, "k", command));
             fails("ERR " + command + " accepts at most 16384 documents at a time", words(16_386, "k", command));
         }
     }
@@ -52,45 +52,45 @@ class KeysTest extends RespTestBase {
 
     /** In an earlier version, each repeated option was a nested call, until the stack overflowed. */
     @Test
-    void ofAnOptionThatIsGivenAgainTheLastCounts() throws IOException {
+    void lastRepeatedOptionApplies() throws IOException {
         client.call("RPUSH", "a", "v");
         client.call("RPUSH", "b", "v");
-        answers("[$0, [$b]]", "SCAN", "0", "COUNT", "5000", "MATCH", "a", "MATCH", "b");
-        answers("[$0, [$a]]", "SCAN", "0", "COUNT", "5000", "TYPE", "x", "MATCH", "a", "TYPE", "list");
+        replies("[$0, [$b]]", "SCAN", "0", "COUNT", "5000", "MATCH", "a", "MATCH", "b");
+        replies("[$0, [$a]]", "SCAN", "0", "COUNT", "5000", "TYPE", "x", "MATCH", "a", "TYPE", "list");
         String[] scan = words(200_004, "MATCH", "SCAN", "0", "COUNT", "5000");
         for (int i = 5; i < scan.length; i += 2) {
             scan[i] = "a";
         }
-        answers("[$0, [$a]]", scan);
+        replies("[$0, [$a]]", scan);
     }
 
     @Test
-    void aDocumentWithoutValuesIsListedAndDoesNotExist() throws IOException {
+    void emptyDocumentIsListedButDoesNotExist() throws IOException {
         createEmpty("empty");
-        answers("+none", "TYPE", "empty");
-        answers(":0", "EXISTS", "empty");
-        answers(":-2", "TTL", "empty");
-        answers(":0", "EXPIRE", "empty", "100");
-        answers(":0", "RPUSHX", "empty", "v");
-        answers("null", "LPOP", "empty");
-        answers(":1", "DBSIZE");
-        answers("[$empty]", "KEYS", "*");
-        answers("[$0, [$empty]]", "SCAN", "0", "COUNT", "2000");
-        answers("[$0, []]", "SCAN", "0", "COUNT", "2000", "TYPE", "list");
+        replies("+none", "TYPE", "empty");
+        replies(":0", "EXISTS", "empty");
+        replies(":-2", "TTL", "empty");
+        replies(":0", "EXPIRE", "empty", "100");
+        replies(":0", "RPUSHX", "empty", "v");
+        replies("null", "LPOP", "empty");
+        replies(":1", "DBSIZE");
+        replies("[$empty]", "KEYS", "*");
+        replies("[$0, [$empty]]", "SCAN", "0", "COUNT", "2000");
+        replies("[$0, []]", "SCAN", "0", "COUNT", "2000", "TYPE", "list");
         assertThat(client.call("CARAVAN.INFO", "empty")).contains("$next, :0", "$content-type, $text/plain");
-        answers(":0", "DEL", "empty");
-        answers(":0", "DBSIZE");
+        replies(":0", "DEL", "empty");
+        replies(":0", "DBSIZE");
     }
 
     @Test
-    void scanTellsOfEveryDocumentThatIsThereAllTheWhile() throws IOException {
+    void scanReturnsEveryPermanentDocumentOnce() throws IOException {
         for (int i = 0; i < 1_000; i++) {
             client.call("RPUSH", "stays:" + i, "v");
         }
-        Seeds.forEach(3, seed -> scanWhileOthersComeAndGo(new Random(seed)));
+        Seeds.forEach(3, seed -> scanDuringConcurrentChanges(new Random(seed)));
     }
 
-    private void scanWhileOthersComeAndGo(Random random) throws IOException {
+    private void scanDuringConcurrentChanges(Random random) throws IOException {
         Set<String> found = new HashSet<>();
         String cursor = "0";
         do {
@@ -103,7 +103,7 @@ class KeysTest extends RespTestBase {
             assertThat(next.matches()).isTrue();
             for (String name : next.group(2).split(", ")) {
                 assertThat(name.isEmpty() || found.add(name))
-                        .as("told twice: " + name)
+                        .as("reported twice: " + name)
                         .isTrue();
             }
             cursor = next.group(1);
@@ -117,7 +117,7 @@ class KeysTest extends RespTestBase {
     }
 
     @Test
-    void scanAndKeysRefuseWhatTheyCannotDo() throws IOException {
+    void scanAndKeysRejectInvalidRequests() throws IOException {
         fails("ERR invalid cursor", "SCAN", "x");
         fails("ERR invalid cursor", "SCAN", "+1");
         fails("ERR invalid cursor", "SCAN", "-1");
@@ -133,60 +133,60 @@ class KeysTest extends RespTestBase {
             assertThat(client.read()).isEqualTo(":1");
         }
         fails("ERR more than 10000 documents match; use SCAN", "KEYS", "*");
-        answers("[$k77]", "KEYS", "k7[7]");
+        replies("[$k77]", "KEYS", "k7[7]");
     }
 
     @Test
-    void documentsExpireWhenTheirTimeHasCome() throws IOException {
+    void documentsExpireAfterTimeToLive() throws IOException {
         client.call("RPUSH", "k", "v");
-        answers(":-1", "TTL", "k");
-        answers(":1", "EXPIRE", "k", "100");
-        answers(":100", "TTL", "k");
+        replies(":-1", "TTL", "k");
+        replies(":1", "EXPIRE", "k", "100");
+        replies(":100", "TTL", "k");
         assertThat(Long.parseLong(client.call("PTTL", "k").substring(1))).isBetween(90_000L, 100_000L);
         fixture.aheadMillis.set(TimeUnit.SECONDS.toMillis(101));
-        answers(":0", "EXISTS", "k");
-        answers(":-2", "TTL", "k");
-        answers("[]", "LRANGE", "k", "0", "-1");
-        answers(":1", "RPUSH", "k", "new");
-        answers(":-1", "TTL", "k");
+        replies(":0", "EXISTS", "k");
+        replies(":-2", "TTL", "k");
+        replies("[]", "LRANGE", "k", "0", "-1");
+        replies(":1", "RPUSH", "k", "new");
+        replies(":-1", "TTL", "k");
     }
 
     @Test
-    void expiryHasConditions() throws IOException {
+    void expireSupportsConditions() throws IOException {
         client.call("RPUSH", "k", "v");
-        answers(":0", "EXPIRE", "k", "100", "XX");
-        answers(":0", "EXPIRE", "k", "100", "GT");
-        answers(":1", "EXPIRE", "k", "100", "NX");
-        answers(":0", "EXPIRE", "k", "100", "NX");
-        answers(":0", "EXPIRE", "k", "50", "GT");
-        answers(":0", "PEXPIRE", "k", "200000", "LT");
-        answers(":1", "PEXPIRE", "k", "200000", "GT");
-        answers(":1", "PERSIST", "k");
-        answers(":0", "PERSIST", "k");
-        answers(":0", "PERSIST", "absent");
-        answers(":0", "EXPIRE", "absent", "1");
+        replies(":0", "EXPIRE", "k", "100", "XX");
+        replies(":0", "EXPIRE", "k", "100", "GT");
+        replies(":1", "EXPIRE", "k", "100", "NX");
+        replies(":0", "EXPIRE", "k", "100", "NX");
+        replies(":0", "EXPIRE", "k", "50", "GT");
+        replies(":0", "PEXPIRE", "k", "200000", "LT");
+        replies(":1", "PEXPIRE", "k", "200000", "GT");
+        replies(":1", "PERSIST", "k");
+        replies(":0", "PERSIST", "k");
+        replies(":0", "PERSIST", "absent");
+        replies(":0", "EXPIRE", "absent", "1");
         fails("ERR NX and XX, GT or LT options", "EXPIRE", "k", "1", "NX", "GT");
         fails("ERR GT and LT options", "EXPIRE", "k", "1", "LT", "GT");
         fails("ERR Unsupported option ZZ", "EXPIRE", "k", "1", "ZZ");
         fails("ERR invalid expire time in 'expire' command", "EXPIRE", "k", "9223372036854775807");
-        answers(":1", "EXPIREAT", "k", "1");
-        answers(":0", "EXISTS", "k");
+        replies(":1", "EXPIREAT", "k", "1");
+        replies(":0", "EXISTS", "k");
         client.call("RPUSH", "k", "v");
-        answers(":1", "PEXPIREAT", "k", "32503680000000");
-        answers(":1", "PERSIST", "k");
-        answers(":-1", "TTL", "k");
+        replies(":1", "PEXPIREAT", "k", "32503680000000");
+        replies(":1", "PERSIST", "k");
+        replies(":-1", "TTL", "k");
     }
 
     @Test
-    void whoEmptiesADocumentTakesItsExpiryAway() throws IOException {
+    void emptyingDocumentRemovesExpiry() throws IOException {
         client.call("RPUSH", "k", "v");
         client.call("EXPIRE", "k", "100");
-        answers("$v", "LPOP", "k");
-        answers(":1", "RPUSH", "k", "w");
-        answers(":-1", "TTL", "k");
+        replies("$v", "LPOP", "k");
+        replies(":1", "RPUSH", "k", "w");
+        replies(":-1", "TTL", "k");
         client.call("EXPIRE", "k", "100");
-        answers("+OK", "LTRIM", "k", "5", "9");
-        answers(":1", "RPUSH", "k", "x");
-        answers(":-1", "TTL", "k");
+        replies("+OK", "LTRIM", "k", "5", "9");
+        replies(":1", "RPUSH", "k", "x");
+        replies(":-1", "TTL", "k");
     }
 }

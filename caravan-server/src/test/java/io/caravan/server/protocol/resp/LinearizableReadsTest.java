@@ -2,7 +2,7 @@ package io.caravan.server.protocol.resp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.document.HeldBarrier;
+import io.caravan.server.document.DelayedBarrier;
 import io.caravan.server.document.ReadBarrier;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
@@ -13,38 +13,38 @@ import org.junit.jupiter.api.Test;
 
 /** Linearizable reads over RESP: a reply about a document must wait until the node has confirmed that it leads. */
 final class LinearizableReadsTest extends RespTestBase {
-    private static final String WHY = "no majority has answered";
+    private static final String WHY = "no majority has responded";
     /** Every command with the flag {@code readonly}, and write commands that change nothing or are rejected. */
-    private static final List<String> LOOKING = List.of("""
+    private static final List<String> NON_MUTATING_COMMANDS = List.of("""
         LRANGE a 0 -1, LINDEX a 0, LLEN a, EXISTS a, TYPE a, TTL a, PTTL a, MEMORY USAGE a, OBJECT ENCODING a,
         SCAN 0, KEYS *, DBSIZE, CARAVAN.READ a FROM 0, CARAVAN.READ a FROM 1 BLOCK 1, CARAVAN.INFO a,
         CARAVAN.EXPORT a, BLPOP absent 0.001, RPUSHX absent v, LTRIM absent 0 -1, LTRIM a 0 -1, LTRIM a 0 0,
         LPOP absent, DEL absent, PERSIST a, CARAVAN.APPEND a IFSEQ 7 v\
         """.split(",\\s+"));
 
-    private final HeldBarrier held = new HeldBarrier();
+    private final DelayedBarrier blockingBarrier = new DelayedBarrier();
 
-    private void awaitAsked() {
-        Eventually.await("the barrier is asked", () -> held.asked() == 1);
+    private void awaitBarrierRequest() {
+        Eventually.await("the barrier is queried", () -> blockingBarrier.asked() == 1);
     }
 
     private void fill() throws IOException {
-        answers(":2", "RPUSH", "a", "one", "two");
+        replies(":2", "RPUSH", "a", "one", "two");
     }
 
     @Test
-    void nothingThatTellsOfADocumentIsAnsweredUnlessItsHostLeadsForSure() throws IOException {
+    void rejectsReadsWithoutConfirmedLeadership() throws IOException {
         fill();
-        fixture.documents.readBarrier(HeldBarrier.refusing(WHY));
-        for (String command : LOOKING) {
+        fixture.documents.readBarrier(DelayedBarrier.rejecting(WHY));
+        for (String command : NON_MUTATING_COMMANDS) {
             assertThat(client.call(command.split(" "))).as(command).isEqualTo("-CLUSTERDOWN " + WHY);
         }
         fixture.documents.readBarrier(ReadBarrier.NONE);
-        answers(":2", "LLEN", "a");
+        replies(":2", "LLEN", "a");
     }
 
     @Test
-    void everyCommandThatReadsIsAmongThem() throws IOException {
+    void testedCommandsIncludeEveryReadonlyCommand() throws IOException {
         Pattern entry = Pattern.compile("\\[\\$([a-z.]+), :-?[0-9]+, \\[([^\\]]*)\\]");
         List<String> reading = entry.matcher(client.call("COMMAND"))
                 .results()
@@ -52,51 +52,51 @@ final class LinearizableReadsTest extends RespTestBase {
                 .map(found -> found.group(1))
                 .toList();
         assertThat(reading).contains("lrange", "dbsize");
-        List<String> looking = LOOKING.stream()
+        List<String> nonMutating = NON_MUTATING_COMMANDS.stream()
                 .map(command -> command.split(" ")[0].toLowerCase(Locale.ROOT))
                 .toList();
-        assertThat(looking).containsAll(reading);
+        assertThat(nonMutating).containsAll(reading);
     }
 
     @Test
-    void aTransactionThatOnlyReadsIsARead() throws IOException {
+    void onlyReadOnlyTransactionsRequireConfirmation() throws IOException {
         fill();
-        fixture.documents.readBarrier(HeldBarrier.refusing(WHY));
-        answers("+OK", "MULTI");
-        answers("+QUEUED", "LLEN", "a");
-        answers("+QUEUED", "LRANGE", "a", "0", "-1");
-        answers("-CLUSTERDOWN " + WHY, "EXEC");
-        answers("+OK", "MULTI");
-        answers("+QUEUED", "LRANGE", "a", "0", "0");
-        answers("+QUEUED", "RPUSH", "a", "three");
-        answers("[[$one], :3]", "EXEC");
+        fixture.documents.readBarrier(DelayedBarrier.rejecting(WHY));
+        replies("+OK", "MULTI");
+        replies("+QUEUED", "LLEN", "a");
+        replies("+QUEUED", "LRANGE", "a", "0", "-1");
+        replies("-CLUSTERDOWN " + WHY, "EXEC");
+        replies("+OK", "MULTI");
+        replies("+QUEUED", "LRANGE", "a", "0", "0");
+        replies("+QUEUED", "RPUSH", "a", "three");
+        replies("[[$one], :3]", "EXEC");
     }
 
     /** The store writes nothing for this trim, so the write itself needs no confirmation by a quorum. */
     @Test
-    void aTrimOfWhatIsEmptyAlreadyIsARead() throws IOException {
+    void trimOfEmptyDocumentRequiresConfirmation() throws IOException {
         fill();
-        answers("+OK", "LTRIM", "a", "2", "-1");
-        answers(":2", "CARAVAN.TRIM", "a", "TO", "2");
-        fixture.documents.readBarrier(HeldBarrier.refusing(WHY));
-        answers("-CLUSTERDOWN " + WHY, "CARAVAN.TRIM", "a", "TO", "7");
+        replies("+OK", "LTRIM", "a", "2", "-1");
+        replies(":2", "CARAVAN.TRIM", "a", "TO", "2");
+        fixture.documents.readBarrier(DelayedBarrier.rejecting(WHY));
+        replies("-CLUSTERDOWN " + WHY, "CARAVAN.TRIM", "a", "TO", "7");
     }
 
     @Test
-    void whatChangesSomethingAsksNobody() throws IOException {
-        fixture.documents.readBarrier(held.barrier());
+    void writesRequireNoConfirmation() throws IOException {
+        fixture.documents.readBarrier(blockingBarrier.barrier());
         fill();
-        answers("$one", "LPOP", "a");
-        answers(":1", "EXPIRE", "a", "100");
-        answers("+OK", "LTRIM", "a", "1", "-1");
-        answers("+PONG", "PING");
-        assertThat(held.asked()).isZero();
+        replies("$one", "LPOP", "a");
+        replies(":1", "EXPIRE", "a", "100");
+        replies("+OK", "LTRIM", "a", "1", "-1");
+        replies("+PONG", "PING");
+        assertThat(blockingBarrier.asked()).isZero();
     }
 
     @Test
-    void readsThatWaitKeepTheirOrderAndNobodyElseWaits() throws IOException {
+    void delayedReadsKeepOrderAndBlockNoOtherClient() throws IOException {
         fill();
-        fixture.documents.readBarrier(held.barrier());
+        fixture.documents.readBarrier(blockingBarrier.barrier());
         client.send("RPUSH", "a", "three");
         client.send("LLEN", "a");
         client.send("EXISTS", "a");
@@ -104,52 +104,52 @@ final class LinearizableReadsTest extends RespTestBase {
         client.send("RPUSHX", "absent", "v");
         client.send("PING");
         assertThat(client.read()).isEqualTo(":3");
-        awaitAsked();
+        awaitBarrierRequest();
         try (RespClient other = fixture.connect()) {
             assertThat(other.call("RPUSH", "b", "v")).isEqualTo(":1");
         }
         assertThat(client.hasInput()).isFalse();
-        held.pass();
+        blockingBarrier.pass();
         assertThat(client.read()).isEqualTo(":3");
-        awaitAsked();
-        held.pass();
+        awaitBarrierRequest();
+        blockingBarrier.pass();
         client.reads(":1", ":4");
-        awaitAsked();
+        awaitBarrierRequest();
         assertThat(client.hasInput()).isFalse();
-        held.refuse(WHY);
+        blockingBarrier.reject(WHY);
         client.reads("-CLUSTERDOWN " + WHY, "+PONG");
     }
 
     /** Later values have been committed, so they are not stale. */
     @Test
-    void aReadThatWaitsForAValueAsksOnce() throws IOException {
+    void blockingReadRequestsConfirmationOnce() throws IOException {
         fill();
-        fixture.documents.readBarrier(held.barrier());
+        fixture.documents.readBarrier(blockingBarrier.barrier());
         try (RespClient other = fixture.connect()) {
             client.send("CARAVAN.READ", "a", "FROM", "2", "BLOCK", "60000");
-            awaitAsked();
-            held.pass();
+            awaitBarrierRequest();
+            blockingBarrier.pass();
             assertThat(other.call("RPUSH", "a", "three")).isEqualTo(":3");
             assertThat(client.read()).contains("$three");
             client.send("BLPOP", "b", "60");
-            awaitAsked();
-            held.pass();
+            awaitBarrierRequest();
+            blockingBarrier.pass();
             assertThat(other.call("RPUSH", "b", "four")).isEqualTo(":1");
             assertThat(client.read()).isEqualTo("[$b, $four]");
         }
-        assertThat(held.asked()).isZero();
+        assertThat(blockingBarrier.asked()).isZero();
     }
 
     @Test
-    void aPopThatTakesNothingInATransactionIsARead() throws IOException {
+    void emptyPopInTransactionRequiresConfirmation() throws IOException {
         fill();
-        fixture.documents.readBarrier(held.barrier());
+        fixture.documents.readBarrier(blockingBarrier.barrier());
         client.send("MULTI");
         client.send("BLPOP", "absent", "1");
         client.send("EXEC");
         client.reads("+OK", "+QUEUED");
-        awaitAsked();
-        held.refuse(WHY);
+        awaitBarrierRequest();
+        blockingBarrier.reject(WHY);
         assertThat(client.read()).isEqualTo("-CLUSTERDOWN " + WHY);
     }
 }

@@ -33,14 +33,14 @@ class PermissionTest extends RespTestBase {
     }
 
     private void become(String user, String secret) throws IOException {
-        answers("+OK", "AUTH", user, secret);
+        replies("+OK", "AUTH", user, secret);
     }
 
     @Test
-    void readersDoNotWriteAndWritersDoNotRead() throws IOException {
+    void readersCannotWriteAndWritersCannotRead() throws IOException {
         become("writer", "writes-and-writes");
-        answers(":2", "RPUSH", "k", "a", "b");
-        answers("+OK", "LTRIM", "k", "1", "-1");
+        replies(":2", "RPUSH", "k", "a", "b");
+        replies("+OK", "LTRIM", "k", "1", "-1");
         fails("NOPERM No permissions to access a key: user writer may not read it", "LRANGE", "k", "0", "-1");
         fails("NOPERM No permissions to access a key: user writer may not read it", "LPOP", "k");
         mayNotRun("writer", "scan", "SCAN", "0", "COUNT", "5000");
@@ -49,8 +49,8 @@ class PermissionTest extends RespTestBase {
         mayNotRun("writer", "caravan.backup", "CARAVAN.BACKUP", "b");
         mayNotRun("writer", "caravan.space", "CARAVAN.SPACE", "LIST");
         become("reader", "reads-and-reads");
-        answers("[$b]", "LRANGE", "k", "0", "-1");
-        answers("[$k]", "KEYS", "*");
+        replies("[$b]", "LRANGE", "k", "0", "-1");
+        replies("[$k]", "KEYS", "*");
         assertThat(client.call("INFO"))
                 .startsWith("$# Server")
                 .contains("\r\narchive_state:none\r\n")
@@ -60,7 +60,7 @@ class PermissionTest extends RespTestBase {
         become("reader", "reads-and-reads");
         fails("NOPERM No permissions to access a key: user reader may not write it", "DEL", "k");
         fails("NOPERM No permissions to access a key: user reader may not write it", "LPOP", "k");
-        answers("+OK", "MULTI");
+        replies("+OK", "MULTI");
         fails("NOPERM ", "RPUSH", "k", "c");
         fails("EXECABORT", "EXEC");
         fails("ERR a document's name", "LLEN", "");
@@ -71,7 +71,7 @@ class PermissionTest extends RespTestBase {
     }
 
     @Test
-    void whoWaitsIsToldNothingOnceTheSecretIsWithdrawn() throws IOException {
+    void blockedReadIsRejectedAfterSecretRevocation() throws IOException {
         become("writer", "writes-and-writes");
         try (RespClient tail = fixture.connect()) {
             assertThat(tail.call("AUTH", "reader", "reads-and-reads")).isEqualTo("+OK");
@@ -79,17 +79,17 @@ class PermissionTest extends RespTestBase {
             tail.send("LLEN", "k");
             Eventually.await("it waits", () -> fixture.documents.tailedDocuments() == 1);
             users.replace("reads-and-reads", "another-one");
-            answers(":1", "RPUSH", "k", "secret");
+            replies(":1", "RPUSH", "k", "secret");
             tail.reads("-NOAUTH Authentication required.", "-NOAUTH Authentication required.");
         }
     }
 
     @Test
-    void aLongAnswerIsCutOffOnceTheSecretIsWithdrawn() throws IOException {
+    void longReplyIsCutOffAfterSecretRevocation() throws IOException {
         become("writer", "writes-and-writes");
         String value = "v".repeat(512 * 1024);
         for (int i = 1; i <= 64; i++) {
-            answers(":" + i, "RPUSH", "k", value);
+            replies(":" + i, "RPUSH", "k", value);
         }
         try (RespClient slow = fixture.connect(16 * 1024)) {
             assertThat(slow.call("AUTH", "reader", "reads-and-reads")).isEqualTo("+OK");
@@ -102,10 +102,10 @@ class PermissionTest extends RespTestBase {
     }
 
     @Test
-    void everyNamedDocumentMustBeOnesOwn() throws IOException {
+    void restrictsUserToAllowedPrefixes() throws IOException {
         become("editor", "does-both-of-them");
-        answers(":1", "RPUSH", "mine/k", "a");
-        answers("$a", "LPOP", "mine/k");
+        replies(":1", "RPUSH", "mine/k", "a");
+        replies("$a", "LPOP", "mine/k");
         fails("NOPERM No permissions to access a key", "RPUSH", "theirs/k", "a");
         fails("NOPERM No permissions to access a key", "DEL", "mine/k", "theirs/k");
         mayNotRun("editor", "caravan.restore at", "CARAVAN.RESTORE", "mine/k", "AT", "1");
@@ -114,12 +114,12 @@ class PermissionTest extends RespTestBase {
         become("writer", "writes-and-writes");
         client.call("RPUSH", "theirs/k", "a");
         become("editor", "does-both-of-them");
-        answers("[$mine/k]", "KEYS", "*");
-        answers("[$0, [$mine/k]]", "SCAN", "0", "COUNT", "5000");
+        replies("[$mine/k]", "KEYS", "*");
+        replies("[$0, [$mine/k]]", "SCAN", "0", "COUNT", "5000");
     }
 
     @Test
-    void theServerIsTheAdministratorsAffair() throws IOException {
+    void serverCommandsRequireAdminPermission() throws IOException {
         for (String each : "SAVE, BGSAVE, CONFIG GET save, CLIENT LIST, CLIENT KILL ID 99, SLOWLOG LEN".split(", ")) {
             String[] command = each.split(" ");
             become("editor", "does-both-of-them");
@@ -131,13 +131,13 @@ class PermissionTest extends RespTestBase {
     }
 
     @Test
-    void whoseSecretIsWithdrawnIsAStranger() throws IOException {
+    void connectionIsUnauthenticatedAfterSecretRevocation() throws IOException {
         become("reader", "reads-and-reads");
-        answers(":0", "LLEN", "k");
+        replies(":0", "LLEN", "k");
         users.replace("reads-and-reads", "reads-something-else");
-        answers("-NOAUTH Authentication required.", "LLEN", "k");
+        replies("-NOAUTH Authentication required.", "LLEN", "k");
         fails("WRONGPASS", "AUTH", "reader", "reads-and-reads");
         become("reader", "reads-something-else");
-        answers(":0", "LLEN", "k");
+        replies(":0", "LLEN", "k");
     }
 }

@@ -39,33 +39,33 @@ class PopTest extends RespTestBase {
     }
 
     @Test
-    void takesTheOldest() throws IOException {
+    void popsOldestValues() throws IOException {
         client.call("RPUSH", "k", "a", "b", "c", "d", "e");
-        answers("$a", "LPOP", "k");
-        answers("[$b, $c]", "LPOP", "k", "2");
-        answers("[]", "LPOP", "k", "0");
-        answers("[$d, $e]", "LPOP", "k", "9");
-        answers("null", "LPOP", "k");
-        answers("nullarray", "LPOP", "k", "2");
-        answers("nullarray", "LPOP", "absent", "0");
+        replies("$a", "LPOP", "k");
+        replies("[$b, $c]", "LPOP", "k", "2");
+        replies("[]", "LPOP", "k", "0");
+        replies("[$d, $e]", "LPOP", "k", "9");
+        replies("null", "LPOP", "k");
+        replies("nullarray", "LPOP", "k", "2");
+        replies("nullarray", "LPOP", "absent", "0");
         fails("ERR value is out of range", "LPOP", "k", "-1");
         fails("ERR wrong number of arguments for 'lpop'", "LPOP", "k", "1", "2");
         assertThat(client.call("CARAVAN.INFO", "k")).contains("$first, :5, $next, :5, ");
     }
 
     @Test
-    void hasALimitInBytesAndThenDropsNothing() throws IOException {
+    void popOverReplyLimitFailsAndRemovesNothing() throws IOException {
         String value = "v".repeat(ServerFixture.MAX_WORD_BYTES);
         for (int i = 0; i < 9; i++) {
             client.call("RPUSH", "k", value);
         }
         fails("ERR the values of the reply take more than 8388608 bytes; use a smaller count", "LPOP", "k", "9");
-        answers(":9", "LLEN", "k");
+        replies(":9", "LLEN", "k");
         assertThat(client.call("LPOP", "k", "7")).hasSizeGreaterThan(7 * value.length());
     }
 
     @Test
-    void waitsForRoomWithoutAThread() throws Exception {
+    void waitingForStoreSpaceBlocksNoThread() throws Exception {
         client.call("RPUSH", "k", "a", "b", "c");
         fixture.store.takeRoom();
         RespClient[] poppers = {fixture.connect(), fixture.connect(), fixture.connect()};
@@ -73,18 +73,18 @@ class PopTest extends RespTestBase {
             popper.send("LPOP", "k");
         }
         fixture.store.awaitWaiter();
-        answers(":3", "LLEN", "k");
+        replies(":3", "LLEN", "k");
         fixture.store.giveRoom();
         for (RespClient popper : poppers) {
             assertThat(popper.read()).matches("\\$[abc]");
             popper.close();
         }
-        answers(":0", "LLEN", "k");
+        replies(":0", "LLEN", "k");
     }
 
     /** Another thread drops the oldest value after every read, until it has to wait. */
     @Test
-    void isNotOvertakenForEver() throws IOException {
+    void popCompletesDespiteConcurrentTrims() throws IOException {
         for (int i = 0; i < 100; i++) {
             client.call("RPUSH", "k", Integer.toString(i));
         }
@@ -92,7 +92,7 @@ class PopTest extends RespTestBase {
         afterRead = () -> {
             // Limits the drops, so that the test ends even if the pop is overtaken forever.
             if (reads.incrementAndGet() < 50) {
-                fixture.documents.write(DocumentName.of("k"), PopTest::dropOldest, new IgnoredOutcome<>());
+                fixture.documents.write(DocumentName.of("k"), PopTest::trimOldest, new IgnoredOutcome<>());
             }
         };
         assertThat(client.call("LPOP", "k")).startsWith("$");
@@ -100,13 +100,13 @@ class PopTest extends RespTestBase {
         becomes(":" + (99 - reads.get()), "LLEN", "k");
     }
 
-    private static boolean dropOldest(EditedDocument document) {
+    private static boolean trimOldest(EditedDocument document) {
         document.trimTo(Objects.requireNonNull(document.info()).firstSequence() + 1);
         return true;
     }
 
     @Test
-    void aPipelineOfPopsAndPushesKeepsItsOrder() throws IOException {
+    void pipelinedPopsAndPushesKeepOrder() throws IOException {
         client.send("RPUSH", "k", "a");
         client.send("LPOP", "k");
         client.send("RPUSH", "k", "b", "c");
@@ -117,7 +117,7 @@ class PopTest extends RespTestBase {
 
     /** Three clients pop what one pushes while another trims. Popped values must be in order and without duplicates. */
     @Test
-    void nobodyTakesWhatAnotherHasTaken() throws Exception {
+    void concurrentPopsReturnDistinctValuesInOrder() throws Exception {
         AtomicBoolean pushing = new AtomicBoolean(true);
         List<CompletableFuture<List<Integer>>> takers = new ArrayList<>();
         for (int i = 0; i < 3; i++) {

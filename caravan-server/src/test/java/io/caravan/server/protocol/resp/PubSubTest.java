@@ -26,25 +26,25 @@ class PubSubTest extends RespTestBase {
         return listener;
     }
 
-    private void awaitFigure(String line) {
+    private void awaitMetric(String line) {
         Eventually.await(line, () -> fixture.metrics.scrape().contains("\n" + line + "\n"));
     }
 
     @Test
-    void aMessageGoesToThoseWhoListen() throws IOException {
+    void publishesToChannelSubscribers() throws IOException {
         try (RespClient one = fixture.connect();
                 RespClient other = listener("b")) {
             one.send("SUBSCRIBE", "a", "b", "a");
             one.reads("[$subscribe, $a, :1]", "[$subscribe, $b, :2]", "[$subscribe, $a, :2]");
-            answers(":1", "PUBLISH", "a", "hello");
-            answers(":2", "PUBLISH", "b", "");
-            answers(":0", "PUBLISH", "c", "nobody");
+            replies(":1", "PUBLISH", "a", "hello");
+            replies(":2", "PUBLISH", "b", "");
+            replies(":0", "PUBLISH", "c", "nobody");
             one.reads("[$message, $a, $hello]", "[$message, $b, $]");
             assertThat(other.read()).isEqualTo("[$message, $b, $]");
-            awaitFigure("caravan_subscriptions 3.0");
+            awaitMetric("caravan_subscriptions 3.0");
             assertThat(one.call("UNSUBSCRIBE", "b", "x")).isEqualTo("[$unsubscribe, $b, :1]");
             assertThat(one.read()).isEqualTo("[$unsubscribe, $x, :1]");
-            answers(":1", "PUBLISH", "b", "again");
+            replies(":1", "PUBLISH", "b", "again");
             assertThat(other.read()).isEqualTo("[$message, $b, $again]");
             assertThat(one.call("UNSUBSCRIBE")).isEqualTo("[$unsubscribe, $a, :0]");
             assertThat(one.call("UNSUBSCRIBE")).isEqualTo("[$unsubscribe, null, :0]");
@@ -53,26 +53,26 @@ class PubSubTest extends RespTestBase {
     }
 
     @Test
-    void aMessageGoesToThoseWhoListenToAPattern() throws IOException {
+    void publishesToPatternSubscribers() throws IOException {
         try (RespClient one = fixture.connect();
                 RespClient other = listener("news/b")) {
             one.send("PSUBSCRIBE", "news/*", "*[ab]", "news/*");
             one.reads("[$psubscribe, $news/*, :1]", "[$psubscribe, $*[ab], :2]", "[$psubscribe, $news/*, :2]");
             assertThat(one.call("SUBSCRIBE", "news/c")).isEqualTo("[$subscribe, $news/c, :3]");
-            answers(":0", "PUBLISH", "c", "nobody");
-            answers(":1", "PUBLISH", "a", "first");
+            replies(":0", "PUBLISH", "c", "nobody");
+            replies(":1", "PUBLISH", "a", "first");
             assertThat(one.read()).isEqualTo("[$pmessage, $*[ab], $a, $first]");
-            answers(":2", "PUBLISH", "news/c", "second");
+            replies(":2", "PUBLISH", "news/c", "second");
             one.reads("[$message, $news/c, $second]", "[$pmessage, $news/*, $news/c, $second]");
-            answers(":3", "PUBLISH", "news/b", "third");
+            replies(":3", "PUBLISH", "news/b", "third");
             assertThat(other.read()).isEqualTo("[$message, $news/b, $third]");
             assertThat(new String[] {one.read(), one.read()})
                     .containsExactlyInAnyOrder(
                             "[$pmessage, $*[ab], $news/b, $third]", "[$pmessage, $news/*, $news/b, $third]");
-            awaitFigure("caravan_subscriptions 4.0");
+            awaitMetric("caravan_subscriptions 4.0");
             assertThat(one.call("PUNSUBSCRIBE", "*[ab]", "x")).isEqualTo("[$punsubscribe, $*[ab], :2]");
             assertThat(one.read()).isEqualTo("[$punsubscribe, $x, :2]");
-            answers(":0", "PUBLISH", "a", "nobody");
+            replies(":0", "PUBLISH", "a", "nobody");
             assertThat(one.call("UNSUBSCRIBE")).isEqualTo("[$unsubscribe, $news/c, :1]");
             assertThat(one.call("UNSUBSCRIBE")).isEqualTo("[$unsubscribe, null, :1]");
             assertThat(one.call("LLEN", "a")).startsWith("-ERR Can't execute");
@@ -80,24 +80,24 @@ class PubSubTest extends RespTestBase {
             assertThat(one.call("PUNSUBSCRIBE")).isEqualTo("[$punsubscribe, null, :0]");
             assertThat(one.call("LLEN", "a")).isEqualTo(":0");
         }
-        awaitFigure("caravan_subscriptions 0.0");
+        awaitMetric("caravan_subscriptions 0.0");
     }
 
     @Test
-    void whoGoesOrIsResetListensToNoPatternAnyMore() throws IOException {
-        RespClient gone = fixture.connect();
-        gone.call("PSUBSCRIBE", "a*");
-        answers("[$psubscribe, $a*, :1]", "PSUBSCRIBE", "a*");
-        awaitFigure("caravan_subscriptions 2.0");
-        gone.close();
-        awaitFigure("caravan_subscriptions 1.0");
-        answers("+RESET", "RESET");
-        answers(":0", "PUBLISH", "ab", "nobody");
-        awaitFigure("caravan_subscriptions 0.0");
+    void patternSubscriptionsEndOnDisconnectAndReset() throws IOException {
+        RespClient disconnected = fixture.connect();
+        disconnected.call("PSUBSCRIBE", "a*");
+        replies("[$psubscribe, $a*, :1]", "PSUBSCRIBE", "a*");
+        awaitMetric("caravan_subscriptions 2.0");
+        disconnected.close();
+        awaitMetric("caravan_subscriptions 1.0");
+        replies("+RESET", "RESET");
+        replies(":0", "PUBLISH", "ab", "nobody");
+        awaitMetric("caravan_subscriptions 0.0");
     }
 
     @Test
-    void patternsAreLimitedAndARefusedCommandAddsNone() throws IOException {
+    void psubscribeOverLimitsAddsNoPatterns() throws IOException {
         fails("ERR wrong number of arguments for 'psubscribe'", "PSUBSCRIBE");
         fails("ERR a pattern has at most 4096 bytes", "PSUBSCRIBE", "a*", "*".repeat(4097));
         String[] words = new String[128 + 2];
@@ -106,14 +106,14 @@ class PubSubTest extends RespTestBase {
             words[i] = "*" + i;
         }
         fails("ERR a connection subscribes to at most 128 patterns; remove some with PUNSUBSCRIBE", words);
-        answers(":0", "PUBLISH", "a1", "nobody");
-        awaitFigure("caravan_subscriptions 0.0");
+        replies(":0", "PUBLISH", "a1", "nobody");
+        awaitMetric("caravan_subscriptions 0.0");
         client.call("MULTI");
         fails("ERR PSUBSCRIBE cannot be in MULTI", "PSUBSCRIBE", "a");
     }
 
     @Test
-    void thePatternsOfAllClientsTogetherAreLimited() throws IOException {
+    void limitsTotalPatternBytesOfAllClients() throws IOException {
         String rest = "x".repeat(4094) + "*";
         List<RespClient> all = new ArrayList<>();
         try (RespClient other = fixture.connect()) {
@@ -131,9 +131,9 @@ class PubSubTest extends RespTestBase {
             assertThat(other.call("PSUBSCRIBE", "0" + rest)).as("the same").endsWith(":1]");
             assertThat(other.call("PUNSUBSCRIBE")).endsWith(":0]");
             fails("ERR all clients together", "PSUBSCRIBE", "*");
-            awaitFigure("caravan_subscriptions 4.0");
+            awaitMetric("caravan_subscriptions 4.0");
             assertThat(all.get(0).call("PUNSUBSCRIBE", "0" + rest)).endsWith(":0]");
-            answers("[$psubscribe, $*, :1]", "PSUBSCRIBE", "*");
+            replies("[$psubscribe, $*, :1]", "PSUBSCRIBE", "*");
         } finally {
             for (RespClient one : all) {
                 one.close();
@@ -142,50 +142,50 @@ class PubSubTest extends RespTestBase {
     }
 
     @Test
-    void nothingIsStored() throws IOException {
+    void publishStoresNothing() throws IOException {
         try (RespClient listener = listener("a")) {
             int before = fixture.store.accepted();
-            answers(":1", "PUBLISH", "a", "hello");
+            replies(":1", "PUBLISH", "a", "hello");
             assertThat(listener.read()).isEqualTo("[$message, $a, $hello]");
             assertThat(fixture.store.accepted()).isEqualTo(before);
-            answers(":0", "DBSIZE");
+            replies(":0", "DBSIZE");
         }
     }
 
     @Test
-    void inVersion2WhoListensDoesNothingElse() throws IOException {
+    void resp2SubscriberCannotRunOtherCommands() throws IOException {
         client.call("SUBSCRIBE", "a");
         fails("ERR Can't execute 'llen': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET", "LLEN", "a");
         fails("ERR Can't execute 'publish'", "PUBLISH", "a", "b");
         fails("ERR Can't execute 'multi'", "MULTI");
-        answers("[$pong, $]", "PING");
-        answers("[$pong, $hi]", "PING", "hi");
-        answers("+RESET", "RESET");
-        answers(":0", "LLEN", "a");
-        answers(":0", "PUBLISH", "a", "b");
+        replies("[$pong, $]", "PING");
+        replies("[$pong, $hi]", "PING", "hi");
+        replies("+RESET", "RESET");
+        replies(":0", "LLEN", "a");
+        replies(":0", "PUBLISH", "a", "b");
         client.call("SUBSCRIBE", "a");
-        answers("+OK", "QUIT");
+        replies("+OK", "QUIT");
         assertThat(client.atEnd()).isTrue();
-        awaitFigure("caravan_subscriptions 0.0");
+        awaitMetric("caravan_subscriptions 0.0");
     }
 
     @ParameterizedTest
     @CsvSource({"subscribe, unsubscribe, a, '$message, $a'", "psubscribe, punsubscribe, a*, '$pmessage, $a*, $a'"})
-    void inVersion3MessagesAreToldFromAnswers(String begin, String end, String name, String message)
+    void resp3DistinguishesMessagesFromReplies(String begin, String end, String name, String message)
             throws IOException {
         client.call("HELLO", "3");
-        answers(">[$" + begin + ", $" + name + ", :1]", begin, name);
+        replies(">[$" + begin + ", $" + name + ", :1]", begin, name);
         client.send("PUBLISH", "a", "own");
         assertThat(new String[] {client.read(), client.read()})
                 .containsExactlyInAnyOrder(":1", ">[" + message + ", $own]");
-        answers(":1", "RPUSH", "a", "v");
-        answers("+PONG", "PING");
-        answers(">[$" + end + ", $" + name + ", :0]", end);
+        replies(":1", "RPUSH", "a", "v");
+        replies("+PONG", "PING");
+        replies(">[$" + end + ", $" + name + ", :0]", end);
     }
 
     /** Messages that wait behind a pending reply must not delay the replies before it. */
     @Test
-    void messagesDoNotHoldUpTheAnswersBeforeThem() throws IOException {
+    void messagesDoNotDelayEarlierReplies() throws IOException {
         String message = "x".repeat(64 * 1024);
         int messages = 40;
         try (RespClient listener = fixture.connect()) {
@@ -193,14 +193,14 @@ class PubSubTest extends RespTestBase {
             listener.call("SUBSCRIBE", "a");
             // The server starts the commands after the first one together.
             listener.sendRaw("BLPOP j 0\r\nBLPOP k l 0\r\nLLEN k\r\n".getBytes(US_ASCII));
-            awaitFigure("caravan_blocked_pops 1.0");
-            answers(":1", "RPUSH", "j", "u");
+            awaitMetric("caravan_blocked_pops 1.0");
+            replies(":1", "RPUSH", "j", "u");
             assertThat(listener.read()).isEqualTo("[$j, $u]");
-            awaitFigure("caravan_blocked_pops 2.0");
+            awaitMetric("caravan_blocked_pops 2.0");
             for (int i = 0; i < messages; i++) {
-                answers(":1", "PUBLISH", "a", message);
+                replies(":1", "PUBLISH", "a", message);
             }
-            answers(":1", "RPUSH", "k", "v");
+            replies(":1", "RPUSH", "k", "v");
             listener.reads("[$k, $v]", ":0");
             for (int i = 0; i < messages; i++) {
                 assertThat(listener.read()).isEqualTo(">[$message, $a, $" + message + "]");
@@ -209,7 +209,7 @@ class PubSubTest extends RespTestBase {
     }
 
     @Test
-    void theChannelsOfACommandAreLimited() throws IOException {
+    void limitsChannelsPerCommand() throws IOException {
         String[] words = new String[16 * 1024 + 2];
         Arrays.fill(words, "a");
         for (String command : List.of("SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE")) {
@@ -219,7 +219,7 @@ class PubSubTest extends RespTestBase {
     }
 
     @Test
-    void messagesKeepTheirOrder() throws IOException {
+    void deliversMessagesInOrder() throws IOException {
         int messages = 5_000;
         try (RespClient listener = listener("a")) {
             for (int i = 0; i < messages; i++) {
@@ -234,7 +234,7 @@ class PubSubTest extends RespTestBase {
     }
 
     @Test
-    void whoTakesTooLittleIsDisconnectedAndOthersAreNot() throws IOException {
+    void disconnectsOnlySlowSubscriber() throws IOException {
         String message = "m".repeat(1_000_000);
         try (RespClient slow = fixture.connect(4096);
                 RespClient fast = listener("a")) {
@@ -245,22 +245,22 @@ class PubSubTest extends RespTestBase {
                 assertThat(fast.read()).hasSizeGreaterThan(message.length());
             }
             assertThat(sent).isBetween(32, 100);
-            awaitFigure("caravan_subscribers_closed_total 1.0");
-            awaitFigure("caravan_subscriptions 1.0");
-            Eventually.await("its memory is free", () -> fixture.network.answerBytes() < message.length());
+            awaitMetric("caravan_subscribers_closed_total 1.0");
+            awaitMetric("caravan_subscriptions 1.0");
+            Eventually.await("its memory is free", () -> fixture.network.replyBytes() < message.length());
             assertThat(fast.read()).hasSizeGreaterThan(message.length());
-            answers(":1", "PUBLISH", "a", "last");
+            replies(":1", "PUBLISH", "a", "last");
             assertThat(fast.read()).isEqualTo("[$message, $a, $last]");
         }
     }
 
     @Test
-    void whoGoesListensNoMore() throws IOException {
-        RespClient gone = listener("a", "b");
-        awaitFigure("caravan_subscriptions 2.0");
-        gone.close();
-        awaitFigure("caravan_subscriptions 0.0");
-        answers(":0", "PUBLISH", "a", "b");
+    void subscriptionsEndOnDisconnectAndDrain() throws IOException {
+        RespClient disconnected = listener("a", "b");
+        awaitMetric("caravan_subscriptions 2.0");
+        disconnected.close();
+        awaitMetric("caravan_subscriptions 0.0");
+        replies(":0", "PUBLISH", "a", "b");
         try (RespClient stopped = listener("a")) {
             fixture.network.drain(Duration.ofSeconds(20));
             assertThat(stopped.atEnd()).isTrue();
@@ -268,18 +268,18 @@ class PubSubTest extends RespTestBase {
     }
 
     @Test
-    void mistakesSubscribeToNothing() throws IOException {
+    void invalidCommandsAddNoSubscription() throws IOException {
         fails("ERR wrong number of arguments for 'subscribe'", "SUBSCRIBE");
         fails("ERR wrong number of arguments for 'publish'", "PUBLISH", "a");
         fails("ERR a document's name", "SUBSCRIBE", "a", "n".repeat(1025));
-        answers(":0", "PUBLISH", "a", "b");
+        replies(":0", "PUBLISH", "a", "b");
         fails("ERR unknown command 'SSUBSCRIBE'", "SSUBSCRIBE", "a");
         client.call("MULTI");
         fails("ERR SUBSCRIBE cannot be in MULTI", "SUBSCRIBE", "a");
     }
 
     @Test
-    void channelsNeedPermissionsAsDocumentsDo() throws IOException {
+    void channelsRequireDocumentPermissions() throws IOException {
         TestUsers users = new TestUsers("""
                 editor.secret = does-both-of-them
                 editor.permissions = read, write
@@ -315,7 +315,7 @@ class PubSubTest extends RespTestBase {
     }
 
     @Test
-    void whoMayNoLongerReadGetsNothingByAPatternEither() throws IOException {
+    void publishDisconnectsRevokedPatternSubscriber() throws IOException {
         TestUsers users = new TestUsers("""
                 writer.secret = writes-and-writes
                 writer.permissions = write
@@ -339,7 +339,7 @@ class PubSubTest extends RespTestBase {
 
     /** The server compares a channel with every pattern. Other clients of the event loop must not wait for that. */
     @Test
-    void messagesMatchPatternsOffTheEventLoopAndInOrder() throws Exception {
+    void matchesPatternsOffEventLoopInOrder() throws Exception {
         CountDownLatch release = new CountDownLatch(1);
         try (RespClient listener = fixture.connect();
                 RespClient other = fixture.connect()) {

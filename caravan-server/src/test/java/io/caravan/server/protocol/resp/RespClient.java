@@ -64,7 +64,7 @@ public final class RespClient implements AutoCloseable {
     }
 
     /** Sends a command and checks its reply. */
-    public void answers(String expected, String... words) throws IOException {
+    public void replies(String expected, String... words) throws IOException {
         assertThat(call(words)).as(String.join(" ", words)).isEqualTo(expected);
     }
 
@@ -90,7 +90,7 @@ public final class RespClient implements AutoCloseable {
     /** Sends a command until its reply fits, and fails after a timeout. */
     public void await(Predicate<String> fits, String... words) {
         AtomicReference<String> last = new AtomicReference<>();
-        Eventually.await(() -> String.join(" ", words) + " is answered, after " + last, () -> {
+        Eventually.await(() -> String.join(" ", words) + " is received, after " + last, () -> {
             try {
                 last.set(call(words));
             } catch (IOException broken) {

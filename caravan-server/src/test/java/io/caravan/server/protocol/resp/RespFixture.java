@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
-import io.caravan.server.app.HeldStore;
+import io.caravan.server.app.DelayedStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.document.Backups;
@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
 final class RespFixture implements AutoCloseable {
     private static final int READERS = 2;
 
-    final HeldStore store;
+    final DelayedStore store;
     final DocumentService documents;
     final Network network;
     final InetSocketAddress address;
@@ -65,7 +65,7 @@ final class RespFixture implements AutoCloseable {
             @Nullable Cluster cluster)
             throws IOException {
         NetworkLimits limits = TestLimits.of(10_000, 16 << 20, 64 << 20, stall, stall, Duration.ZERO);
-        this.store = new HeldStore(store);
+        this.store = new DelayedStore(store);
         Instant start = Instant.now();
         InstantSource clock = () -> start.plusMillis(aheadMillis.get());
         this.documents = new DocumentService(

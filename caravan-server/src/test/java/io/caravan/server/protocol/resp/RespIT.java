@@ -30,11 +30,11 @@ class RespIT {
     /** Sends pipelined transactions until the connection breaks, and returns the number of replies. */
     private static long transactUntilBroken(ServerProcess server, CompletableFuture<Void> underLoad)
             throws IOException {
-        long answered = 0;
+        long replied = 0;
         try (RespClient client = new RespClient(server.awaitAddress())) {
             long sent = 0;
             while (true) {
-                while (sent < answered + ON_THEIR_WAY) {
+                while (sent < replied + ON_THEIR_WAY) {
                     String value = Long.toString(sent++);
                     client.send("MULTI");
                     client.send("RPUSH", "a", value);
@@ -45,19 +45,19 @@ class RespIT {
                 for (String expected : new String[] {"+OK", "+QUEUED", "+QUEUED", "+QUEUED"}) {
                     assertThat(client.read()).isEqualTo(expected);
                 }
-                assertThat(client.read()).isEqualTo("[:" + (answered + 1) + ", :1, :" + answered + "]");
-                if (++answered == 500) {
+                assertThat(client.read()).isEqualTo("[:" + (replied + 1) + ", :1, :" + replied + "]");
+                if (++replied == 500) {
                     underLoad.complete(null);
                 }
             }
         } catch (IOException broken) {
-            return answered;
+            return replied;
         }
     }
 
     @Test
-    void aKillLeavesWholeTransactionsAndEveryAnsweredOne() throws Exception {
-        long answered;
+    void transactionsAreAtomicAndDurableAfterSigkill() throws Exception {
+        long replied;
         try (ServerProcess server = ServerJvm.start(directory.resolve("data"))) {
             CompletableFuture<Void> underLoad = new CompletableFuture<>();
             CompletableFuture<Long> done = CompletableFuture.supplyAsync(() -> {
@@ -69,14 +69,14 @@ class RespIT {
             });
             CompletableFuture.anyOf(underLoad, done).join();
             assertThat(server.kill()).isEqualTo(SIGKILL_EXIT);
-            answered = done.join();
+            replied = done.join();
         }
-        assertThat(answered).isGreaterThanOrEqualTo(500);
+        assertThat(replied).isGreaterThanOrEqualTo(500);
         try (ServerFixture server = new ServerFixture(SmallFiles.open(directory.resolve("data")));
                 RespClient client = server.connect()) {
             String kept = client.call("LLEN", "a");
             long transactions = Long.parseLong(kept.substring(1));
-            assertThat(transactions).isGreaterThanOrEqualTo(answered);
+            assertThat(transactions).isGreaterThanOrEqualTo(replied);
             assertThat(client.call("LLEN", "b")).isEqualTo(kept);
             assertThat(client.call("DBSIZE")).isEqualTo(":" + (transactions + 2));
             assertThat(client.call("EXISTS", "new" + (transactions - 1), "new" + transactions))
@@ -86,7 +86,7 @@ class RespIT {
 
     @Test
     @Tag("rounds")
-    void anAnswerOfAGibibyteNeedsNoMemory() throws Exception {
+    void streamsReplyLargerThanJvmHeap() throws Exception {
         int valueBytes = 1024 * 1024 - 100;
         int values = Rounds.of(128, 1024);
         try (ServerProcess server = ServerJvm.start(

@@ -25,8 +25,8 @@ abstract class RespTestBase {
         fixture.close();
     }
 
-    final void answers(String expected, String... words) throws IOException {
-        client.answers(expected, words);
+    final void replies(String expected, String... words) throws IOException {
+        client.replies(expected, words);
     }
 
     final void fails(String expectedStart, String... words) throws IOException {

@@ -29,7 +29,7 @@ class ServerCommandsTest extends RespTestBase {
 
     /** The event loop computes this reply, so its size must be limited. */
     @Test
-    void commandTellsOfNoMoreCommandsThanThereAre() throws IOException {
+    void limitsArgumentsOfCommandInfoAndDocs() throws IOException {
         String[] words = new String[1_000];
         Arrays.fill(words, "rpush");
         words[0] = "COMMAND";
@@ -40,41 +40,41 @@ class ServerCommandsTest extends RespTestBase {
     }
 
     @Test
-    void checkpointsAndDurability() throws IOException {
+    void supportsSaveAndWaitCommands() throws IOException {
         long now = TimeUnit.MILLISECONDS.toSeconds(System.currentTimeMillis());
-        answers("+OK", "SAVE");
+        replies("+OK", "SAVE");
         assertThat(Long.parseLong(client.call("LASTSAVE").substring(1))).isGreaterThanOrEqualTo(now);
-        answers("+Background saving started", "BGSAVE");
+        replies("+Background saving started", "BGSAVE");
         becomes("+Background saving started", "BGSAVE", "SCHEDULE");
         fails("ERR syntax error", "BGSAVE", "NOW");
-        answers(":0", "WAIT", "1", "100000");
+        replies(":0", "WAIT", "1", "100000");
         fails("ERR value is not an integer", "WAIT", "x", "0");
-        answers("[:0, :0]", "WAITAOF", "1", "0", "100000");
+        replies("[:0, :0]", "WAITAOF", "1", "0", "100000");
         fails("ERR value is out of range", "WAITAOF", "2", "0", "0");
     }
 
     @Test
-    void toolsAreToldHowADocumentIsKept() throws IOException {
+    void reportsMemoryUsageAndEncoding() throws IOException {
         client.call("RPUSH", "k", "four", "five!");
-        answers(":130", "MEMORY", "USAGE", "k");
-        answers(":130", "MEMORY", "USAGE", "k", "SAMPLES", "5");
-        answers("null", "MEMORY", "USAGE", "absent");
+        replies(":130", "MEMORY", "USAGE", "k");
+        replies(":130", "MEMORY", "USAGE", "k", "SAMPLES", "5");
+        replies("null", "MEMORY", "USAGE", "absent");
         fails("ERR syntax error", "MEMORY", "USAGE", "k", "SAMPLE", "5");
         fails("ERR unknown subcommand 'DOCTOR'", "MEMORY", "DOCTOR");
         fails("ERR wrong number of arguments for 'memory|usage'", "MEMORY", "USAGE");
-        answers("$quicklist", "OBJECT", "ENCODING", "k");
-        answers("null", "OBJECT", "ENCODING", "absent");
-        answers("[+OBJECT ENCODING key]", "OBJECT", "HELP");
-        answers("[]", "MODULE", "LIST");
+        replies("$quicklist", "OBJECT", "ENCODING", "k");
+        replies("null", "OBJECT", "ENCODING", "absent");
+        replies("[+OBJECT ENCODING key]", "OBJECT", "HELP");
+        replies("[]", "MODULE", "LIST");
     }
 
     @Test
-    void theLogsLevelCanBeChanged() throws IOException {
+    void configSetChangesLogLevel() throws IOException {
         LogLevel before = LogLevel.current();
         try {
-            answers("+OK", "CONFIG", "SET", "loglevel", "warning");
-            answers("[$loglevel, $warn]", "CONFIG", "GET", "loglevel");
-            answers("+OK", "CONFIG", "SET", "LogLevel", "debug");
+            replies("+OK", "CONFIG", "SET", "loglevel", "warning");
+            replies("[$loglevel, $warn]", "CONFIG", "GET", "loglevel");
+            replies("+OK", "CONFIG", "SET", "LogLevel", "debug");
             assertThat(LogLevel.current()).isEqualTo(LogLevel.DEBUG);
             assertThat(LoggerFactory.getLogger("io.netty").isDebugEnabled()).isFalse();
             fails("ERR loglevel must be error, warn, info, debug or trace", "CONFIG", "SET", "loglevel", "loud");
@@ -85,29 +85,29 @@ class ServerCommandsTest extends RespTestBase {
     }
 
     @Test
-    void connectionsAreClosedByWhatTheyAre() throws IOException {
+    void clientKillClosesMatchingConnections() throws IOException {
         try (RespClient other = fixture.connect();
                 RespClient third = fixture.connect()) {
-            answers(":0", "CLIENT", "KILL", "ID", "99");
+            replies(":0", "CLIENT", "KILL", "ID", "99");
             String id = other.call("CLIENT", "ID").substring(1);
-            answers(":0", "CLIENT", "KILL", "ID", id, "USER", "nobody");
-            answers(":1", "CLIENT", "KILL", "ID", id);
+            replies(":0", "CLIENT", "KILL", "ID", id, "USER", "nobody");
+            replies(":1", "CLIENT", "KILL", "ID", id);
             assertThat(other.atEnd()).isTrue();
             assertThat(third.call("CLIENT", "SETNAME", "third")).isEqualTo("+OK");
             Matcher address = Pattern.compile("addr=([0-9.:]+) .* name=third").matcher(client.call("CLIENT", "LIST"));
             assertThat(address.find()).isTrue();
-            answers("+OK", "CLIENT", "KILL", address.group(1));
+            replies("+OK", "CLIENT", "KILL", address.group(1));
             assertThat(third.atEnd()).isTrue();
             fails("ERR No such client", "CLIENT", "KILL", address.group(1));
             fails("ERR syntax error", "CLIENT", "KILL", "ID", "1", "SKIPME");
             fails("ERR syntax error", "CLIENT", "KILL", "NONSENSE", "1");
-            answers(":1", "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no");
+            replies(":1", "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no");
             assertThat(client.atEnd()).isTrue();
         }
     }
 
     @Test
-    void requestsAreCountedByCommandAndOutcome() throws IOException {
+    void countsRequestsByCommandAndOutcome() throws IOException {
         client.call("RPUSH", "k", "v");
         client.call("RPUSH", "k", "w");
         client.call("RPUSH", "k");
@@ -124,7 +124,7 @@ class ServerCommandsTest extends RespTestBase {
     }
 
     @Test
-    void slowCommandsAreNoted() throws IOException {
+    void slowLogRecordsSlowCommands() throws IOException {
         InstantSource clock = () -> Instant.ofEpochSecond(1_000);
         SlowLog log = new SlowLog(clock);
         EmbeddedChannel channel = new EmbeddedChannel();
@@ -153,15 +153,15 @@ class ServerCommandsTest extends RespTestBase {
         Reply.Array shown = (Reply.Array) entry.elements().get(3);
         assertThat(shown.elements()).hasSize(32);
         assertThat(shown.elements().get(0).heldBytes()).isLessThan(250);
-        answers(":0", "SLOWLOG", "LEN");
-        answers("[]", "SLOWLOG", "GET", "5");
-        answers("+OK", "SLOWLOG", "RESET");
+        replies(":0", "SLOWLOG", "LEN");
+        replies("[]", "SLOWLOG", "GET", "5");
+        replies("+OK", "SLOWLOG", "RESET");
     }
 
     @Test
-    void connectionsTellOfThemselves() throws IOException {
-        answers("+OK", "CLIENT", "SETINFO", "LIB-NAME", "lib");
-        answers("+OK", "CLIENT", "SETINFO", "lib-ver", "1.2");
+    void clientInfoAndListReportConnections() throws IOException {
+        replies("+OK", "CLIENT", "SETINFO", "LIB-NAME", "lib");
+        replies("+OK", "CLIENT", "SETINFO", "lib-ver", "1.2");
         fails("ERR Unrecognized option", "CLIENT", "SETINFO", "NONSENSE", "x");
         fails("ERR lib-name cannot contain", "CLIENT", "SETINFO", "LIB-NAME", "a b");
         client.call("CLIENT", "SETNAME", "me");
@@ -175,11 +175,11 @@ class ServerCommandsTest extends RespTestBase {
                     .startsWith("$id=2 ")
                     .contains(" resp=3 ");
             assertThat(client.call("CLIENT", "LIST", "TYPE", "normal").lines()).hasSize(2);
-            answers("$", "CLIENT", "LIST", "TYPE", "replica");
+            replies("$", "CLIENT", "LIST", "TYPE", "replica");
             fails("ERR syntax error", "CLIENT", "LIST", "ID");
         }
-        answers("+OK", "CLIENT", "NO-EVICT", "on");
-        answers("+OK", "CLIENT", "NO-TOUCH", "OFF");
+        replies("+OK", "CLIENT", "NO-EVICT", "on");
+        replies("+OK", "CLIENT", "NO-TOUCH", "OFF");
         fails("ERR syntax error", "CLIENT", "NO-TOUCH", "maybe");
         fails("ERR unknown subcommand 'MAINT_NOTIFICATIONS'", "CLIENT", "MAINT_NOTIFICATIONS", "on");
         fails("ERR wrong number of arguments for 'client|id' command", "CLIENT", "ID", "x");
@@ -187,12 +187,12 @@ class ServerCommandsTest extends RespTestBase {
     }
 
     @Test
-    void repliesThatRespThreeHasTypesFor() throws IOException {
+    void usesResp3TypesAfterHello3() throws IOException {
         client.call("HELLO", "3");
         assertThat(client.call("INFO", "replication"))
                 .isEqualTo("=txt:# Replication\r\nrole:master\r\nconnected_slaves:0\r\n");
-        answers("{$save: $}", "CONFIG", "GET", "save");
-        answers("[[$llen, :2, ~[+readonly, +fast], :1, :1, :1]]", "COMMAND", "INFO", "llen");
+        replies("{$save: $}", "CONFIG", "GET", "save");
+        replies("[[$llen, :2, ~[+readonly, +fast], :1, :1, :1]]", "COMMAND", "INFO", "llen");
         assertThat(client.call("COMMAND", "DOCS", "llen")).startsWith("{$llen: {$summary: $");
     }
 }

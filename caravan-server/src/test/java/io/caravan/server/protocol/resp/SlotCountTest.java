@@ -25,20 +25,20 @@ class SlotCountTest extends RespTestBase {
                 root.secret = a-long-secret-of-root
                 root.permissions = read, write, admin
                 """);
-        List<ClusterNode> hosts = Stream.of("a", "b", "c")
+        List<ClusterNode> nodes = Stream.of("a", "b", "c")
                 .map(id -> new ClusterNode(id, NOWHERE, NOWHERE, NOWHERE))
                 .toList();
-        return RespFixture.leading(new FollowedLeader(hosts).cluster(), users.authenticator);
+        return RespFixture.leading(new FollowedLeader(nodes).cluster(), users.authenticator);
     }
 
     @Test
-    void onlyAnAdministratorGetsOne() throws IOException {
-        answers("+OK", "AUTH", "editor", "a-long-secret-of-editor");
-        answers(":1", "RPUSH", "k", "v");
-        String refusal = "NOPERM User editor has no permissions to run the 'cluster|countkeysinslot' command";
-        fails(refusal, "CLUSTER", "COUNTKEYSINSLOT", SLOT);
-        answers(":" + SLOT, "CLUSTER", "KEYSLOT", "k");
-        answers("+OK", "AUTH", "root", "a-long-secret-of-root");
-        answers(":1", "CLUSTER", "COUNTKEYSINSLOT", SLOT);
+    void onlyAdministratorCanCountKeysInSlot() throws IOException {
+        replies("+OK", "AUTH", "editor", "a-long-secret-of-editor");
+        replies(":1", "RPUSH", "k", "v");
+        String rejection = "NOPERM User editor has no permissions to run the 'cluster|countkeysinslot' command";
+        fails(rejection, "CLUSTER", "COUNTKEYSINSLOT", SLOT);
+        replies(":" + SLOT, "CLUSTER", "KEYSLOT", "k");
+        replies("+OK", "AUTH", "root", "a-long-secret-of-root");
+        replies(":1", "CLUSTER", "COUNTKEYSINSLOT", SLOT);
     }
 }

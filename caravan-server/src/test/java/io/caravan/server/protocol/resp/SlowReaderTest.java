@@ -42,7 +42,7 @@ class SlowReaderTest extends RespTestBase {
     }
 
     /** Requests all values and reads only the start of the reply. */
-    private RespClient begin() throws IOException {
+    private RespClient startReading() throws IOException {
         RespClient slow = fixture.connect();
         slow.send("LRANGE", "k", "0", "-1");
         assertThat(slow.readRaw(15)).isEqualTo("*20\r\n$1000000\r\n".getBytes(UTF_8));
@@ -50,13 +50,13 @@ class SlowReaderTest extends RespTestBase {
     }
 
     @Test
-    void manyOfThemHoldNoThreadAndEachGetsAll() throws IOException {
+    void slowReadersBlockNoThreadAndReceiveAllValues() throws IOException {
         fill();
         List<RespClient> slow = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            slow.add(begin());
+            slow.add(startReading());
         }
-        answers(":" + VALUES, "LLEN", "k");
+        replies(":" + VALUES, "LLEN", "k");
         int rest = VALUES * (VALUE_BYTES + "$1000000\r\n\r\n".length()) - "$1000000\r\n".length();
         for (RespClient client : slow) {
             byte[] all = client.readRaw(rest);
@@ -68,10 +68,10 @@ class SlowReaderTest extends RespTestBase {
     }
 
     @Test
-    void whoIsTooSlowForATrimLosesTheConnection() throws IOException {
+    void trimDisconnectsSlowReader() throws IOException {
         fill();
-        try (RespClient slow = begin()) {
-            answers("+OK", "LTRIM", "k", "-1", "-1");
+        try (RespClient slow = startReading()) {
+            replies("+OK", "LTRIM", "k", "-1", "-1");
             int rest = VALUES * VALUE_BYTES;
             assertThat(slow.readRaw(rest)).hasSizeLessThan(rest);
         }
@@ -81,10 +81,10 @@ class SlowReaderTest extends RespTestBase {
     }
 
     @Test
-    void anotherDocumentOfTheSameNameIsNotTakenForTheOldOne() throws IOException {
+    void slowReaderDoesNotReadRecreatedDocument() throws IOException {
         fill();
-        try (RespClient slow = begin()) {
-            answers(":1", "DEL", "k");
+        try (RespClient slow = startReading()) {
+            replies(":1", "DEL", "k");
             fill();
             int rest = VALUES * VALUE_BYTES;
             assertThat(slow.readRaw(rest)).hasSizeLessThan(rest);
@@ -92,9 +92,9 @@ class SlowReaderTest extends RespTestBase {
     }
 
     @Test
-    void whoTakesNothingIsLetGo() throws IOException {
+    void disconnectsStalledReader() throws IOException {
         fill();
-        try (RespClient stalled = begin()) {
+        try (RespClient stalled = startReading()) {
             becomes("$# Clients\r\nconnected_clients:1\r\n", "INFO", "clients");
             int rest = VALUES * VALUE_BYTES;
             assertThat(stalled.readRaw(rest)).hasSizeLessThan(rest);
@@ -102,7 +102,7 @@ class SlowReaderTest extends RespTestBase {
     }
 
     @Test
-    void whoDoesNotTakeTheRestIsLetGoToo() throws IOException {
+    void disconnectsClientWithUnreadReplies() throws IOException {
         for (int i = 0; i < 4; i++) {
             client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
         }
@@ -120,7 +120,7 @@ class SlowReaderTest extends RespTestBase {
 
     /** A small request can have a large reply, so a limit on the number of replies is not enough. */
     @Test
-    void largeAnswersThatNobodyTakesAreNotMade() throws IOException {
+    void limitsReadsOfStalledClient() throws IOException {
         client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
         try (RespClient stalled = fixture.connect(4 * 1024)) {
             becomes("$# Clients\r\nconnected_clients:2\r\n", "INFO", "clients");
@@ -135,7 +135,7 @@ class SlowReaderTest extends RespTestBase {
 
     /** The same limit applies to replies that the event loop computes. */
     @Test
-    void whoTakesNoneOfManyAnswersIsLetGo() throws IOException {
+    void disconnectsClientWithManyUnreadReplies() throws IOException {
         try (RespClient stalled = fixture.connect(4 * 1024)) {
             becomes("$# Clients\r\nconnected_clients:2\r\n", "INFO", "clients");
             for (int i = 0; i < 2_000; i++) {
@@ -146,7 +146,7 @@ class SlowReaderTest extends RespTestBase {
     }
 
     @Test
-    void whileOthersHoldAllTheMemoryForAnswersWritesGoOnAndReadsWait() {
+    void exhaustedReplyMemoryDelaysReadsNotWrites() {
         EmbeddedChannel channel = new EmbeddedChannel();
         List<ConnectionMemory> shared = Unbounded.memories(VALUE_BYTES, channel, new EmbeddedChannel());
         ConnectionMemory own = shared.get(0);
@@ -174,7 +174,7 @@ class SlowReaderTest extends RespTestBase {
     }
 
     @Test
-    void manyLargeAnswersAllComeToWhoTakesThem() throws IOException {
+    void activeReaderReceivesManyLargeReplies() throws IOException {
         client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
         String expected = "$" + "v".repeat(VALUE_BYTES);
         for (int i = 0; i < 60; i++) {

@@ -31,17 +31,17 @@ class StrangerTest extends RespTestBase {
     }
 
     @Test
-    void itsRequestsAreSmall() throws IOException {
+    void limitsUnauthenticatedRequestSize() throws IOException {
         endsWith("unauthenticated multibulk length", "*17\r\n$4\r\n");
         endsWith("unauthenticated bulk length", "*2\r\n$16384\r\n");
         endsWith("unauthenticated bulk length", "*2\r\n$8000\r\n" + "x".repeat(8000) + "\r\n$8400\r\n");
         endsWith("unauthenticated multibulk length", "x ".repeat(17) + "\r\n");
         endsWith("too big inline request", "x".repeat(17_000));
-        answers("-NOAUTH Authentication required.", "RPUSH", "k", "x".repeat(16_000));
+        replies("-NOAUTH Authentication required.", "RPUSH", "k", "x".repeat(16_000));
     }
 
     @Test
-    void whatFollowsThePasswordAtOnceMayBeLarge() throws IOException {
+    void acceptsLargeRequestPipelinedAfterAuth() throws IOException {
         String[] push = new String[100];
         Arrays.fill(push, "v".repeat(10_000));
         push[0] = "RPUSH";
@@ -52,7 +52,7 @@ class StrangerTest extends RespTestBase {
     }
 
     @Test
-    void itIsToldToAuthenticateOrGo() throws IOException {
+    void disconnectsClientThatDoesNotAuthenticateInTime() throws IOException {
         try (RespClient known = fixture.connect()) {
             assertThat(known.call("AUTH", "secret")).isEqualTo("+OK");
             assertThat(client.read())

@@ -29,7 +29,7 @@ class TailTest extends RespTestBase {
     }
 
     @Test
-    void aWaitEndsWithTheFirstValue() throws IOException {
+    void waitEndsOnAppend() throws IOException {
         try (RespClient tail = tail("k", "0")) {
             client.call("RPUSH", "k", "a", "b");
             assertThat(tail.read()).isEqualTo("[:2, [[:0, $a], [:1, $b]], :0, :1]");
@@ -43,17 +43,17 @@ class TailTest extends RespTestBase {
     }
 
     @Test
-    void whatIsThereIsAnsweredAtOnceAndNothingAfterItsTime() throws IOException {
+    void returnsExistingValuesOrNoneAfterTimeout() throws IOException {
         client.call("RPUSH", "k", "a");
-        answers("[:1, [[:0, $a]], :0, :1]", "CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
+        replies("[:1, [[:0, $a]], :0, :1]", "CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
         long start = System.nanoTime();
-        answers("[:1, [], :0, :1]", "CARAVAN.READ", "k", "FROM", "1", "BLOCK", "50");
+        replies("[:1, [], :0, :1]", "CARAVAN.READ", "k", "FROM", "1", "BLOCK", "50");
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(50));
         awaitTails(0);
     }
 
     @Test
-    void aWaitSeesValuesOnlyWhenTheyAreDurable() throws Exception {
+    void waitReturnsOnlyDurableValues() throws Exception {
         try (RespClient tail = tail("k", "0")) {
             fixture.store.hold();
             client.send("RPUSH", "k", "a");
@@ -68,7 +68,7 @@ class TailTest extends RespTestBase {
     }
 
     @Test
-    void aWaitEndsWhenTheDocumentIsClosedOrDeleted() throws IOException {
+    void waitEndsWhenDocumentIsClosedOrDeleted() throws IOException {
         client.call("RPUSH", "k", "a");
         try (RespClient tail = tail("k", "1")) {
             TestDocuments.close(fixture.documents, "k");
@@ -82,7 +82,7 @@ class TailTest extends RespTestBase {
     }
 
     @Test
-    void moreMayWaitThanThereAreThreadsAndOthersReadOn() throws IOException {
+    void manyWaitsDoNotBlockOtherClients() throws IOException {
         List<RespClient> tails = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
             RespClient tail = fixture.connect();
@@ -92,7 +92,7 @@ class TailTest extends RespTestBase {
             tail.send("PING");
         }
         awaitTails(50);
-        answers(":0", "LLEN", "k0");
+        replies(":0", "LLEN", "k0");
         for (int i = 0; i < 50; i++) {
             client.call("RPUSH", "k" + i, "v");
         }
@@ -104,13 +104,13 @@ class TailTest extends RespTestBase {
     }
 
     @Test
-    void aWaitEndsWithItsClient() throws IOException {
+    void waitEndsWhenClientDisconnects() throws IOException {
         tail("k", "0").close();
         awaitTails(0);
     }
 
     @Test
-    void aWaitEndsWhenTheClientWillSendNoMore() throws IOException {
+    void waitEndsWhenClientHalfCloses() throws IOException {
         try (RespClient tail = tail("k", "0")) {
             tail.finishSending();
             assertThat(tail.read()).isEqualTo("[:0, [], :0, null]");
@@ -119,7 +119,7 @@ class TailTest extends RespTestBase {
     }
 
     @Test
-    void aWaitEndsWhenTheServerStops() throws IOException {
+    void waitEndsWhenServerStops() throws IOException {
         try (RespClient tail = tail("k", "0")) {
             fixture.network.drain(Duration.ofSeconds(20));
             assertThat(tail.read()).isEqualTo("[:0, [], :0, null]");
@@ -129,41 +129,40 @@ class TailTest extends RespTestBase {
 
     /** Each value is returned exactly once, for any interleaving of reads and appends. */
     @Test
-    void aTailMissesNothing() throws IOException {
+    void tailReturnsEachValueOnce() throws IOException {
         int values = 2_000;
         for (int i = 0; i < values; i++) {
             client.send("RPUSH", "k", "v" + i);
         }
         try (RespClient tail = fixture.connect()) {
             long from = 0;
-            StringBuilder told = new StringBuilder();
+            StringBuilder reported = new StringBuilder();
             StringBuilder expected = new StringBuilder();
             for (int i = 0; i < values; i++) {
                 expected.append("[:").append(i).append(", $v").append(i).append(']');
             }
             while (from < values) {
-                String answer =
-                        tail.call("CARAVAN.READ", "k", "FROM", Long.toString(from), "COUNT", "7", "BLOCK", LONG);
-                from = Long.parseLong(answer.substring(2, answer.indexOf(',')));
-                String entries = answer.substring(answer.indexOf('[', 1) + 1, answer.lastIndexOf("], :0, :1]"));
-                told.append(entries.replace("], [", "]["));
+                String reply = tail.call("CARAVAN.READ", "k", "FROM", Long.toString(from), "COUNT", "7", "BLOCK", LONG);
+                from = Long.parseLong(reply.substring(2, reply.indexOf(',')));
+                String entries = reply.substring(reply.indexOf('[', 1) + 1, reply.lastIndexOf("], :0, :1]"));
+                reported.append(entries.replace("], [", "]["));
             }
-            assertThat(told.toString()).isEqualTo(expected.toString());
+            assertThat(reported.toString()).isEqualTo(expected.toString());
         }
         client.readsNumbers(1, values);
     }
 
     @Test
-    void aLongTailIsStreamed() throws IOException {
+    void returnsAllValuesOfLargeRead() throws IOException {
         String value = "v".repeat(1_000_000);
         for (int i = 0; i < 20; i++) {
             client.call("RPUSH", "k", value);
         }
-        String answer = client.call("CARAVAN.READ", "k", "FROM", "0");
-        assertThat(answer)
+        String reply = client.call("CARAVAN.READ", "k", "FROM", "0");
+        assertThat(reply)
                 .startsWith("[:20, [[:0, $vvv")
                 .endsWith("v]], :0, :1]")
                 .hasSizeGreaterThan(20_000_000);
-        assertThat(answer.getBytes(UTF_8)).hasSize(answer.length());
+        assertThat(reply.getBytes(UTF_8)).hasSize(reply.length());
     }
 }

@@ -115,7 +115,7 @@ class TlsTest {
     }
 
     @Test
-    void aClientThatDoesNotFinishTheHandshakeDoesNotDelayTheStop() throws Exception {
+    void unfinishedHandshakeDoesNotDelayStop() throws Exception {
         ServerFixture fixture = server(new Tls(certificate(), key(), null), 10);
         try (Socket silent = new Socket(
                 fixture.server.respAddress().getAddress(),
@@ -130,7 +130,7 @@ class TlsTest {
     }
 
     @Test
-    void anAnswerOverTlsIsEndedProperly() throws Exception {
+    void sendsClosureAlertAfterProtocolError() throws Exception {
         try (ServerFixture fixture = server(new Tls(certificate(), key(), null), 10);
                 SSLSocket socket = connect(fixture, first, null)) {
             assertPong(socket);
@@ -142,7 +142,7 @@ class TlsTest {
     }
 
     @Test
-    void whoDoesNotSpeakTlsIsNotServed() throws Exception {
+    void rejectsPlaintextClient() throws Exception {
         try (ServerFixture fixture = server(new Tls(certificate(), key(), null), 10);
                 RespClient plain = fixture.connect()) {
             plain.send("PING");
@@ -151,7 +151,7 @@ class TlsTest {
     }
 
     @Test
-    void oneConnectionTooManyIsToldSoOverTls() throws Exception {
+    void reportsConnectionLimitOverTls() throws Exception {
         try (ServerFixture fixture = server(new Tls(certificate(), key(), null), 1);
                 SSLSocket socket = connect(fixture, first, null)) {
             assertPong(socket);
@@ -163,7 +163,7 @@ class TlsTest {
     }
 
     @Test
-    void aNewCertificateIsForNewConnectionsAndOldOnesGoOn() throws Exception {
+    void reloadedCertificateAppliesToNewConnectionsOnly() throws Exception {
         Tls tls = new Tls(certificate(), key(), null);
         try (ServerFixture fixture = server(tls, 10);
                 SSLSocket old = connect(fixture, first, null)) {
@@ -180,7 +180,7 @@ class TlsTest {
     }
 
     @Test
-    void aKeyOfAnotherCertificateIsRefusedAndTheOldOneStaysInUse() throws Exception {
+    void reloadRejectsInvalidKeyAndKeepsOldPair() throws Exception {
         Tls tls = new Tls(certificate(), key(), null);
         Files.writeString(key(), "nonsense");
         assertThatThrownBy(tls::reload)
@@ -194,7 +194,7 @@ class TlsTest {
 
     /** The state between two steps of a renewal, in which each file is valid by itself. */
     @Test
-    void aPairOfWhichOnlyOneFileIsRenewedIsRefusedAndTheOldOneStaysInUse() throws Exception {
+    void reloadRejectsMismatchedPairAndKeepsOldPair() throws Exception {
         Tls tls = new Tls(certificate(), key(), null);
         Files.writeString(certificate(), second.getCertificatePathPEM());
         assertThatThrownBy(tls::reload)
@@ -218,7 +218,7 @@ class TlsTest {
     }
 
     @Test
-    void aPairOfEachKindOfKeyIsTaken() throws Exception {
+    void acceptsOnlyMatchingPairsOfEachAlgorithm() throws Exception {
         for (CertificateBuilder.Algorithm algorithm : List.of(
                 CertificateBuilder.Algorithm.rsa2048,
                 CertificateBuilder.Algorithm.ecp256,
@@ -241,14 +241,14 @@ class TlsTest {
     }
 
     @Test
-    void aFileThatIsMissingIsNamed() {
+    void reportsMissingFile() {
         Path absent = directory.resolve("absent");
         assertThatThrownBy(() -> new Tls(absent, key(), null))
                 .hasMessageContaining("cannot read " + absent + ", which TLS needs");
     }
 
     @Test
-    void clientsNeedACertificateWhenAnAuthorityIsNamed() throws Exception {
+    void requiresClientCertificateIfAuthorityIsConfigured() throws Exception {
         Path authority = Files.writeString(directory.resolve("ca.pem"), second.getCertificatePEM());
         try (ServerFixture fixture = server(new Tls(certificate(), key(), authority), 10)) {
             try (SSLSocket known = connect(fixture, first, second)) {

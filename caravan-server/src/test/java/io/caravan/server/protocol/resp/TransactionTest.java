@@ -58,7 +58,7 @@ class TransactionTest extends RespTestBase {
     }
 
     private void queue(String... words) throws IOException {
-        answers("+QUEUED", words);
+        replies("+QUEUED", words);
     }
 
     /** Queues commands that are separated by commas. */
@@ -69,24 +69,24 @@ class TransactionTest extends RespTestBase {
     }
 
     @Test
-    void readsSeeTheChangesBeforeThem() throws IOException {
+    void readsSeeEarlierWrites() throws IOException {
         client.call("RPUSH", "k", "a", "b");
-        answers("+OK", "MULTI");
+        replies("+OK", "MULTI");
         queueAll("""
             LRANGE k 0 -1, RPUSH k c, LRANGE k 1 -1, LINDEX k -1, LINDEX k 9, LPOP k, LPOP k 2, LPOP k 2, LLEN k,
             EXISTS k other k, RPUSH k d, EXPIRE k 100, TYPE k, TTL k, EXISTS k other k, DEL k, LRANGE k 0 -1,
             TYPE k, RPUSH k new, LRANGE k 0 -1\
             """);
-        answers(
+        replies(
                 "[[$a, $b], :3, [$b, $c], $c, null, $a, [$b, $c], nullarray, :0, :0, :1, :1, +list, :100, :2, :1, [],"
                         + " +none, :1, [$new]]",
                 "EXEC");
-        answers("[$new]", "LRANGE", "k", "0", "-1");
+        replies("[$new]", "LRANGE", "k", "0", "-1");
     }
 
     /** Values that are appended while the list is read must be in the reply, because they are deleted with the rest. */
     @Test
-    void nothingOfOthersComesBetweenItsReadsAndItsWrites() throws IOException {
+    void isIsolatedFromConcurrentWrites() throws IOException {
         client.call("RPUSH", "k", "a", "b");
         client.call("MULTI");
         queue("LRANGE", "k", "0", "-1");
@@ -95,22 +95,22 @@ class TransactionTest extends RespTestBase {
                 DocumentName.of("k"),
                 document -> document.append(List.of("late".getBytes(StandardCharsets.UTF_8))),
                 new IgnoredOutcome<>());
-        answers("[[$a, $b, $late], :1]", "EXEC");
-        answers(":0", "LLEN", "k");
+        replies("[[$a, $b, $late], :1]", "EXEC");
+        replies(":0", "LLEN", "k");
     }
 
     @Test
-    void readsAlone() throws IOException {
+    void executesReadOnlyTransaction() throws IOException {
         client.call("RPUSH", "k", "a", "b");
         client.call("MULTI");
         queue("LLEN", "k");
         queue("LRANGE", "k", "0", "0");
         queue("LINDEX", "absent", "0");
-        answers("[:2, [$a], null]", "EXEC");
+        replies("[:2, [$a], null]", "EXEC");
     }
 
     @Test
-    void whatItReadsIsBounded() throws IOException {
+    void rejectsTransactionOverReplyLimit() throws IOException {
         String value = "v".repeat(MAX_BYTES / 3);
         for (int i = 0; i < 3; i++) {
             client.call("RPUSH", "k", value);
@@ -121,16 +121,16 @@ class TransactionTest extends RespTestBase {
             queue("LRANGE", "k", reads[0], reads[1]);
             queue("DEL", "k");
             fails("ERR the values of the reply take more than 2097152 bytes", "EXEC");
-            answers(":3", "LLEN", "k");
+            replies(":3", "LLEN", "k");
         }
         client.call("MULTI");
         queue("LINDEX", "k", "1");
         queue("DEL", "k");
-        answers("[$" + value + ", :1]", "EXEC");
+        replies("[$" + value + ", :1]", "EXEC");
     }
 
     @Test
-    void longJsonKeepsItsOrderAndItsErrorsTellOfTheirCommand() throws IOException {
+    void longJsonKeepsOrderAndErrorNamesCommand() throws IOException {
         TestDocuments.create(fixture.documents, "j", DocumentAttributes.NONE.withContentType("application/json"));
         String text = "[" + "1,".repeat(20_000) + "1]";
         client.send("RPUSH", "j", text);
@@ -144,48 +144,48 @@ class TransactionTest extends RespTestBase {
         assertThat(client.call("EXEC"))
                 .startsWith("-ERR ")
                 .contains("accepts only JSON", "(command 2 of the transaction, RPUSH; nothing has been changed)");
-        answers(":2", "LLEN", "j");
+        replies(":2", "LLEN", "j");
     }
 
     /** The thread that parses the JSON also makes the write, and no other thread repeats it. */
     @Test
-    void onlyShortJsonIsParsedOnTheEventLoop() throws IOException {
+    void parsesOnlyShortJsonOnEventLoop() throws IOException {
         String loop = "caravan-loop";
         TestDocuments.create(fixture.documents, "j", DocumentAttributes.NONE.withContentType("application/json"));
         String text = "[" + "1,".repeat(20_000) + "1]";
-        answers(":1", "RPUSH", "j", "1");
+        replies(":1", "RPUSH", "j", "1");
         assertThat(store.writer).startsWith(loop);
-        answers(":2", "RPUSH", "j", text);
+        replies(":2", "RPUSH", "j", text);
         assertThat(store.writer).doesNotStartWith(loop);
         client.call("MULTI");
         queue("RPUSH", "j", "1");
-        answers("[:3]", "EXEC");
+        replies("[:3]", "EXEC");
         assertThat(store.writer).startsWith(loop);
         client.call("MULTI");
         queue("RPUSH", "j", text);
-        answers("[:4]", "EXEC");
+        replies("[:4]", "EXEC");
         assertThat(store.writer).doesNotStartWith(loop);
     }
 
     @Test
-    void allChangesAreOneWriteOfTheStore() throws Exception {
+    void execMakesOneStoreWrite() throws Exception {
         client.call("RPUSH", "old", "1", "2");
         int before = fixture.store.accepted();
-        answers("+OK", "MULTI");
+        replies("+OK", "MULTI");
         queueAll("RPUSH a 1, RPUSH b 1 2, RPUSH a 2, LTRIM b 1 -1, DEL old a absent, RPUSHX a gone, EXPIRE b 100");
         try (RespClient other = fixture.connect()) {
             assertThat(other.call("EXISTS", "a", "b", "old")).isEqualTo(":1");
         }
-        answers("[:1, :2, :2, +OK, :2, :0, :1]", "EXEC");
+        replies("[:1, :2, :2, +OK, :2, :0, :1]", "EXEC");
         fixture.store.awaitAccepted(before + 1);
         assertThat(fixture.store.accepted()).isEqualTo(before + 1);
-        answers("[$2]", "LRANGE", "b", "0", "-1");
-        answers(":100", "TTL", "b");
-        answers(":0", "EXISTS", "a", "old");
+        replies("[$2]", "LRANGE", "b", "0", "-1");
+        replies(":100", "TTL", "b");
+        replies(":0", "EXISTS", "a", "old");
     }
 
     @Test
-    void isAnsweredOnceItIsDurable() throws Exception {
+    void execRepliesAfterWriteIsDurable() throws Exception {
         int before = fixture.store.accepted();
         fixture.store.hold();
         client.send("MULTI");
@@ -201,7 +201,7 @@ class TransactionTest extends RespTestBase {
     }
 
     @Test
-    void oneCommandThatCannotBeDoneUndoesAll() throws IOException {
+    void failingCommandDiscardsAllWrites() throws IOException {
         client.call("RPUSH", "k", "1", "2");
         client.call("MULTI");
         client.call("RPUSH", "other", "1");
@@ -209,47 +209,47 @@ class TransactionTest extends RespTestBase {
         client.call("DEL", "k");
         String conflict = "CONFLICT expected 1 actual 2 (command 2 of the transaction, CARAVAN.APPEND;";
         fails(conflict + " nothing has been changed)", "EXEC");
-        answers(":2", "LLEN", "k");
-        answers(":0", "EXISTS", "other");
+        replies(":2", "LLEN", "k");
+        replies(":0", "EXISTS", "other");
         client.call("MULTI");
         client.call("RPUSH", "other", "1");
         client.call("LTRIM", "k", "0", "0");
         fails("ERR LTRIM can only trim values from the head", "EXEC");
-        answers(":0", "EXISTS", "other");
-        answers("-ERR EXEC without MULTI", "EXEC");
+        replies(":0", "EXISTS", "other");
+        replies("-ERR EXEC without MULTI", "EXEC");
     }
 
     @Test
-    void whatIsRefusedWhenItIsQueuedAbortsAll() throws IOException {
+    void commandRejectedWhenQueuedAbortsTransaction() throws IOException {
         String notQueued =
                 "SCAN 0, CARAVAN.INFO k, CARAVAN.READ k FROM 0 BLOCK 1000, PING, NOSUCH, RPUSH k, LTRIM k x 1,"
                         + " RPUSH  empty, WATCH k";
         for (String wrong : notQueued.split(", ")) {
-            answers("+OK", "MULTI");
-            answers("+QUEUED", "RPUSH", "k", "v");
+            replies("+OK", "MULTI");
+            replies("+QUEUED", "RPUSH", "k", "v");
             fails("ERR ", wrong.split(" "));
-            answers("+QUEUED", "RPUSH", "k", "w");
-            answers("-EXECABORT Transaction discarded because of previous errors.", "EXEC");
+            replies("+QUEUED", "RPUSH", "k", "w");
+            replies("-EXECABORT Transaction discarded because of previous errors.", "EXEC");
         }
-        answers(":0", "LLEN", "k");
+        replies(":0", "LLEN", "k");
         client.call("MULTI");
         fails("ERR SCAN cannot be in MULTI: a transaction contains commands that write documents", "SCAN", "0");
-        answers("+OK", "DISCARD");
-        answers("-ERR DISCARD without MULTI", "DISCARD");
-        answers(":0", "LLEN", "k");
+        replies("+OK", "DISCARD");
+        replies("-ERR DISCARD without MULTI", "DISCARD");
+        replies(":0", "LLEN", "k");
     }
 
     @Test
-    void nestedEmptyAndEnded() throws IOException {
-        answers("+OK", "MULTI");
-        answers("-ERR MULTI calls can not be nested", "MULTI");
-        answers("[]", "EXEC");
-        answers("+OK", "MULTI");
-        answers("+RESET", "RESET");
-        answers(":1", "RPUSH", "k", "v");
-        answers("+OK", "MULTI");
-        answers("+QUEUED", "DEL", "k");
-        answers("+OK", "QUIT");
+    void rejectsNestingAndEndsOnResetOrQuit() throws IOException {
+        replies("+OK", "MULTI");
+        replies("-ERR MULTI calls can not be nested", "MULTI");
+        replies("[]", "EXEC");
+        replies("+OK", "MULTI");
+        replies("+RESET", "RESET");
+        replies(":1", "RPUSH", "k", "v");
+        replies("+OK", "MULTI");
+        replies("+QUEUED", "DEL", "k");
+        replies("+OK", "QUIT");
         assertThat(client.atEnd()).isTrue();
         try (RespClient other = fixture.connect()) {
             assertThat(other.call("LLEN", "k")).isEqualTo(":1");
@@ -257,11 +257,11 @@ class TransactionTest extends RespTestBase {
     }
 
     @Test
-    void isBoundedInCommandsAndInBytes() throws IOException {
-        answers("+OK", "MULTI");
+    void limitsCommandsAndBytes() throws IOException {
+        replies("+OK", "MULTI");
         String value = "v".repeat(MAX_BYTES / 4);
         for (int i = 0; i < 3; i++) {
-            answers("+QUEUED", "RPUSH", "k", value);
+            replies("+QUEUED", "RPUSH", "k", value);
         }
         fails("ERR the transaction is over the limit of 16384 commands or 2097152 bytes", "RPUSH", "k", value);
         fails("EXECABORT", "EXEC");
@@ -274,11 +274,11 @@ class TransactionTest extends RespTestBase {
         }
         assertThat(client.read()).startsWith("-ERR the transaction is over the limit");
         client.call("DISCARD");
-        answers(":0", "LLEN", "k");
+        replies(":0", "LLEN", "k");
     }
 
     @Test
-    void theStoreTakesAllOrNothing() throws IOException {
+    void valueOverStoreLimitRejectsTransaction() throws IOException {
         try (RespFixture small = new RespFixture(
                         ListStore.inMemory(StoreConfig.builder(Path.of("memory"))
                                 .maxValueBytes(1_000)

@@ -78,7 +78,7 @@ class ConversationsTest {
     }
 
     @Test
-    void aConversationIsWhatItWasReplacedBy() {
+    void replacedMessagesSurviveReopen() {
         conversations.replace("a", window(0, 3));
         conversations.replace("b", window(7, 8));
 
@@ -91,7 +91,7 @@ class ConversationsTest {
     }
 
     @Test
-    void onlyWhatIsNewIsWrittenWhileAWindowMoves() {
+    void movingWindowWritesOnlyNewMessages() {
         conversations.replace("a", window(0, 10));
 
         assertThat(appended(() -> {
@@ -105,7 +105,7 @@ class ConversationsTest {
     }
 
     @Test
-    void nothingIsWrittenOfWhatIsThere() {
+    void doesNotRewriteExistingMessages() {
         conversations.replace("a", window(0, 10));
 
         assertThat(appended(() -> conversations.replace("a", window(0, 10)))).isZero();
@@ -114,7 +114,7 @@ class ConversationsTest {
     }
 
     @Test
-    void aFirstMessageThatStaysIsWrittenOnceForEachTimeThatTheWindowHasPassedIt() {
+    void rewritesFixedFirstMessageOncePerWindow() {
         conversations.replace("a", window(0, 10, SYSTEM));
 
         long written = appended(() -> {
@@ -130,7 +130,7 @@ class ConversationsTest {
     }
 
     @Test
-    void aFirstMessageThatChangesOrGoesIsNotReadAgain() {
+    void replacedOrRemovedFirstMessageIsNotReturned() {
         conversations.replace("a", window(0, 5, SYSTEM));
         conversations.replace("a", window(1, 6, SYSTEM));
 
@@ -142,7 +142,7 @@ class ConversationsTest {
     }
 
     @Test
-    void equalMessagesAreToldApartByTheirPlace() {
+    void distinguishesEqualMessagesByPosition() {
         List<String> same = new ArrayList<>(List.of(SYSTEM, SYSTEM, SYSTEM));
         conversations.replace("a", same);
         same.add(SYSTEM);
@@ -153,7 +153,7 @@ class ConversationsTest {
 
     /** Random changes compared with a model, also after a restart. */
     @Test
-    void conversationsAreAsAModelHasThem() {
+    void conversationsMatchModel() {
         long seed = Long.getLong("caravan.seed", System.nanoTime());
         Random random = new Random(seed);
         Map<String, List<String>> model = new HashMap<>();
@@ -202,7 +202,7 @@ class ConversationsTest {
     }
 
     @Test
-    void aConversationWithoutMessagesIsNone() {
+    void emptyConversationIsNotListed() {
         conversations.replace("a", window(0, 2));
 
         conversations.replace("a", List.of());
@@ -215,7 +215,7 @@ class ConversationsTest {
     }
 
     @Test
-    void aDeletedConversationIsGone() {
+    void deletesConversation() {
         conversations.replace("a", window(0, 2));
 
         conversations.delete("a");
@@ -227,7 +227,7 @@ class ConversationsTest {
     }
 
     @Test
-    void conversationsOfAnotherPrefixAreOthers() {
+    void prefixesSeparateConversations() {
         Conversations others = Conversations.of(store, "others/");
         conversations.replace("a", window(0, 2));
         others.replace("a", window(5, 6));
@@ -239,7 +239,7 @@ class ConversationsTest {
     }
 
     @Test
-    void aMessageOverTheLimitIsRefusedAndChangesNothing() {
+    void rejectsMessageOverLimitAndChangesNothing() {
         conversations.replace("a", window(0, 2));
         List<String> tooLarge = List.of(message(5), "\"" + "x".repeat(64 * 1024) + "\"");
 
@@ -255,7 +255,7 @@ class ConversationsTest {
     }
 
     @Test
-    void whatIsNoNameOrMessageIsRefused() {
+    void rejectsInvalidNamesAndMessages() {
         assertThatIllegalArgumentException().isThrownBy(() -> conversations.messages(""));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> conversations.messages("half a character: \ud83d"))
@@ -270,7 +270,7 @@ class ConversationsTest {
     }
 
     @Test
-    void namesAreAnyUnicode() {
+    void acceptsUnicodeNames() {
         List<String> names = List.of("ünïcode", "\ud83d\ude00", "a/b", "\n", "test/");
         names.forEach(name -> conversations.replace(name, List.of("\"" + name.length() + " \ud83d\ude00\"")));
 
@@ -282,7 +282,7 @@ class ConversationsTest {
     }
 
     @Test
-    void aStoreWithListsOfItsOwnIsRefusedUnlessTheirIdsAreBelowZero() {
+    void rejectsStoreWithForeignListsUnlessIdsAreNegative() {
         try (ListStore other = ListStore.inMemory()) {
             other.append(-7, new byte[3]).join();
             Conversations.of(other, "test/").replace("a", window(0, 1));
@@ -297,7 +297,7 @@ class ConversationsTest {
 
     /** A copy of the files is the state after a process crash at this moment. */
     @Test
-    void aChangeIsInTheFilesWhenItReturns() throws IOException {
+    void replaceAndDeleteWriteFilesBeforeReturning() throws IOException {
         StoreConfig slow = StoreConfig.builder(work.resolve("slow"))
                 .logSegmentBytes(8 << 20)
                 .flushPolicy(FlushPolicy.fixedDelay(Duration.ofMillis(300)))
@@ -325,7 +325,7 @@ class ConversationsTest {
     }
 
     @Test
-    void aClosedStoreSaysSo() {
+    void throwsIfStoreIsClosed() {
         store.close();
 
         assertThatThrownBy(() -> conversations.replace("a", window(0, 1))).isInstanceOf(StoreClosedException.class);
@@ -369,7 +369,7 @@ class ConversationsTest {
 
     /** A model creates such text when it truncates its answer in the middle of an emoji. */
     @Test
-    void halfASurrogatePairIsKeptAsItsEscape() {
+    void storesUnpairedSurrogateAsEscape() {
         String whole = "{\"text\":\"\ud83d\ude00\"}";
         String cut = "{\"text\":\"a\ud83d\"}";
         String turned = "{\"text\":\"\ude00\ud83d!\"}";

@@ -61,7 +61,7 @@ class CaravanChatMemoryStoreTest {
     }
 
     @Test
-    void messagesOfAllKindsComeBackAsTheyWere() {
+    void messagesOfAllTypesSurviveReopen() {
         List<ChatMessage> messages = List.of(
                 SystemMessage.from("You are polite."),
                 UserMessage.from(
@@ -88,7 +88,7 @@ class CaravanChatMemoryStoreTest {
     }
 
     @Test
-    void aWindowOfMessagesIsTheSameAfterARestart() {
+    void messageWindowSurvivesReopen() {
         ChatMemory memory = window(memories);
         memory.add(SystemMessage.from("You are polite."));
         for (int i = 0; i < 25; i++) {
@@ -111,7 +111,7 @@ class CaravanChatMemoryStoreTest {
      * conversation.
      */
     @Test
-    void aTurnWritesWhatItAdds() {
+    void turnWritesOnlyAddedMessages() {
         ChatMemory memory = window(memories);
         memory.add(SystemMessage.from("You are polite."));
         for (int i = 0; i < 10; i++) {
@@ -128,7 +128,7 @@ class CaravanChatMemoryStoreTest {
     }
 
     @Test
-    void aMessageOverTheLimitIsRefusedAndChangesNothing() {
+    void rejectsMessageOverLimitAndChangesNothing() {
         ChatMemory memory = window(memories);
         memory.add(UserMessage.from("short"));
 
@@ -142,16 +142,16 @@ class CaravanChatMemoryStoreTest {
     /** The process is killed while it writes or while it is idle, when no later write flushes the last one. */
     @ParameterizedTest
     @ValueSource(ints = {40, Integer.MAX_VALUE})
-    void whatWasAcknowledgedSurvivesAKill(int messagesUntilRest) throws IOException {
+    void acknowledgedMessagesSurviveKill(int messagesUntilRest) throws IOException {
         close();
-        List<String> told;
+        List<String> reported;
         try (ChildJvm writer = ChildJvm.start(
                 WritingMain.class, work.resolve("store").toString(), String.valueOf(messagesUntilRest))) {
-            told = writer.killAfter(40);
+            reported = writer.killAfter(40);
         }
         open();
 
-        int acknowledged = told.stream().mapToInt(Integer::parseInt).max().orElseThrow();
+        int acknowledged = reported.stream().mapToInt(Integer::parseInt).max().orElseThrow();
         List<ChatMessage> messages = window(memories).messages();
         assertThat(messages).hasSize(WINDOW).startsWith(SystemMessage.from("You are polite."));
         int newest = number(messages.get(WINDOW - 1));
@@ -183,7 +183,7 @@ class CaravanChatMemoryStoreTest {
     }
 
     @Test
-    void theExampleOfTheReadmeRuns() throws IOException {
+    void readmeExampleRuns() throws IOException {
         ReadmeExample example = ReadmeExample.compile(work);
 
         assertThat(example.run(work.resolve("example").toString())).containsExactly(example.promised());

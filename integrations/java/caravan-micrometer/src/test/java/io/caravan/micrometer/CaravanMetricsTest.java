@@ -42,7 +42,7 @@ class CaravanMetricsTest {
     }
 
     @Test
-    void theStoresFiguresAreRegistered() {
+    void registersStoreMetrics() {
         try (DurableListStore store = DurableListStore.open(work.resolve("store"))) {
             store.append(1, "hello".getBytes(UTF_8)).join();
             store.append(2, "you".getBytes(UTF_8)).join();
@@ -64,7 +64,7 @@ class CaravanMetricsTest {
     }
 
     @Test
-    void figuresAreThoseOfOneMomentForASecond() {
+    void cachesMetricsForOneSecond() {
         try (ListStore store = ListStore.inMemory()) {
             new CaravanMetrics(store, Tags.empty(), nanos::get).bindTo(registry);
             store.append(1, new byte[5]).join();
@@ -78,7 +78,7 @@ class CaravanMetricsTest {
     }
 
     @Test
-    void figuresAreThereWhenNobodyElseHoldsThem() {
+    void metricsSurviveGarbageCollection() {
         try (ListStore store = ListStore.inMemory()) {
             store.append(1, new byte[5]).join();
             new CaravanMetrics(store).bindTo(registry);
@@ -91,7 +91,7 @@ class CaravanMetricsTest {
     }
 
     @Test
-    void tagsTellStoresApart() {
+    void tagsDistinguishStores() {
         try (ListStore first = ListStore.inMemory();
                 ListStore second = ListStore.inMemory()) {
             second.append(1, new byte[1]).join();
@@ -110,11 +110,11 @@ class CaravanMetricsTest {
      * writes.
      */
     @Test
-    void namesAndDescriptionsAreTheServers() throws IOException {
+    void namesAndDescriptionsMatchServerMetrics() throws IOException {
         Set<String> servers = SERVERS.matcher(Files.readString(DOCUMENT))
                 .results()
                 .map(found -> found.group(1).replace('_', '.') + ": " + found.group(2))
-                .filter(figure -> !figure.startsWith("writable"))
+                .filter(metric -> !metric.startsWith("writable"))
                 .collect(Collectors.toSet());
         try (ListStore store = ListStore.inMemory()) {
             new CaravanMetrics(store).bindTo(registry);
@@ -128,7 +128,7 @@ class CaravanMetricsTest {
     }
 
     @Test
-    void theExampleOfTheReadmeRuns() throws IOException {
+    void readmeExampleRuns() throws IOException {
         ReadmeExample example = ReadmeExample.compile(work);
 
         assertThat(example.run(work.resolve("store").toString())).containsExactly(example.promised());

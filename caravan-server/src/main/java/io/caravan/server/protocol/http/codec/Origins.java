@@ -147,8 +147,8 @@ public final class Origins {
     }
 
     /** Returns the response to a CORS preflight request. */
-    public static Answer preflight() {
-        return new Answer(204)
+    public static Response preflight() {
+        return new Response(204)
                 .header("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE, OPTIONS")
                 .header("Access-Control-Allow-Headers", ALLOWED_HEADERS)
                 .header("Access-Control-Max-Age", PREFLIGHT_SECONDS);

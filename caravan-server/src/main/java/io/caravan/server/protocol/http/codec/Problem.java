@@ -71,14 +71,14 @@ public final class Problem extends RuntimeException {
 
     /** Translates an exception. Logs an exception without a translation, and reports it as an internal error. */
     public static Problem of(Throwable thrown) {
-        if (thrown instanceof Problem refused) {
-            return refused;
+        if (thrown instanceof Problem rejected) {
+            return rejected;
         }
-        if (thrown instanceof DocumentException refused) {
-            return ofDocument(refused);
+        if (thrown instanceof DocumentException rejected) {
+            return ofDocument(rejected);
         }
-        if (thrown instanceof BackupException refused) {
-            return ofBackup(refused);
+        if (thrown instanceof BackupException rejected) {
+            return ofBackup(rejected);
         }
         for (Translation translation : TRANSLATIONS) {
             if (translation.type().isInstance(thrown)) {
@@ -111,16 +111,16 @@ public final class Problem extends RuntimeException {
         return String.valueOf(thrown.getMessage());
     }
 
-    private static Problem ofBackup(BackupException refused) {
-        int status = switch (refused.reason()) {
+    private static Problem ofBackup(BackupException rejected) {
+        int status = switch (rejected.reason()) {
             case NO_BACKUPS, NO_BACKUP -> 404;
             case BACKUP_IN_PROGRESS, BACKUP_EXISTS -> 409;
         };
-        return new Problem(status, refused.reason().name().toLowerCase(Locale.ROOT), message(refused));
+        return new Problem(status, rejected.reason().name().toLowerCase(Locale.ROOT), message(rejected));
     }
 
-    private static Problem ofDocument(DocumentException refused) {
-        int status = switch (refused.reason()) {
+    private static Problem ofDocument(DocumentException rejected) {
+        int status = switch (rejected.reason()) {
             case NOT_FOUND, SOURCE_NOT_FOUND -> 404;
             case GONE -> 410;
             case NOT_JSON, PRODUCER_EPOCH_START, FORK_POINT -> 400;
@@ -141,17 +141,18 @@ public final class Problem extends RuntimeException {
             case OVER_QUOTA -> 507;
             case RATE_LIMITED -> 429;
         };
-        Problem problem = new Problem(status, refused.reason().name().toLowerCase(Locale.ROOT), message(refused));
-        return switch (refused.reason()) {
+        Problem problem = new Problem(status, rejected.reason().name().toLowerCase(Locale.ROOT), message(rejected));
+        return switch (rejected.reason()) {
             case CLOSED ->
-                problem.with(StreamHeaders.CLOSED, "true").with(StreamHeaders.NEXT_OFFSET, Offset.of(refused.actual()));
-            case SEQUENCE_CONFLICT -> problem.with(StreamHeaders.NEXT_OFFSET, Offset.of(refused.actual()));
-            case PRODUCER_FENCED -> problem.with(StreamHeaders.PRODUCER_EPOCH, Long.toString(refused.actual()));
+                problem.with(StreamHeaders.CLOSED, "true")
+                        .with(StreamHeaders.NEXT_OFFSET, Offset.of(rejected.actual()));
+            case SEQUENCE_CONFLICT -> problem.with(StreamHeaders.NEXT_OFFSET, Offset.of(rejected.actual()));
+            case PRODUCER_FENCED -> problem.with(StreamHeaders.PRODUCER_EPOCH, Long.toString(rejected.actual()));
             case PRODUCER_GAP ->
-                problem.with(StreamHeaders.PRODUCER_EXPECTED_SEQ, Long.toString(refused.expected()))
-                        .with(StreamHeaders.PRODUCER_RECEIVED_SEQ, Long.toString(refused.actual()));
+                problem.with(StreamHeaders.PRODUCER_EXPECTED_SEQ, Long.toString(rejected.expected()))
+                        .with(StreamHeaders.PRODUCER_RECEIVED_SEQ, Long.toString(rejected.actual()));
             case RESTORING, MOVING -> problem.retrySoon();
-            case RATE_LIMITED -> problem.with("Retry-After", Long.toString(wholeSeconds(refused.expected())));
+            case RATE_LIMITED -> problem.with("Retry-After", Long.toString(wholeSeconds(rejected.expected())));
             default -> problem;
         };
     }
@@ -163,9 +164,9 @@ public final class Problem extends RuntimeException {
 
     /** Returns a copy whose detail begins with this text, which names the affected part of the request. */
     public Problem about(String part) {
-        Problem told = new Problem(status, code, part + detail());
-        told.headers.putAll(headers);
-        return told;
+        Problem located = new Problem(status, code, part + detail());
+        located.headers.putAll(headers);
+        return located;
     }
 
     public Problem with(String header, String value) {
@@ -200,10 +201,10 @@ public final class Problem extends RuntimeException {
         return fields;
     }
 
-    public Answer answer() {
-        Answer answer = Answer.json(status, fields()).header("Content-Type", CONTENT_TYPE);
-        headers.forEach(answer::header);
-        return answer;
+    public Response response() {
+        Response response = Response.json(status, fields()).header("Content-Type", CONTENT_TYPE);
+        headers.forEach(response::header);
+        return response;
     }
 
     /** Omits the stack trace, because it would not be used. */

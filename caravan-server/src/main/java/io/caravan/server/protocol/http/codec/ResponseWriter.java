@@ -111,42 +111,44 @@ public final class ResponseWriter {
                 new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
     }
 
-    public void whole(Answer answer) {
-        whole(answer, Unpooled.wrappedBuffer(answer.body()));
+    public void whole(Response response) {
+        whole(response, Unpooled.wrappedBuffer(response.body()));
     }
 
     /** Writes a response, and releases its body. */
-    public void whole(Answer answer, ByteBuf body) {
+    public void whole(Response response, ByteBuf body) {
         int length = body.readableBytes();
         ByteBuf content = body;
         if (bodiless) {
             body.release();
             content = Unpooled.EMPTY_BUFFER;
         }
-        HttpResponseStatus status = HttpResponseStatus.valueOf(answer.status());
-        DefaultFullHttpResponse response = new DefaultFullHttpResponse(
-                HttpVersion.HTTP_1_1, status, content, answer.headers(), EmptyHttpHeaders.INSTANCE);
+        HttpResponseStatus status = HttpResponseStatus.valueOf(response.status());
+        DefaultFullHttpResponse encoded = new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1, status, content, response.headers(), EmptyHttpHeaders.INSTANCE);
         boolean mayHaveBody =
                 !status.equals(HttpResponseStatus.NO_CONTENT) && !status.equals(HttpResponseStatus.NOT_MODIFIED);
         if (mayHaveBody && !(bodiless && length == 0)) {
-            response.headers().set(HttpHeaderNames.CONTENT_LENGTH, length);
+            encoded.headers().set(HttpHeaderNames.CONTENT_LENGTH, length);
         }
-        complete(response);
-        channel.writeAndFlush(response);
+        complete(encoded);
+        channel.writeAndFlush(encoded);
     }
 
-    /** Writes the head of a streamed response. The body is chunked if {@code answer} has no {@code Content-Length}. */
-    public void head(Answer answer) {
-        HttpResponse response = new DefaultHttpResponse(
-                HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(answer.status()), answer.headers());
+    /**
+     * Writes the head of a streamed response. The body is chunked if {@code response} has no {@code Content-Length}.
+     */
+    public void head(Response response) {
+        HttpResponse encoded = new DefaultHttpResponse(
+                HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(response.status()), response.headers());
         if (oldVersion) {
             close();
             resetWhenClosed(true);
-        } else if (!response.headers().contains(HttpHeaderNames.CONTENT_LENGTH)) {
-            response.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+        } else if (!encoded.headers().contains(HttpHeaderNames.CONTENT_LENGTH)) {
+            encoded.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
         }
-        complete(response);
-        channel.write(response);
+        complete(encoded);
+        channel.write(encoded);
     }
 
     private void complete(HttpResponse response) {

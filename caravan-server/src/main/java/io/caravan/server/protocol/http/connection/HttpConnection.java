@@ -131,8 +131,8 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
             if (incoming.expectsContinue()) {
                 response.sendContinue();
             }
-        } catch (Problem refused) {
-            refuse(response, refused);
+        } catch (Problem rejected) {
+            reject(response, rejected);
         }
     }
 
@@ -141,11 +141,11 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     }
 
     /** Responds to a request that may not have arrived completely, and ends the connection. */
-    private void refuse(ResponseWriter response, Problem problem) {
+    private void reject(ResponseWriter response, Problem problem) {
         incoming = null;
         response.close();
-        response.whole(problem.answer());
-        service.refused(problem.status());
+        response.whole(problem.response());
+        service.rejected(problem.status());
         end(true);
     }
 
@@ -156,15 +156,15 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
                 throw Request.malformed(content.decoderResult().cause());
             }
             memory.hold(begun.add(content.content()));
-        } catch (Problem refused) {
-            refuse(response, refused);
+        } catch (Problem rejected) {
+            reject(response, rejected);
             return;
         }
         if (content instanceof LastHttpContent) {
             incoming = null;
             memory.requestArrived();
             HttpExchange whole =
-                    new HttpExchange(response, begun.route(), begun.principal(), begun.complete(), this::answered);
+                    new HttpExchange(response, begun.route(), begun.principal(), begun.complete(), this::responded);
             exchange = whole;
             request++;
             whole.onBodyReleased(() -> memory.settle(decoder.heldBytes(), false));
@@ -173,9 +173,9 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     }
 
     /** Called when the response was written. */
-    private void answered() {
+    private void responded() {
         HttpExchange done = Objects.requireNonNull(exchange);
-        service.answered(done);
+        service.responded(done);
         if (!Objects.requireNonNull(writer).keepAlive() || service.readiness().draining()) {
             exchange = null;
             end(false);
@@ -222,7 +222,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     public void requestTimedOut() {
         if (unfinished()) {
             Problem problem = new Problem(408, "request_timeout", "the rest of the request did not arrive in time");
-            refuse(writer(NO_HEAD), problem);
+            reject(writer(NO_HEAD), problem);
         } else {
             end(false);
         }
@@ -270,7 +270,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         incoming = null;
         if (exchange != null && !exchange.over()) {
             exchange.gone();
-            service.answered(exchange);
+            service.responded(exchange);
         }
     }
 

@@ -4,9 +4,9 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.MovedException;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WaitingTasks;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Request;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.codec.ResponseWriter;
 import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.security.Principal;
@@ -116,18 +116,18 @@ public final class HttpExchange {
     }
 
     /** Sends the response. Call this once, on any thread. Does nothing if the client has disconnected. */
-    public void answer(Answer answer) {
-        answer(answer, Unpooled.wrappedBuffer(answer.body()));
+    public void respond(Response response) {
+        respond(response, Unpooled.wrappedBuffer(response.body()));
     }
 
-    /** Sends the response with this body, like {@link #answer(Answer)}, and releases the body. */
-    public void answer(Answer answer, ByteBuf body) {
+    /** Sends the response with this body, like {@link #respond(Response)}, and releases the body. */
+    public void respond(Response response, ByteBuf body) {
         onLoop(body, () -> {
             if (over) {
                 body.release();
             } else {
-                note(answer);
-                writer.whole(answer, body);
+                note(response);
+                writer.whole(response, body);
                 end();
             }
         });
@@ -138,14 +138,14 @@ public final class HttpExchange {
      * thread.
      */
     public void fail(Throwable problem) {
-        Problem response = problem instanceof MovedException moved && route.aboutDocument()
+        Problem reported = problem instanceof MovedException moved && route.aboutDocument()
                 ? Problem.redirect(moved, request.target())
                 : Problem.of(problem);
         onLoop(() -> {
             if (!over && status == 0) {
-                answer(response.answer());
+                respond(reported.response());
             } else if (!over) {
-                LOG.warn("closing {}: its response cannot be completed: {}", writer.peer(), response.detail());
+                LOG.warn("closing {}: its response cannot be completed: {}", writer.peer(), reported.detail());
                 writer.abort();
             }
         });
@@ -194,15 +194,15 @@ public final class HttpExchange {
     }
 
     /** Starts a streamed response. */
-    public void start(Answer head) {
+    public void start(Response head) {
         if (!over) {
             note(head);
             writer.head(head);
         }
     }
 
-    private void note(Answer answer) {
-        status = answer.status();
+    private void note(Response response) {
+        status = response.status();
         assert route.allStatuses().contains(status) : route.operation() + " does not declare status " + status;
     }
 

@@ -24,13 +24,14 @@ public final class HttpService {
     private final HttpConfig config;
     private final List<Route> routes;
     private final Origins origins;
-    private final Gate gate;
+    private final HttpAuthorizer gate;
     private final Readiness readiness;
     private final ServerMetrics metrics;
     private final Route preflight = new Route(
-            HttpMethod.OPTIONS, "*", "preflight", null, Set.of(204), exchange -> exchange.answer(Origins.preflight()));
+            HttpMethod.OPTIONS, "*", "preflight", null, Set.of(204), exchange -> exchange.respond(Origins.preflight()));
 
-    public HttpService(HttpConfig config, List<Route> routes, Gate gate, Readiness readiness, ServerMetrics metrics) {
+    public HttpService(
+            HttpConfig config, List<Route> routes, HttpAuthorizer gate, Readiness readiness, ServerMetrics metrics) {
         this.config = config;
         this.routes = List.copyOf(routes);
         Cluster cluster = readiness.cluster();
@@ -70,11 +71,12 @@ public final class HttpService {
             request.checkContentEncoding();
             request.checkConditions(route.aboutDocument());
             return new IncomingRequest(head, request, route, principal, config);
-        } catch (Problem refused) {
+        } catch (Problem rejected) {
             if (HttpUtil.isTransferEncodingChunked(head) || HttpUtil.getContentLength(head, 0L) > 0) {
-                throw refused;
+                throw rejected;
             }
-            return new IncomingRequest(head, request, Route.refusing(head.method(), refused), Principal.ANYONE, config);
+            return new IncomingRequest(
+                    head, request, Route.rejecting(head.method(), rejected), Principal.ANYONE, config);
         }
     }
 
@@ -110,13 +112,13 @@ public final class HttpService {
     }
 
     /** Counts an exchange that is over. */
-    void answered(HttpExchange exchange) {
+    void responded(HttpExchange exchange) {
         RequestOutcome outcome = exchange.finished() ? outcome(exchange.status()) : RequestOutcome.ABANDONED;
         metrics.request(PROTOCOL, exchange.operation(), outcome, System.nanoTime() - exchange.startedNanos());
     }
 
     /** Counts a request that was rejected before it had arrived completely. */
-    void refused(int status) {
+    void rejected(int status) {
         metrics.request(PROTOCOL, "unread", outcome(status), 0);
     }
 

@@ -92,14 +92,14 @@ public final class Readiness {
         if (opened == null || draining) {
             return notServing();
         }
-        CaravanException trouble = opened.documents().trouble();
-        if (trouble == null) {
+        CaravanException problem = opened.documents().problem();
+        if (problem == null) {
             return null;
         }
-        boolean full = trouble instanceof OutOfSpaceException;
+        boolean full = problem instanceof OutOfSpaceException;
         String brief = full ? "the store has no space" : "the store has failed; see the server's log";
         return unavailable(
-                full ? "out_of_space" : "store_failed", inFull ? String.valueOf(trouble.getMessage()) : brief);
+                full ? "out_of_space" : "store_failed", inFull ? String.valueOf(problem.getMessage()) : brief);
     }
 
     /** Returns the error for a request that needs a leader while there is none. */

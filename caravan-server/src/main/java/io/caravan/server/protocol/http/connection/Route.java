@@ -74,9 +74,9 @@ public record Route(
     }
 
     /** Returns a route that responds with this problem. */
-    static Route refusing(HttpMethod method, Problem refused) {
-        return new Route(method, "*", "refused", null, Set.of(refused.status()), exchange -> {
-            throw refused;
+    static Route rejecting(HttpMethod method, Problem rejected) {
+        return new Route(method, "*", "refused", null, Set.of(rejected.status()), exchange -> {
+            throw rejected;
         });
     }
 

@@ -10,12 +10,12 @@ import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.archive.restore.Restored;
 import io.caravan.server.archive.restore.ServerRestores;
 import io.caravan.server.document.Outcome;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.codec.StreamName;
-import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.HttpAuthorizer;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.security.Permission;
 import java.nio.charset.StandardCharsets;
@@ -54,7 +54,7 @@ public final class ArchiveEndpoints {
         fields.put("archive", endpoints.readiness().archive());
         fields.put("drills", drills == null ? null : drills(drills));
         fields.put("hydration", hydration == null ? null : hydration(hydration));
-        exchange.answer(Answer.json(200, fields));
+        exchange.respond(Response.json(200, fields));
     }
 
     private static Map<String, Object> drills(Drills drills) {
@@ -75,7 +75,7 @@ public final class ArchiveEndpoints {
     /** Returns the generations of a document in the archive, newest first. */
     public void generations(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
-        service().manifestApart(name, reporting(exchange, found -> Answer.json(200, kept(name, found))));
+        service().manifestApart(name, reporting(exchange, found -> Response.json(200, kept(name, found))));
     }
 
     private static Map<String, Object> kept(DocumentName name, Optional<Manifest> found) {
@@ -119,12 +119,12 @@ public final class ArchiveEndpoints {
     public void restore(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         Query query = exchange.request().query();
-        Gate.checkDocument(exchange.principal(), Permission.READ, name);
+        HttpAuthorizer.checkDocument(exchange.principal(), Permission.READ, name);
         OptionalLong generation = query.get("generation") == null
                 ? OptionalLong.empty()
                 : OptionalLong.of(DocumentList.number(query, "generation", 0));
         if (generation.isPresent()) {
-            Gate.checkDocument(exchange.principal(), Permission.ADMIN, name);
+            HttpAuthorizer.checkDocument(exchange.principal(), Permission.ADMIN, name);
         }
         DocumentName as = as(exchange, name, query.get("as"));
         service().restoreApart(name, generation, as, reporting(exchange, ArchiveEndpoints::restored));
@@ -139,18 +139,18 @@ public final class ArchiveEndpoints {
             throw Problem.badRequest(
                     "invalid_parameter", "as must name another document than the one that is restored");
         }
-        Gate.checkDocument(exchange.principal(), Permission.WRITE, as);
+        HttpAuthorizer.checkDocument(exchange.principal(), Permission.WRITE, as);
         return as;
     }
 
-    private static Answer restored(Restored restored) {
+    private static Response restored(Restored restored) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("path", StreamName.path(restored.name()));
         fields.put("generation", restored.generation().number());
         fields.put("added", restored.added());
         fields.put("firstOffset", Offset.of(restored.firstSequence()));
         fields.put("nextOffset", Offset.of(restored.nextSequence()));
-        return Answer.json(200, fields);
+        return Response.json(200, fields);
     }
 
     private RestoreService service() {
@@ -161,11 +161,11 @@ public final class ArchiveEndpoints {
         return restores.service();
     }
 
-    private static <T> Outcome<T> reporting(HttpExchange exchange, Function<T, Answer> answer) {
+    private static <T> Outcome<T> reporting(HttpExchange exchange, Function<T, Response> response) {
         return new Outcome<>() {
             @Override
             public void success(T result) {
-                exchange.run(() -> exchange.answer(answer.apply(result)));
+                exchange.run(() -> exchange.respond(response.apply(result)));
             }
 
             @Override
@@ -177,15 +177,17 @@ public final class ArchiveEndpoints {
 
     /** Translates errors that are caused by the contents of the archive. */
     private static RuntimeException translated(RuntimeException problem) {
-        if (problem instanceof ArchiveException refused) {
-            int status = switch (refused.reason()) {
+        if (problem instanceof ArchiveException rejected) {
+            int status = switch (rejected.reason()) {
                 case DELETED, DIVERGED -> 409;
                 case NOT_FOUND -> 404;
                 case CORRUPT, VERSION, FOREIGN, FENCED, FULL -> 503;
             };
             if (status != 503) {
                 return new Problem(
-                        status, refused.reason().name().toLowerCase(Locale.ROOT), String.valueOf(refused.getMessage()));
+                        status,
+                        rejected.reason().name().toLowerCase(Locale.ROOT),
+                        String.valueOf(rejected.getMessage()));
             }
         }
         return problem;

@@ -4,7 +4,7 @@ import io.caravan.BackupReport;
 import io.caravan.server.document.BackupInfo;
 import io.caravan.server.document.Backups;
 import io.caravan.server.document.Outcome;
-import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -26,31 +26,31 @@ public final class BackupEndpoints {
     }
 
     public void list(HttpExchange exchange) {
-        answer(exchange, backups -> {
+        respond(exchange, backups -> {
             Map<String, Object> listed = new LinkedHashMap<>();
             listed.put(
                     "backups",
                     backups.list().stream().map(BackupEndpoints::described).toList());
-            return Answer.json(200, listed);
+            return Response.json(200, listed);
         });
     }
 
     public void find(HttpExchange exchange) {
-        answer(exchange, backups -> Answer.json(200, described(backups.find(name(exchange)))));
+        respond(exchange, backups -> Response.json(200, described(backups.find(name(exchange)))));
     }
 
     public void start(HttpExchange exchange) {
-        answer(exchange, backups -> {
+        respond(exchange, backups -> {
             String name = name(exchange);
             backups.start(name, new Unwatched());
-            return Answer.json(202, described(backups.find(name))).header("Location", "./" + name);
+            return Response.json(202, described(backups.find(name))).header("Location", "./" + name);
         });
     }
 
     /** Responds from a reading thread, because all of these requests access files. */
-    private void answer(HttpExchange exchange, Function<Backups, Answer> answer) {
+    private void respond(HttpExchange exchange, Function<Backups, Response> response) {
         Backups backups = endpoints.readiness().served().backups();
-        endpoints.read(exchange, () -> exchange.answer(answer.apply(backups)));
+        endpoints.read(exchange, () -> exchange.respond(response.apply(backups)));
     }
 
     private static String name(HttpExchange exchange) {

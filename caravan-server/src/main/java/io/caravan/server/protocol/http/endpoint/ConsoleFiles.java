@@ -1,7 +1,7 @@
 package io.caravan.server.protocol.http.endpoint;
 
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import java.io.IOException;
 import java.io.InputStream;
@@ -89,8 +89,8 @@ public final class ConsoleFiles {
      * Redirects a browser to the console. The redirect is relative, so that it works through a proxy that adds a
      * prefix.
      */
-    public static void folder(HttpExchange exchange) {
-        exchange.answer(new Answer(302).uncached().header("Location", "console/"));
+    public static void directory(HttpExchange exchange) {
+        exchange.respond(new Response(302).uncached().header("Location", "console/"));
     }
 
     public void file(HttpExchange exchange) {
@@ -100,13 +100,13 @@ public final class ConsoleFiles {
             throw new Problem(404, "unknown_path", "the console has no such file; it begins at " + PREFIX);
         }
         boolean known = exchange.request().hasTag(file.etag());
-        Answer answer = new Answer(known ? 304 : 200)
+        Response response = new Response(known ? 304 : 200)
                 .header("ETag", file.etag())
                 .header("Cache-Control", "no-cache")
                 .header("Content-Security-Policy", POLICY)
                 .header("X-Content-Type-Options", "nosniff")
                 .header("Referrer-Policy", "no-referrer")
                 .header("X-Frame-Options", "DENY");
-        exchange.answer(known ? answer : answer.body(file.type(), file.bytes()));
+        exchange.respond(known ? response : response.body(file.type(), file.bytes()));
     }
 }

@@ -7,10 +7,10 @@ import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ScanPage;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Route;
@@ -59,8 +59,8 @@ public final class DocumentList implements Route.Endpoint {
         DocumentService documents = endpoints.readiness().documents();
         endpoints.read(
                 exchange,
-                () -> exchange.answer(
-                        Answer.json(200, page(exchange.principal(), documents, cursor.position(), limit, wanted))));
+                () -> exchange.respond(
+                        Response.json(200, page(exchange.principal(), documents, cursor.position(), limit, wanted))));
     }
 
     /**
@@ -127,15 +127,15 @@ public final class DocumentList implements Route.Endpoint {
                 }
             }
         }
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("documents", listed);
+        Map<String, Object> response = new LinkedHashMap<>();
+        response.put("documents", listed);
         if (wanted.delimiter().length > 0) {
-            answer.put("prefixes", groups);
+            response.put("prefixes", groups);
         }
-        answer.put("run", documents.run());
-        answer.put("incomplete", documents.incomplete());
-        answer.put("cursor", Cursor.text(endpoints.readiness().cluster(), page.next()));
-        return answer;
+        response.put("run", documents.run());
+        response.put("incomplete", documents.incomplete());
+        response.put("cursor", Cursor.text(endpoints.readiness().cluster(), page.next()));
+        return response;
     }
 
     private static Map<String, Object> entry(
@@ -159,8 +159,8 @@ public final class DocumentList implements Route.Endpoint {
     }
 
     /**
-     * The position at which a list of documents continues. In a cluster of several Raft groups, a list contains one group
-     * after another.
+     * The position at which a list of documents continues. In a cluster of several Raft groups, a list contains one
+     * group after another.
      *
      * @param slot a slot of the group in which the list continues
      * @param position the position in the group; 0 for the beginning

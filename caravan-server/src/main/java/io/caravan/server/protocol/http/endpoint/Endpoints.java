@@ -3,9 +3,9 @@ package io.caravan.server.protocol.http.endpoint;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.codec.Response;
+import io.caravan.server.protocol.http.connection.HttpAuthorizer;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
@@ -60,7 +60,7 @@ public record Endpoints(
                 read(exchange, part);
                 return;
             }
-            Gate.checkStillKnown(exchange.principal());
+            HttpAuthorizer.checkStillKnown(exchange.principal());
             part.run();
         })));
     }
@@ -92,7 +92,7 @@ public record Endpoints(
     private static void apply(DocumentService documents, HttpExchange exchange, Runnable change, Runnable again) {
         if (documents.writable()) {
             // The token may have been revoked since the request began.
-            Gate.checkStillKnown(exchange.principal());
+            HttpAuthorizer.checkStillKnown(exchange.principal());
             change.run();
             return;
         }
@@ -102,12 +102,12 @@ public record Endpoints(
     }
 
     /** Returns an outcome that responds to a write when the write is durable. */
-    static <T> Outcome<T> answering(HttpExchange exchange, Function<T, Answer> answer) {
+    static <T> Outcome<T> responding(HttpExchange exchange, Function<T, Response> response) {
         return new Outcome<>() {
             @Override
             public void success(T result) {
                 // The store's thread, which has other callers to notify, must not send the response.
-                exchange.loop().execute(() -> exchange.run(() -> exchange.answer(answer.apply(result))));
+                exchange.loop().execute(() -> exchange.run(() -> exchange.respond(response.apply(result))));
             }
 
             @Override

@@ -3,8 +3,8 @@ package io.caravan.server.protocol.http.endpoint;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -62,7 +62,7 @@ final class EventStream extends LiveRead {
         if (first) {
             next = request.offset().in(info);
             documentId = info.id();
-            Answer head = head(info);
+            Response head = head(info);
             Duration heartbeat = request.endpoints().config().heartbeat();
             exchange.loop().execute(() -> startEvents(head, heartbeat));
         }
@@ -78,8 +78,8 @@ final class EventStream extends LiveRead {
         return info == null || info.id() != id ? null : info;
     }
 
-    private Answer head(DocumentInfo info) {
-        Answer head = StreamResponses.events();
+    private Response head(DocumentInfo info) {
+        Response head = StreamResponses.events();
         return ContentTypes.isText(info.attributes().contentType())
                 ? head
                 : head.header(StreamHeaders.SSE_DATA_ENCODING, "base64");
@@ -113,7 +113,7 @@ final class EventStream extends LiveRead {
                 slice.readWholeCharacters();
             }
             if (!slice.read(request)) {
-                throw SliceReader.changedMeanwhile(request.name());
+                throw SliceReader.changedDuringRead(request.name());
             }
             if (text && !slice.endsWhole()) {
                 held = slice.nextSequence() == info.nextSequence()
@@ -204,7 +204,7 @@ final class EventStream extends LiveRead {
         }
         out.writeBytes(CONTROL_EVENT);
         out.writeBytes(FIELD);
-        out.writeBytes(Answer.jsonBytes(fields));
+        out.writeBytes(Response.jsonBytes(fields));
         out.writeByte('\n');
         out.writeByte('\n');
     }

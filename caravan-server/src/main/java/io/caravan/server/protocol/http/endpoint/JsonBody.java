@@ -69,8 +69,8 @@ final class JsonBody {
     }
 
     /**
-     * Rejects nulls, so that a condition that is null by mistake is not ignored. Also rejects bodies of more tokens than
-     * the longest valid body, because many short values would take a multiple of the size of the body.
+     * Rejects nulls, so that a condition that is null by mistake is not ignored. Also rejects bodies of more tokens
+     * than the longest valid body, because many short values would take a multiple of the size of the body.
      */
     private static final class CheckedParser extends JsonParserDelegate {
         private long tokensLeft;

@@ -4,9 +4,9 @@ import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.GroupView;
 import io.caravan.server.net.Transport;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Request;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
@@ -65,7 +65,7 @@ public final class LeaderProxy {
      * A request is rejected when it has waited for this time, or there has been no leader for this time. The time is
      * enough for two elections at the default timeout.
      */
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
     private static final long RETRY_MILLIS = 20;
     /**
@@ -153,8 +153,8 @@ public final class LeaderProxy {
             Optional<ClusterNode> leader = group.leader();
             if (leader.isPresent()) {
                 forward(leader.get());
-            } else if (group.unchangedFor().compareTo(PATIENCE) > 0
-                    || cluster.now().isAfter(begun.plus(PATIENCE))) {
+            } else if (group.unchangedFor().compareTo(TIMEOUT) > 0
+                    || cluster.now().isAfter(begun.plus(TIMEOUT))) {
                 throw Readiness.noLeader();
             } else {
                 // An election usually ends soon, and the request has not been sent to any node.
@@ -218,7 +218,7 @@ public final class LeaderProxy {
          */
         void failed(boolean sent, Problem problem) {
             boolean mayHaveChanged = sent && !isRead();
-            boolean early = begun != null && cluster.now().isBefore(begun.plus(PATIENCE));
+            boolean early = begun != null && cluster.now().isBefore(begun.plus(TIMEOUT));
             if (early && !mayHaveChanged && exchange.status() == 0) {
                 retryLater();
             } else {
@@ -288,7 +288,7 @@ public final class LeaderProxy {
         private final Pool pool;
         private @Nullable ChannelHandlerContext context;
         private boolean sent;
-        private @Nullable Answer bodiless;
+        private @Nullable Response bodiless;
         private boolean reusable;
         private boolean released;
         private boolean started;
@@ -418,23 +418,23 @@ public final class LeaderProxy {
                     exchange.finish();
                 }
             } else if (whole) {
-                exchange.answer(Objects.requireNonNull(bodiless));
+                exchange.respond(Objects.requireNonNull(bodiless));
             }
         }
 
         private void begin(HttpResponse head) {
             int status = head.status().code();
-            Answer answer = new Answer(status);
+            Response response = new Response(status);
             head.headers().forEach(header -> {
                 if (!OWN_HEADERS.contains(header.getKey().toLowerCase(Locale.ROOT))) {
-                    answer.header(header.getKey(), header.getValue());
+                    response.header(header.getKey(), header.getValue());
                 }
             });
             if (status == 204 || status == 304 || exchange.request().method().equals(HttpMethod.HEAD)) {
-                bodiless = answer;
+                bodiless = response;
             } else {
                 started = true;
-                exchange.start(answer);
+                exchange.start(response);
             }
         }
 

@@ -3,7 +3,7 @@ package io.caravan.server.protocol.http.endpoint;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.ChangeWait;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -38,7 +38,7 @@ abstract class LiveRead {
     }
 
     /** Starts a response with events, and sends comments at this interval until the exchange ends. */
-    final void startEvents(Answer head, Duration heartbeat) {
+    final void startEvents(Response head, Duration heartbeat) {
         exchange.start(head);
         if (heartbeat.isZero() || exchange.over()) {
             return;

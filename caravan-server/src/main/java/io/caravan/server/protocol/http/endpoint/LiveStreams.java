@@ -5,9 +5,9 @@ import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.netty.buffer.ByteBuf;
@@ -132,11 +132,11 @@ final class LiveStreams extends LiveRead {
         void putEvents(ByteBuf events) {
             try {
                 putValues(events);
-            } catch (RuntimeException refused) {
+            } catch (RuntimeException rejected) {
                 over = true;
                 Map<String, Object> fields = new LinkedHashMap<>();
                 fields.put("path", StreamName.path(name));
-                fields.putAll(Problem.of(refused).fields());
+                fields.putAll(Problem.of(rejected).fields());
                 put(events, PROBLEM, fields);
             }
         }
@@ -165,7 +165,7 @@ final class LiveStreams extends LiveRead {
                 Offset.checkRetained(next, info);
                 SliceReader.read(documents, name, info, next, values);
                 if (values.bytes.isEmpty()) {
-                    throw SliceReader.changedMeanwhile(name);
+                    throw SliceReader.changedDuringRead(name);
                 }
                 next += values.bytes.size();
             }
@@ -209,7 +209,7 @@ final class LiveStreams extends LiveRead {
     }
 
     private static void put(ByteBuf events, byte[] kind, Map<String, Object> fields) {
-        events.writeBytes(kind).writeBytes(Answer.jsonBytes(fields)).writeBytes(END);
+        events.writeBytes(kind).writeBytes(Response.jsonBytes(fields)).writeBytes(END);
     }
 
     /** Collects values until a check is full. */

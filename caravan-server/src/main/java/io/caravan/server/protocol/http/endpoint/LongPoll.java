@@ -2,8 +2,8 @@ package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
 import java.util.List;
 
@@ -29,9 +29,9 @@ final class LongPoll extends LiveRead {
         DocumentInfo info = document();
         boolean closed = info.attributes().closed();
         if (info.nextSequence() > from) {
-            new Transfer(request, info, from, head(info)).read();
+            new CatchUpRead(request, info, from, head(info)).read();
         } else if (closed || last) {
-            exchange.answer(nothing(closed));
+            exchange.respond(nothing(closed));
         } else {
             exchange.loop().execute(() -> wait.checked(List.of()));
         }
@@ -53,8 +53,8 @@ final class LongPoll extends LiveRead {
         return info;
     }
 
-    private Answer head(DocumentInfo info) {
-        Answer head = StreamResponses.read(info).header(StreamHeaders.CURSOR, request.nextCursor());
+    private Response head(DocumentInfo info) {
+        Response head = StreamResponses.read(info).header(StreamHeaders.CURSOR, request.nextCursor());
         if (request.offset().isNow()) {
             // The same URL returns other values next time.
             return head.uncached();
@@ -64,8 +64,8 @@ final class LongPoll extends LiveRead {
                 .header("Cache-Control", visibility + ", max-age=60, stale-while-revalidate=300");
     }
 
-    private Answer nothing(boolean closed) {
-        return new Answer(204)
+    private Response nothing(boolean closed) {
+        return new Response(204)
                 .uncached()
                 .header(StreamHeaders.NEXT_OFFSET, Offset.of(from))
                 .header(StreamHeaders.CURSOR, request.nextCursor())

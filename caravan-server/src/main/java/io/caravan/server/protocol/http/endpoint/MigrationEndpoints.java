@@ -7,10 +7,10 @@ import io.caravan.server.document.ExportedDocument;
 import io.caravan.server.document.ImportStep;
 import io.caravan.server.document.MoveStep;
 import io.caravan.server.document.RedirectTarget;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
-import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.codec.Response;
+import io.caravan.server.protocol.http.connection.HttpAuthorizer;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.security.Permission;
 import java.util.Arrays;
@@ -39,7 +39,7 @@ public final class MigrationEndpoints {
         DocumentService documents = endpoints.readiness().documents();
         endpoints.read(
                 exchange,
-                () -> exchange.answer(Answer.json(
+                () -> exchange.respond(Response.json(
                         200,
                         ExportedDocument.of(documents, name, ReadRequest.find(documents, name))
                                 .asJson())));
@@ -72,7 +72,7 @@ public final class MigrationEndpoints {
             documents.write(
                     name,
                     document -> Map.of(step.kind().result(), step.applyTo(document)),
-                    Endpoints.answering(exchange, result -> Answer.json(200, result)));
+                    Endpoints.responding(exchange, result -> Response.json(200, result)));
         });
     }
 
@@ -107,7 +107,7 @@ public final class MigrationEndpoints {
         RedirectTarget to = null;
         if (kind == MoveStep.Kind.FENCE) {
             // This step names the server to which all clients of the document are redirected.
-            Gate.checkDocument(exchange.principal(), Permission.ADMIN, name);
+            HttpAuthorizer.checkDocument(exchange.principal(), Permission.ADMIN, name);
             to = RedirectTarget.parse(Objects.requireNonNullElse(query.get("to"), ""));
         }
         boolean held = kind == MoveStep.Kind.FENCE
@@ -120,7 +120,7 @@ public final class MigrationEndpoints {
                 documents -> documents.write(
                         name,
                         document -> result(kind, step.applyTo(document)),
-                        Endpoints.answering(exchange, result -> Answer.json(200, result))));
+                        Endpoints.responding(exchange, result -> Response.json(200, result))));
     }
 
     private static Object result(MoveStep.Kind kind, Object result) {

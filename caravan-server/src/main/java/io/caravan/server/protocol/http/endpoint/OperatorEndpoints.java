@@ -5,8 +5,8 @@ import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterStatus;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.ClientInfo;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -16,7 +16,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-/** Endpoints for operators: the layout of the store on disk, checkpoints, clients, the cluster, and the current settings. */
+/**
+ * Endpoints for operators: the layout of the store on disk, checkpoints, clients, the cluster, and the current
+ * settings.
+ */
 public final class OperatorEndpoints {
     /** The maximum number of listed connections, separately for HTTP and for the other protocols. */
     private static final int MAX_CLIENTS = 1_000;
@@ -26,7 +29,7 @@ public final class OperatorEndpoints {
     private final Endpoints endpoints;
     private final Supplier<Stream<ClientInfo>> httpClients;
     /** The layouts by shard number. */
-    private final Map<Integer, Shared<StoreLayout>> layouts = new ConcurrentHashMap<>();
+    private final Map<Integer, CachedResult<StoreLayout>> layouts = new ConcurrentHashMap<>();
 
     public OperatorEndpoints(Endpoints endpoints, Supplier<Stream<ClientInfo>> httpClients) {
         this.endpoints = endpoints;
@@ -45,22 +48,23 @@ public final class OperatorEndpoints {
             throw Problem.badRequest(
                     "invalid_parameter", "shard must be below the number of the store's shards, " + documents.shards());
         }
-        Shared<StoreLayout> shared = layouts.computeIfAbsent(group, any -> new Shared<>(LAYOUT_AGE, System::nanoTime));
+        CachedResult<StoreLayout> shared =
+                layouts.computeIfAbsent(group, any -> new CachedResult<>(LAYOUT_AGE, System::nanoTime));
         endpoints.read(exchange, () -> {
             StoreLayout layout = shared.get(() -> documents.layout(group));
-            Map<String, Object> answer = new LinkedHashMap<>();
-            answer.put("shard", group);
-            answer.put("shards", documents.shards());
-            answer.put("log", layout.log());
-            answer.put("heap", layout.heap());
-            answer.put("pinsComplete", layout.pinsComplete());
-            exchange.answer(Answer.json(200, answer));
+            Map<String, Object> response = new LinkedHashMap<>();
+            response.put("shard", group);
+            response.put("shards", documents.shards());
+            response.put("log", layout.log());
+            response.put("heap", layout.heap());
+            response.put("pinsComplete", layout.pinsComplete());
+            exchange.respond(Response.json(200, response));
         });
     }
 
     public void clients(HttpExchange exchange) {
         Supplier<Stream<ClientInfo>> others = endpoints.readiness().served().otherClients();
-        endpoints.read(exchange, () -> exchange.answer(Answer.json(200, listed(others.get()))));
+        endpoints.read(exchange, () -> exchange.respond(Response.json(200, listed(others.get()))));
     }
 
     /** Publishes a checkpoint, and then responds. The durability of writes does not depend on checkpoints. */
@@ -68,7 +72,7 @@ public final class OperatorEndpoints {
         DocumentService documents = endpoints.readiness().documents();
         endpoints.read(exchange, () -> {
             documents.checkpoint();
-            exchange.answer(new Answer(204).uncached());
+            exchange.respond(new Response(204).uncached());
         });
     }
 
@@ -79,20 +83,20 @@ public final class OperatorEndpoints {
             throw new Problem(
                     404, "no_cluster", "this server is not part of a cluster: it was started without --cluster-file");
         }
-        exchange.answer(Answer.json(200, ClusterStatus.of(cluster)));
+        exchange.respond(Response.json(200, ClusterStatus.of(cluster)));
     }
 
     private Map<String, Object> listed(Stream<ClientInfo> others) {
         List<ClientInfo> listed = Stream.concat(
                         others.limit(MAX_CLIENTS), httpClients.get().limit(MAX_CLIENTS))
                 .toList();
-        Map<String, Object> answer = new LinkedHashMap<>();
-        answer.put("clients", listed);
-        return answer;
+        Map<String, Object> response = new LinkedHashMap<>();
+        response.put("clients", listed);
+        return response;
     }
 
     public void settings(HttpExchange exchange) {
-        exchange.answer(Answer.json(
+        exchange.respond(Response.json(
                 200, Map.of("settings", endpoints.readiness().served().settings())));
     }
 }

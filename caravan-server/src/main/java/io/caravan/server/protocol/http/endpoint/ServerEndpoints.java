@@ -11,8 +11,8 @@ import io.caravan.server.config.Version;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ClientInfo;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
@@ -78,7 +78,7 @@ public final class ServerEndpoints {
     }
 
     public static void alive(HttpExchange exchange) {
-        exchange.answer(Answer.json(200, Map.of("status", "alive")));
+        exchange.respond(Response.json(200, Map.of("status", "alive")));
     }
 
     /** Reports whether the server is ready. If not, clients with permission {@code ADMIN} get the detailed reason. */
@@ -86,7 +86,7 @@ public final class ServerEndpoints {
         Readiness readiness = endpoints.readiness();
         Problem problem = readiness.problem(exchange.principal().may(Permission.ADMIN));
         if (problem != null) {
-            exchange.answer(problem.answer());
+            exchange.respond(problem.response());
             return;
         }
         Map<String, Object> fields = new LinkedHashMap<>();
@@ -99,7 +99,7 @@ public final class ServerEndpoints {
         if (archive != null) {
             fields.put("archive", brief(archive));
         }
-        exchange.answer(Answer.json(200, fields));
+        exchange.respond(Response.json(200, fields));
     }
 
     /** Returns a summary without names and addresses, because it is available without a token. */
@@ -121,7 +121,7 @@ public final class ServerEndpoints {
 
     public void stats(HttpExchange exchange) {
         DocumentService documents = endpoints.readiness().documents();
-        endpoints.read(exchange, () -> exchange.answer(Answer.json(200, stats(documents))));
+        endpoints.read(exchange, () -> exchange.respond(Response.json(200, stats(documents))));
     }
 
     private Map<String, Object> stats(DocumentService documents) {
@@ -143,12 +143,12 @@ public final class ServerEndpoints {
     public void metrics(HttpExchange exchange) {
         endpoints.read(
                 exchange,
-                () -> exchange.answer(new Answer(200)
+                () -> exchange.respond(new Response(200)
                         .uncached()
                         .body(ServerMetrics.CONTENT_TYPE, metrics.scrape().getBytes(StandardCharsets.UTF_8))));
     }
 
     public void openApi(HttpExchange exchange) {
-        exchange.answer(new Answer(200).header("Cache-Control", "no-cache").body(Answer.JSON, openApi));
+        exchange.respond(new Response(200).header("Cache-Control", "no-cache").body(Response.JSON, openApi));
     }
 }

@@ -76,7 +76,7 @@ final class SliceReader implements DocumentReader {
                 name, now -> now.id() == info.id() && now.firstSequence() <= from ? rest : SequenceRange.EMPTY, reader);
     }
 
-    static DocumentException changedMeanwhile(DocumentName name) {
+    static DocumentException changedDuringRead(DocumentName name) {
         return new DocumentException(
                 DocumentException.Reason.CHANGED, name, "was trimmed or deleted while it was being read");
     }

@@ -6,8 +6,8 @@ import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.SpaceSettings;
 import io.caravan.server.document.space.Spaces;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import java.nio.charset.StandardCharsets;
@@ -27,9 +27,9 @@ public final class SpaceEndpoints {
     }
 
     public void list(HttpExchange exchange) {
-        answer(
+        respond(
                 exchange,
-                spaces -> Answer.json(
+                spaces -> Response.json(
                         200,
                         Map.of(
                                 "spaces",
@@ -38,12 +38,12 @@ public final class SpaceEndpoints {
 
     public void find(HttpExchange exchange) {
         Prefix prefix = prefix(exchange);
-        answer(exchange, spaces -> {
+        respond(exchange, spaces -> {
             Space space = spaces.get(prefix);
             if (space == null) {
                 throw unknown(prefix);
             }
-            return Answer.json(200, Described.of(space));
+            return Response.json(200, Described.of(space));
         });
     }
 
@@ -51,16 +51,16 @@ public final class SpaceEndpoints {
     public void set(HttpExchange exchange) {
         Prefix prefix = prefix(exchange);
         SpaceSettings settings = settings(exchange.request().body());
-        answer(exchange, spaces -> Answer.json(200, Described.of(spaces.set(prefix, before -> settings))));
+        respond(exchange, spaces -> Response.json(200, Described.of(spaces.set(prefix, before -> settings))));
     }
 
     public void remove(HttpExchange exchange) {
         Prefix prefix = prefix(exchange);
-        answer(exchange, spaces -> {
+        respond(exchange, spaces -> {
             if (!spaces.remove(prefix)) {
                 throw unknown(prefix);
             }
-            return new Answer(204).uncached();
+            return new Response(204).uncached();
         });
     }
 
@@ -69,9 +69,9 @@ public final class SpaceEndpoints {
     }
 
     /** Responds from a reading thread, because changes to spaces wait for the store. */
-    private void answer(HttpExchange exchange, Function<Spaces, Answer> answer) {
+    private void respond(HttpExchange exchange, Function<Spaces, Response> response) {
         Spaces spaces = endpoints.readiness().documents().spaces();
-        endpoints.read(exchange, () -> exchange.answer(answer.apply(spaces)));
+        endpoints.read(exchange, () -> exchange.respond(response.apply(spaces)));
     }
 
     private static Prefix prefix(HttpExchange exchange) {

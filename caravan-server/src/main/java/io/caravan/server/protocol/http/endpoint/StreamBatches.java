@@ -7,9 +7,9 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.Prefetch;
 import io.caravan.server.document.Prefetch.UnpreparedException;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.codec.Response;
+import io.caravan.server.protocol.http.connection.HttpAuthorizer;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.endpoint.BatchBody.Operation;
 import io.caravan.server.protocol.http.endpoint.BatchBody.Result;
@@ -42,15 +42,15 @@ public final class StreamBatches {
                     endpoints.config().maxBatchBytes());
             Set<DocumentName> names = new LinkedHashSet<>();
             operations.forEach(operation -> names.add(operation.name()));
-            names.forEach(name -> Gate.checkDocument(exchange.principal(), Permission.WRITE, name));
+            names.forEach(name -> HttpAuthorizer.checkDocument(exchange.principal(), Permission.WRITE, name));
             write(
                     documents,
                     names,
                     edits -> apply(operations, edits),
-                    Endpoints.answering(
+                    Endpoints.responding(
                             exchange,
                             results -> StreamResponses.withDurability(
-                                    documents, names, Answer.json(200, Map.of("operations", results)))));
+                                    documents, names, Response.json(200, Map.of("operations", results)))));
         });
     }
 

@@ -4,10 +4,10 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.ConnectionMemory;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
-import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.codec.Response;
+import io.caravan.server.protocol.http.connection.HttpAuthorizer;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.security.Permission;
@@ -56,7 +56,7 @@ public final class StreamReads {
         // A long body takes time to parse.
         endpoints.read(exchange, () -> {
             List<LiveBody.Start> starts = LiveBody.parse(exchange.request().body(), endpoints.json());
-            starts.forEach(start -> Gate.checkDocument(exchange.principal(), Permission.READ, start.name()));
+            starts.forEach(start -> HttpAuthorizer.checkDocument(exchange.principal(), Permission.READ, start.name()));
             endpoints
                     .readiness()
                     .documents()
@@ -92,7 +92,7 @@ public final class StreamReads {
     private static void catchUp(ReadRequest request) {
         DocumentInfo info = request.use();
         long from = request.offset().in(info);
-        Answer head = StreamResponses.read(info);
+        Response head = StreamResponses.read(info);
         if (request.offset().isNow()) {
             head.uncached();
         } else {
@@ -101,13 +101,13 @@ public final class StreamReads {
             head.header("Cache-Control", "no-cache").header("ETag", etag);
             if (request.exchange().request().hasTag(etag)) {
                 request.exchange()
-                        .answer(new Answer(304)
+                        .respond(new Response(304)
                                 .header("Cache-Control", "no-cache")
                                 .header("ETag", etag));
                 return;
             }
         }
-        new Transfer(request, info, from, head).read();
+        new CatchUpRead(request, info, from, head).read();
     }
 
     /** Returns the attributes and the offsets of a stream. Does not extend a sliding expiry. */
@@ -116,7 +116,7 @@ public final class StreamReads {
         DocumentService documents = endpoints.readiness().documents();
         endpoints.read(
                 exchange,
-                () -> exchange.answer(StreamResponses.withDurability(
+                () -> exchange.respond(StreamResponses.withDurability(
                         documents, Set.of(name), StreamResponses.metadata(ReadRequest.find(documents, name)))));
     }
 }

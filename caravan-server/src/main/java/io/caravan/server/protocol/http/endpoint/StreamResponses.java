@@ -4,10 +4,10 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.space.Promise;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.Spaces;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
 import java.time.Instant;
 import java.time.format.DateTimeFormatter;
@@ -25,43 +25,43 @@ final class StreamResponses {
     private StreamResponses() {}
 
     /** Returns the head of the uncacheable response to a write. */
-    static Answer written(int status, DocumentInfo info) {
+    static Response written(int status, DocumentInfo info) {
         return of(status, info).uncached();
     }
 
     /** Adds the durability of a write to these streams, if it differs from the durability of the server. */
-    static Answer withDurability(DocumentService documents, Collection<DocumentName> names, Answer answer) {
+    static Response withDurability(DocumentService documents, Collection<DocumentName> names, Response response) {
         Spaces spaces = documents.spaces();
-        Promise strongest = spaces.server();
+        DocumentDurability strongest = spaces.server();
         if (!spaces.isEmpty()) {
             strongest = names.stream()
                     .map(spaces::promise)
                     .max(Comparator.naturalOrder())
                     .orElse(strongest);
         }
-        return strongest == spaces.server() ? answer : answer.header(StreamHeaders.DURABILITY, strongest.word());
+        return strongest == spaces.server() ? response : response.header(StreamHeaders.DURABILITY, strongest.word());
     }
 
-    private static Answer of(int status, DocumentInfo info) {
-        return new Answer(status)
+    private static Response of(int status, DocumentInfo info) {
+        return new Response(status)
                 .header(StreamHeaders.NEXT_OFFSET, Offset.of(info.nextSequence()))
                 .flag(StreamHeaders.CLOSED, info.attributes().closed());
     }
 
     /** Returns the response to {@code HEAD}, with all metadata of the stream. */
-    static Answer metadata(DocumentInfo info) {
+    static Response metadata(DocumentInfo info) {
         DocumentAttributes attributes = info.attributes();
-        Answer answer = written(200, info)
+        Response response = written(200, info)
                 .header("Content-Type", attributes.contentType())
                 .header("ETag", etag(info, info.firstSequence()))
                 .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence()));
-        attributes.ttlSeconds().ifPresent(seconds -> answer.header(StreamHeaders.TTL, Long.toString(seconds)));
-        attributes.expiresAtMillis().ifPresent(millis -> answer.header(StreamHeaders.EXPIRES_AT, rfc3339(millis)));
-        return answer;
+        attributes.ttlSeconds().ifPresent(seconds -> response.header(StreamHeaders.TTL, Long.toString(seconds)));
+        attributes.expiresAtMillis().ifPresent(millis -> response.header(StreamHeaders.EXPIRES_AT, rfc3339(millis)));
+        return response;
     }
 
     /** Returns the head of the response to a read up to the end of the stream. */
-    static Answer read(DocumentInfo info) {
+    static Response read(DocumentInfo info) {
         return of(200, info)
                 .header("Content-Type", info.attributes().contentType())
                 .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence()))
@@ -69,8 +69,8 @@ final class StreamResponses {
     }
 
     /** Returns the head of a response with server-sent events, which asks proxies not to buffer the events. */
-    static Answer events() {
-        return new Answer(200)
+    static Response events() {
+        return new Response(200)
                 .header("Content-Type", "text/event-stream")
                 .header("Cache-Control", "no-cache")
                 .header("X-Accel-Buffering", "no");

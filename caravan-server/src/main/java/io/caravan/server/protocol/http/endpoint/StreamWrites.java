@@ -13,13 +13,13 @@ import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.JsonMessages;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.Producer;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Request;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
 import io.caravan.server.protocol.http.codec.StreamName;
-import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.HttpAuthorizer;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.security.Permission;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -57,7 +57,7 @@ public final class StreamWrites {
         DocumentName name = exchange.documentName();
         ForkPoint fork = forkPoint(request);
         if (fork != null) {
-            Gate.checkDocument(exchange.principal(), Permission.READ, fork.source());
+            HttpAuthorizer.checkDocument(exchange.principal(), Permission.READ, fork.source());
         }
         OptionalLong ttl = request.number(StreamHeaders.TTL);
         OptionalLong expiresAt = request.time(StreamHeaders.EXPIRES_AT);
@@ -106,15 +106,15 @@ public final class StreamWrites {
         return StreamName.of(path.substring(StreamName.PREFIX.length()));
     }
 
-    private static Answer created(HttpExchange exchange, Created created) {
+    private static Response created(HttpExchange exchange, Created created) {
         DocumentInfo info = created.info();
         boolean made = created.result() == CreateRequest.Result.CREATED;
         if (!made && exchange.request().mustBeNew()) {
             throw new Problem(412, "condition_failed", "the stream exists, and was to be new: If-None-Match is *");
         }
-        Answer answer = StreamResponses.written(made ? 201 : 200, info)
+        Response response = StreamResponses.written(made ? 201 : 200, info)
                 .header("Content-Type", info.attributes().contentType());
-        return made ? answer.header("Location", location(exchange)) : answer;
+        return made ? response.header("Location", location(exchange)) : response;
     }
 
     /**
@@ -171,15 +171,15 @@ public final class StreamWrites {
         }
     }
 
-    private static Answer appended(Added added, boolean closeOnly) {
+    private static Response appended(Added added, boolean closeOnly) {
         Producer producer = added.producer();
         boolean numbered = producer != null && added.result() == AppendRequest.Result.DONE && !closeOnly;
-        Answer answer = StreamResponses.written(numbered ? 200 : 204, added.info());
+        Response response = StreamResponses.written(numbered ? 200 : 204, added.info());
         if (producer != null) {
-            answer.header(StreamHeaders.PRODUCER_EPOCH, Long.toString(producer.epoch()))
+            response.header(StreamHeaders.PRODUCER_EPOCH, Long.toString(producer.epoch()))
                     .header(StreamHeaders.PRODUCER_SEQ, Long.toString(producer.sequence()));
         }
-        return answer;
+        return response;
     }
 
     private List<byte[]> values(DocumentName name, @Nullable String contentType, byte[] body) {
@@ -254,16 +254,16 @@ public final class StreamWrites {
     }
 
     private static <T> Outcome<T> withDurability(
-            HttpExchange exchange, DocumentService documents, Function<T, Answer> answer) {
-        return Endpoints.answering(
+            HttpExchange exchange, DocumentService documents, Function<T, Response> response) {
+        return Endpoints.responding(
                 exchange,
                 result -> StreamResponses.withDurability(
-                        documents, Set.of(exchange.documentName()), answer.apply(result)));
+                        documents, Set.of(exchange.documentName()), response.apply(result)));
     }
 
-    private static Answer deleted(DocumentName name, boolean existed) {
+    private static Response deleted(DocumentName name, boolean existed) {
         requireDeleted(name, existed);
-        return new Answer(204).uncached();
+        return new Response(204).uncached();
     }
 
     /** Throws {@link Problem} if a delete did nothing, because the document did not exist. */

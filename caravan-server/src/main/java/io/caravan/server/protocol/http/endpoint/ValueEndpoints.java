@@ -5,10 +5,10 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
-import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
+import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -45,15 +45,16 @@ public final class ValueEndpoints {
         int shownBytes = "true".equals(query.get("whole")) ? Integer.MAX_VALUE : SHOWN_BYTES;
         DocumentService documents = endpoints.readiness().documents();
         if ("true".equals(query.get("raw"))) {
-            endpoints.read(exchange, () -> exchange.answer(raw(documents, name, offset)));
+            endpoints.read(exchange, () -> exchange.respond(raw(documents, name, offset)));
         } else {
             endpoints.read(
                     exchange,
-                    () -> exchange.answer(Answer.json(200, page(documents, name, offset, limit, newest, shownBytes))));
+                    () -> exchange.respond(
+                            Response.json(200, page(documents, name, offset, limit, newest, shownBytes))));
         }
     }
 
-    private static Answer raw(DocumentService documents, DocumentName name, Offset offset) {
+    private static Response raw(DocumentService documents, DocumentName name, Offset offset) {
         ReadRequest.find(documents, name);
         byte[] value = documents.value(name, info -> {
             long from = offset.in(info);
@@ -62,7 +63,7 @@ public final class ValueEndpoints {
         if (value == null) {
             throw new Problem(404, "not_found", "document '" + name + "' has no value at this offset yet");
         }
-        return new Answer(200).uncached().body("application/octet-stream", value);
+        return new Response(200).uncached().body("application/octet-stream", value);
     }
 
     private static Map<String, Object> page(
@@ -117,19 +118,19 @@ public final class ValueEndpoints {
         }
 
         Map<String, Object> json(DocumentService documents, DocumentName name) {
-            Map<String, Object> answer = new LinkedHashMap<>();
-            answer.put("id", info.id());
-            answer.put("contentType", info.attributes().contentType());
-            answer.put("closed", info.attributes().closed());
-            answer.put("archived", info.archived());
-            answer.put("bytes", documents.bytes(name, info));
-            answer.put("firstSequence", info.firstSequence());
-            answer.put("nextSequence", info.nextSequence());
-            answer.put("firstOffset", Offset.of(info.firstSequence()));
-            answer.put("nextOffset", Offset.of(info.nextSequence()));
-            answer.put("continueAt", Offset.of(next));
-            answer.put("values", values);
-            return answer;
+            Map<String, Object> response = new LinkedHashMap<>();
+            response.put("id", info.id());
+            response.put("contentType", info.attributes().contentType());
+            response.put("closed", info.attributes().closed());
+            response.put("archived", info.archived());
+            response.put("bytes", documents.bytes(name, info));
+            response.put("firstSequence", info.firstSequence());
+            response.put("nextSequence", info.nextSequence());
+            response.put("firstOffset", Offset.of(info.firstSequence()));
+            response.put("nextOffset", Offset.of(info.nextSequence()));
+            response.put("continueAt", Offset.of(next));
+            response.put("values", values);
+            return response;
         }
     }
 }

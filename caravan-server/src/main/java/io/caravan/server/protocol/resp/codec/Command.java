@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** The words of a request: the command's name and its arguments. */
-public final class Command implements Request {
+public final class Command implements RespRequest {
     /** Maximum number of bytes of a word in an error, as in Redis. */
     private static final int SHORT_CHARS = 128;
     /** Maximum length of a command name or keyword. */

@@ -22,7 +22,7 @@ public sealed interface Reply {
     int OBJECT_BYTES = 48;
 
     /** Encodes the reply in this version of the protocol. */
-    void encode(ByteBuf out, Protocol protocol);
+    void encode(ByteBuf out, RespVersion protocol);
 
     /** Returns the approximate memory of the reply, in bytes. */
     default long heldBytes() {
@@ -103,7 +103,7 @@ public sealed interface Reply {
     /** A short text without line ends. */
     record Simple(String text) implements Reply {
         @Override
-        public void encode(ByteBuf out, Protocol protocol) {
+        public void encode(ByteBuf out, RespVersion protocol) {
             out.writeByte('+');
             putLine(out, text);
         }
@@ -121,7 +121,7 @@ public sealed interface Reply {
      */
     record Error(String text) implements Reply {
         @Override
-        public void encode(ByteBuf out, Protocol protocol) {
+        public void encode(ByteBuf out, RespVersion protocol) {
             out.writeByte('-');
             putLine(out, text.replace('\r', ' ').replace('\n', ' '));
         }
@@ -135,7 +135,7 @@ public sealed interface Reply {
     /** An integer. */
     record Number(long value) implements Reply {
         @Override
-        public void encode(ByteBuf out, Protocol protocol) {
+        public void encode(ByteBuf out, RespVersion protocol) {
             putNumber(out, ':', value);
         }
     }
@@ -143,8 +143,8 @@ public sealed interface Reply {
     /** A boolean; 1 or 0 in RESP 2. */
     record Bool(boolean value) implements Reply {
         @Override
-        public void encode(ByteBuf out, Protocol protocol) {
-            if (protocol == Protocol.RESP2) {
+        public void encode(ByteBuf out, RespVersion protocol) {
+            if (protocol == RespVersion.RESP2) {
                 putNumber(out, ':', value ? 1 : 0);
             } else {
                 ByteBufUtil.writeAscii(out, value ? "#t\r\n" : "#f\r\n");
@@ -159,7 +159,7 @@ public sealed interface Reply {
         }
 
         @Override
-        public void encode(ByteBuf out, Protocol protocol) {
+        public void encode(ByteBuf out, RespVersion protocol) {
             putBulk(out, value);
         }
 
@@ -174,8 +174,8 @@ public sealed interface Reply {
         private static final String FORMAT = "txt:";
 
         @Override
-        public void encode(ByteBuf out, Protocol protocol) {
-            if (protocol == Protocol.RESP2) {
+        public void encode(ByteBuf out, RespVersion protocol) {
+            if (protocol == RespVersion.RESP2) {
                 Bulk.of(text).encode(out, protocol);
                 return;
             }
@@ -203,8 +203,8 @@ public sealed interface Reply {
         }
 
         @Override
-        public void encode(ByteBuf out, Protocol protocol) {
-            ByteBufUtil.writeAscii(out, protocol == Protocol.RESP2 ? inResp2 : "_\r\n");
+        public void encode(ByteBuf out, RespVersion protocol) {
+            ByteBufUtil.writeAscii(out, protocol == RespVersion.RESP2 ? inResp2 : "_\r\n");
         }
     }
 
@@ -237,8 +237,8 @@ public sealed interface Reply {
         }
 
         @Override
-        public void encode(ByteBuf out, Protocol protocol) {
-            putNumber(out, protocol == Protocol.RESP2 ? ARRAY : type, elements.size());
+        public void encode(ByteBuf out, RespVersion protocol) {
+            putNumber(out, protocol == RespVersion.RESP2 ? ARRAY : type, elements.size());
             elements.forEach(element -> element.encode(out, protocol));
         }
 
@@ -251,7 +251,7 @@ public sealed interface Reply {
     /** An array of byte strings. */
     record Values(List<byte[]> values) implements Reply {
         @Override
-        public void encode(ByteBuf out, Protocol protocol) {
+        public void encode(ByteBuf out, RespVersion protocol) {
             putNumber(out, '*', values.size());
             values.forEach(value -> putBulk(out, value));
         }
@@ -269,7 +269,7 @@ public sealed interface Reply {
     /** Several consecutive replies to one request. */
     record Sequence(List<? extends Reply> replies) implements Reply {
         @Override
-        public void encode(ByteBuf out, Protocol protocol) {
+        public void encode(ByteBuf out, RespVersion protocol) {
             replies.forEach(reply -> reply.encode(out, protocol));
         }
 
@@ -309,9 +309,9 @@ public sealed interface Reply {
         }
 
         @Override
-        public void encode(ByteBuf out, Protocol protocol) {
+        public void encode(ByteBuf out, RespVersion protocol) {
             int size = entries.size();
-            putNumber(out, protocol == Protocol.RESP2 ? '*' : '%', protocol == Protocol.RESP2 ? 2 * size : size);
+            putNumber(out, protocol == RespVersion.RESP2 ? '*' : '%', protocol == RespVersion.RESP2 ? 2 * size : size);
             entries.forEach((name, value) -> {
                 Bulk.of(name).encode(out, protocol);
                 value.encode(out, protocol);
@@ -329,9 +329,9 @@ public sealed interface Reply {
      *
      * @param version the new version
      */
-    record InVersion(Protocol version, Reply reply) implements Reply {
+    record InVersion(RespVersion version, Reply reply) implements Reply {
         @Override
-        public void encode(ByteBuf out, Protocol protocol) {
+        public void encode(ByteBuf out, RespVersion protocol) {
             reply.encode(out, version);
         }
 

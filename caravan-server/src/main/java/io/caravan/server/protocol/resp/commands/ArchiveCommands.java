@@ -16,7 +16,7 @@ import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
-import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.dispatch.ResumableRead;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.security.Permission;
 import java.util.List;
@@ -58,9 +58,9 @@ public final class ArchiveCommands {
         return part;
     }
 
-    private Reading archive(Session session, Command command, Reading.Context context) {
+    private ResumableRead archive(Session session, Command command, ResumableRead.Context context) {
         CompletableFuture<Archived> archived = required(archiver).archiveNow(ListCommands.name(command));
-        return new Waiting<Archived>(
+        return new LongOperation<Archived>(
                 outcome -> archived.whenComplete((done, problem) -> {
                     if (problem == null) {
                         outcome.success(done);
@@ -83,7 +83,7 @@ public final class ArchiveCommands {
                 "uploaded", archived.uploaded());
     }
 
-    private Reading restore(Session session, Command command, Reading.Context context) {
+    private ResumableRead restore(Session session, Command command, ResumableRead.Context context) {
         RestoreOptions options = RestoreOptions.of(command);
         if (options.generation().isPresent()) {
             // Restoring a chosen generation may undo changes by other users.
@@ -98,7 +98,7 @@ public final class ArchiveCommands {
             }
             CommandGate.require(session.principal(), Permission.WRITE, as);
         }
-        return new Waiting<Restored>(
+        return new LongOperation<Restored>(
                 outcome -> {
                     context.checkStillKnown();
                     service.restoreApart(name, options.generation(), as, outcome);

@@ -9,7 +9,7 @@ import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
-import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.dispatch.ResumableRead;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import java.util.List;
 
@@ -32,9 +32,10 @@ public final class BackupCommands {
                 .waitingInTurns(this::backup));
     }
 
-    private Reading backup(Session session, Command command, Reading.Context context) {
+    private ResumableRead backup(Session session, Command command, ResumableRead.Context context) {
         String name = new String(command.word(1), UTF_8);
-        return new Waiting<Backups.Made>(outcome -> backups.start(name, outcome), BackupCommands::describe, context);
+        return new LongOperation<Backups.Made>(
+                outcome -> backups.start(name, outcome), BackupCommands::describe, context);
     }
 
     private static Reply describe(Backups.Made made) {

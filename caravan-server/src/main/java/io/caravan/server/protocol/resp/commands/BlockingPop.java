@@ -11,7 +11,7 @@ import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys;
-import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.dispatch.ResumableRead;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.reply.Errors;
 import io.netty.channel.EventLoop;
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * waiter for one of them. The checks run independently of the turns of the connection. These turns pause while replies
  * are at their limit, and would thus delay the next waiters in the {@link PopQueues}.
  */
-final class BlockingPop implements Reading {
+final class BlockingPop implements ResumableRead {
     /** The positions of the names: all words except the first and the last. */
     static final Keys KEYS = new Keys(1, -2, 1);
     /** Approximate memory of a place in the queue for a name, in addition to the name. */
@@ -55,7 +55,7 @@ final class BlockingPop implements Reading {
     private final Executor readers;
     private final long maxBytes;
     private final Session session;
-    private final Reading.Context context;
+    private final ResumableRead.Context context;
     private final EventLoop loop;
     private final List<DocumentName> names;
     private final long timeoutMillis;
@@ -70,9 +70,9 @@ final class BlockingPop implements Reading {
     private volatile @Nullable Reply over;
 
     /** The reason why an attempt was rejected. May be set after the attempt. */
-    private volatile @Nullable RuntimeException refused;
+    private volatile @Nullable RuntimeException rejected;
 
-    private boolean answered;
+    private boolean replied;
     /** Whether the wait has begun. Used on the event loop. */
     private boolean begun;
 
@@ -83,7 +83,7 @@ final class BlockingPop implements Reading {
             long maxBytes,
             Session session,
             Command command,
-            Reading.Context context) {
+            ResumableRead.Context context) {
         this.documents = documents;
         this.queues = queues;
         this.readers = readers;
@@ -122,7 +122,7 @@ final class BlockingPop implements Reading {
 
     @Override
     public boolean proceed() {
-        if (answered) {
+        if (replied) {
             return true;
         }
         context.checkStillKnown();
@@ -144,9 +144,9 @@ final class BlockingPop implements Reading {
         placesBytes = bytes;
         try {
             queues.join(names, waiter);
-        } catch (CommandException refused) {
+        } catch (CommandException rejected) {
             session.memory().releaseWait(bytes);
-            throw refused;
+            throw rejected;
         }
     }
 
@@ -178,8 +178,8 @@ final class BlockingPop implements Reading {
         }
         begun = true;
         Duration limit = timeoutMillis == 0 ? null : Duration.ofMillis(timeoutMillis);
-        wait.begin(first(), limit, () -> giveUp(Reply.Null.ARRAY));
-        session.onEnding(() -> giveUp(session.clientDone() ? CLIENT_DONE : UNBLOCKED));
+        wait.begin(first(), limit, () -> finish(Reply.Null.ARRAY));
+        session.onEnding(() -> finish(session.clientDone() ? CLIENT_DONE : UNBLOCKED));
     }
 
     /** Returns the documents from which this command may take a value. */
@@ -189,7 +189,7 @@ final class BlockingPop implements Reading {
 
     private boolean check() {
         context.checkStillKnown();
-        throwRefusal();
+        throwRejection();
         Reply end = context.channel().isActive() ? over : UNBLOCKED;
         if (end != null) {
             context.place().complete(end);
@@ -206,12 +206,12 @@ final class BlockingPop implements Reading {
         }
         Attempt attempt = new Attempt(mine);
         documents.writeWaiting(mine, attempt::take, new Prefetch(maxBytes), attempt);
-        throwRefusal();
+        throwRejection();
         return attempt.taken != null;
     }
 
-    private void throwRefusal() {
-        RuntimeException problem = refused;
+    private void throwRejection() {
+        RuntimeException problem = rejected;
         if (problem != null) {
             throw problem;
         }
@@ -253,12 +253,12 @@ final class BlockingPop implements Reading {
             context.channel().close();
             throw broken;
         }
-        answered = true;
+        replied = true;
         context.wake().run();
     }
 
     /** Prevents further attempts, and ends the wait. Called on the event loop. */
-    private void giveUp(Reply end) {
+    private void finish(Reply end) {
         over = end;
         wait.expire();
     }
@@ -299,7 +299,7 @@ final class BlockingPop implements Reading {
             if (taken != null) {
                 context.place().complete(Errors.reply(problem));
             } else {
-                refused = problem;
+                rejected = problem;
                 wake();
             }
         }

@@ -19,7 +19,7 @@ import io.caravan.server.protocol.resp.dispatch.Action;
 import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
-import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.dispatch.ResumableRead;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subcommands;
 import io.caravan.server.security.Permission;
@@ -114,7 +114,7 @@ public final class ClusterCommands {
         range.add(new Reply.Number(group.slots().first()));
         range.add(new Reply.Number(group.slots().last()));
         range.add(node(group, owner));
-        group.hostsBesides(owner).forEach(host -> range.add(node(group, host)));
+        group.nodesExcept(owner).forEach(host -> range.add(node(group, host)));
         return new Reply.Array(range);
     }
 
@@ -189,7 +189,7 @@ public final class ClusterCommands {
             return Reply.Array.of(
                     "slave", leader.resp().host(), leader.resp().port(), "connected", cluster.committed());
         }
-        List<Reply> replicas = cluster.group().hostsBesides(leader).stream()
+        List<Reply> replicas = cluster.group().nodesExcept(leader).stream()
                 .<Reply>map(host -> Reply.Array.of(
                         host.resp().host(), String.valueOf(host.resp().port()), String.valueOf(cluster.committed())))
                 .toList();
@@ -234,8 +234,8 @@ public final class ClusterCommands {
     }
 
     /** Runs a subcommand on its own thread, because it may include a copy of the store. */
-    private Reading change(Session session, Command command, Reading.Context context) {
-        return new Waiting<Reply>(
+    private ResumableRead change(Session session, Command command, ResumableRead.Context context) {
+        return new LongOperation<Reply>(
                 outcome -> {
                     Thread thread = new Thread(() -> change(session, command, outcome), "caravan-cluster-change");
                     thread.setDaemon(true);

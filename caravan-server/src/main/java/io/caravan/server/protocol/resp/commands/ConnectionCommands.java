@@ -5,8 +5,8 @@ import static io.caravan.server.protocol.resp.dispatch.CommandSpec.connection;
 import io.caravan.server.config.Version;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Session;
@@ -109,7 +109,7 @@ public final class ConnectionCommands {
 
     /** Applies all options of {@code HELLO}, or none of them. */
     private Reply hello(Session session, Command command) {
-        Protocol version = command.size() == 1 ? session.protocol() : version(command);
+        RespVersion version = command.size() == 1 ? session.protocol() : version(command);
         Principal principal = session.principal();
         String name = null;
         for (int i = 2; i < command.size(); i++) {
@@ -137,10 +137,10 @@ public final class ConnectionCommands {
         return new Reply.InVersion(version, greeting(session));
     }
 
-    private static Protocol version(Command command) {
+    private static RespVersion version(Command command) {
         return switch (command.shortText(1)) {
-            case "2" -> Protocol.RESP2;
-            case "3" -> Protocol.RESP3;
+            case "2" -> RespVersion.RESP2;
+            case "3" -> RespVersion.RESP3;
             default -> throw new CommandException("NOPROTO unsupported protocol version");
         };
     }

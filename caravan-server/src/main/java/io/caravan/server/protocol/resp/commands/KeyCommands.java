@@ -15,7 +15,7 @@ import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys;
-import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.dispatch.ResumableRead;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subcommands;
 import java.util.List;
@@ -87,17 +87,17 @@ public final class KeyCommands {
      * Counts existing documents ({@code EXISTS}). A turn looks up a limited number of names, because other reads also
      * need threads, and each document may have to be fetched from the archive.
      */
-    static final class Counting implements Reading {
+    static final class Counting implements ResumableRead {
         /** Maximum number of names looked up in one turn. */
         static final int TURN_NAMES = 64;
 
         private final DocumentService documents;
         private final List<DocumentName> names;
-        private final Reading.Context context;
+        private final ResumableRead.Context context;
         private int next;
         private long existing;
 
-        Counting(DocumentService documents, List<DocumentName> names, Reading.Context context) {
+        Counting(DocumentService documents, List<DocumentName> names, ResumableRead.Context context) {
             this.documents = documents;
             this.names = names;
             this.context = context;
@@ -147,8 +147,8 @@ public final class KeyCommands {
         return ofExisting(command, info -> Reply.Bulk.of("quicklist"));
     }
 
-    private Reply ofExisting(Command command, Function<DocumentInfo, Reply> answer) {
+    private Reply ofExisting(Command command, Function<DocumentInfo, Reply> reply) {
         DocumentInfo info = KeyExistence.of(documents::find, DocumentName.of(command.word(2)));
-        return info == null ? Reply.Null.BULK : answer.apply(info);
+        return info == null ? Reply.Null.BULK : reply.apply(info);
     }
 }

@@ -33,16 +33,16 @@ final class KeyExistence {
     static @Nullable DocumentInfo existing(EditedDocument document) {
         try {
             return document.info();
-        } catch (DocumentException refused) {
-            return goneOrThrow(refused);
+        } catch (DocumentException rejected) {
+            return goneOrThrow(rejected);
         }
     }
 
-    private static @Nullable DocumentInfo goneOrThrow(DocumentException refused) {
-        if (refused.reason() == DocumentException.Reason.GONE) {
+    private static @Nullable DocumentInfo goneOrThrow(DocumentException rejected) {
+        if (rejected.reason() == DocumentException.Reason.GONE) {
             return null;
         }
-        throw refused;
+        throw rejected;
     }
 
     /** Returns the document, or null if it does not exist for Redis commands. */
@@ -50,8 +50,8 @@ final class KeyExistence {
         try {
             DocumentInfo info = documents.apply(name);
             return info == null || info.count() == 0 ? null : info;
-        } catch (DocumentException refused) {
-            return goneOrThrow(refused);
+        } catch (DocumentException rejected) {
+            return goneOrThrow(rejected);
         }
     }
 

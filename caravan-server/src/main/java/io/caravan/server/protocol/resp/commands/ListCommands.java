@@ -13,7 +13,7 @@ import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.dispatch.ResumableRead;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import java.util.List;
 import java.util.function.Function;
@@ -98,7 +98,7 @@ public final class ListCommands {
         return Reply.of(documents.value(name(command), new IndexRange(index, index)::within));
     }
 
-    private Reading range(Session session, Command command, Reading.Context context) {
+    private ResumableRead range(Session session, Command command, ResumableRead.Context context) {
         IndexRange range = IndexRange.of(command);
         return new ValueStream(documents, name(command), range::within, ValueStream.Format.VALUES, context);
     }

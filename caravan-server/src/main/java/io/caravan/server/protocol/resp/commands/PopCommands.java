@@ -14,7 +14,7 @@ import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.dispatch.ResumableRead;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import java.util.Collection;
 import java.util.List;
@@ -84,7 +84,7 @@ public final class PopCommands {
         });
     }
 
-    private Reading popOrWait(Session session, Command command, Reading.Context context) {
+    private ResumableRead popOrWait(Session session, Command command, ResumableRead.Context context) {
         return new BlockingPop(documents, queues, readers, maxBytes, session, command, context);
     }
 

@@ -68,9 +68,9 @@ public final class PubSubCommands {
                     }
                     replies.add(confirmation("subscribe", topic.toBytes(), subscriber));
                 }
-            } catch (RuntimeException refused) {
+            } catch (RuntimeException rejected) {
                 added.forEach(subscriber::remove);
-                throw refused;
+                throw rejected;
             }
             return new Reply.Sequence(replies);
         }

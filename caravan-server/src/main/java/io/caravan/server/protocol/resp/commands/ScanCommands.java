@@ -13,8 +13,8 @@ import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Glob;
-import io.caravan.server.protocol.resp.dispatch.Reading;
-import io.caravan.server.protocol.resp.dispatch.Reading.Context;
+import io.caravan.server.protocol.resp.dispatch.ResumableRead;
+import io.caravan.server.protocol.resp.dispatch.ResumableRead.Context;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import java.util.ArrayList;
@@ -101,7 +101,7 @@ public final class ScanCommands {
      * scans a limited number of documents, so that other reads get threads, and the scan ends soon after the client
      * disconnects. The names found so far count as memory of the reply.
      */
-    static final class NameScan implements Reading {
+    static final class NameScan implements ResumableRead {
         /** Maximum number of names in the reply to {@code KEYS}. */
         private static final int MAX_KEYS = 10_000;
         /** Maximum number of documents scanned in one turn. */

@@ -207,12 +207,12 @@ public final class ServerStatus {
         fields.putAll(Statistic.fields(Statistics.DOCUMENTS, documents, "Persistence", stats != null));
         fields.put("store_incomplete", documents.incomplete() ? 1 : 0);
         if (stats != null) {
-            CaravanException trouble = documents.trouble();
+            CaravanException problem = documents.problem();
             fields.putAll(ordered(
                     "store_state",
-                    trouble == null ? "ok" : trouble instanceof OutOfSpaceException ? "full" : "failed",
+                    problem == null ? "ok" : problem instanceof OutOfSpaceException ? "full" : "failed",
                     "store_problem",
-                    trouble == null ? "" : oneLine(String.valueOf(trouble.getMessage())),
+                    problem == null ? "" : oneLine(String.valueOf(problem.getMessage())),
                     "store",
                     stats.name()));
             fields.putAll(Statistic.fields(Statistics.DISK, disk, "Persistence", true));

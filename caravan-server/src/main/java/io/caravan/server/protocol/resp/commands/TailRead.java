@@ -8,7 +8,7 @@ import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.dispatch.ResumableRead;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
@@ -22,12 +22,12 @@ import org.jspecify.annotations.Nullable;
  * without a thread, if there are no values yet. The wait ends with the first value, when the document is closed, at the
  * timeout, when the client disconnects, or when the server stops.
  */
-final class TailRead implements Reading {
+final class TailRead implements ResumableRead {
     private final DocumentService documents;
     private final DocumentName name;
     private final Options options;
     private final Session session;
-    private final Reading.Context context;
+    private final ResumableRead.Context context;
     private final EventLoop loop;
 
     private long from;
@@ -39,7 +39,7 @@ final class TailRead implements Reading {
 
     private boolean lastCheck;
 
-    TailRead(DocumentService documents, Session session, Command command, Reading.Context context) {
+    TailRead(DocumentService documents, Session session, Command command, ResumableRead.Context context) {
         this.documents = documents;
         this.name = ListCommands.name(command);
         this.options = Options.of(command);
@@ -54,11 +54,11 @@ final class TailRead implements Reading {
         if (stream != null) {
             return stream.proceed();
         }
-        boolean answered = false;
+        boolean replied = false;
         boolean inVain = false;
         try {
-            answered = answered();
-            inVain = !answered && stream == null;
+            replied = replied();
+            inVain = !replied && stream == null;
         } finally {
             if (inVain) {
                 loop.execute(this::rest);
@@ -66,7 +66,7 @@ final class TailRead implements Reading {
                 loop.execute(wait::close);
             }
         }
-        return answered || !inVain && Objects.requireNonNull(stream).proceed();
+        return replied || !inVain && Objects.requireNonNull(stream).proceed();
     }
 
     /** Waits for the next change. Called on the event loop. */
@@ -86,7 +86,7 @@ final class TailRead implements Reading {
     }
 
     /** Checks the document. Completes the reply, creates a stream of the values, or does neither in order to wait. */
-    private boolean answered() {
+    private boolean replied() {
         context.checkStillKnown();
         DocumentInfo info = documents.find(name);
         long next = info == null ? 0 : info.nextSequence();

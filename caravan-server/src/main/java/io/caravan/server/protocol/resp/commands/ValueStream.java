@@ -7,7 +7,7 @@ import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.dispatch.ResumableRead;
 import io.caravan.server.protocol.resp.reply.Errors;
 import io.caravan.server.protocol.resp.reply.PendingReply;
 import io.netty.buffer.ByteBuf;
@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * <p>A slow client therefore occupies no thread, and pins no values in the store. If values are trimmed or deleted
  * before the client has received them, the connection is closed, because its reply cannot be completed.
  */
-public final class ValueStream implements Reading, DocumentReader {
+public final class ValueStream implements ResumableRead, DocumentReader {
     private static final Logger LOG = LoggerFactory.getLogger(ValueStream.class);
     private static final int FIRST_PIECE_BYTES = 4 * 1024;
     private static final int PIECE_BYTES = 128 * 1024;
@@ -40,7 +40,7 @@ public final class ValueStream implements Reading, DocumentReader {
     private final DocumentName name;
     private final Function<DocumentInfo, SequenceRange> choice;
     private final Format format;
-    private final Reading.Context context;
+    private final ResumableRead.Context context;
     private final Channel channel;
 
     // Used only by the turns.
@@ -89,7 +89,7 @@ public final class ValueStream implements Reading, DocumentReader {
             DocumentName name,
             Function<DocumentInfo, SequenceRange> choice,
             Format format,
-            Reading.Context context) {
+            ResumableRead.Context context) {
         this.documents = documents;
         this.name = name;
         this.choice = choice;

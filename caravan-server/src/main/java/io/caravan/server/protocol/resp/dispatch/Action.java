@@ -35,7 +35,7 @@ public sealed interface Action {
     /** Reads from the store on reading threads, in several turns if the read must wait. */
     @FunctionalInterface
     non-sealed interface Stream extends Action {
-        Reading start(Session session, Command command, Reading.Context context);
+        ResumableRead start(Session session, Command command, ResumableRead.Context context);
     }
 
     /** A read of the state of documents without their values, in the store or in a transaction. */
@@ -47,6 +47,6 @@ public sealed interface Action {
          * @param documents finds a document, or returns null if it does not exist; throws
          *     {@link io.caravan.server.document.DocumentException} if it is not visible
          */
-        Reply answer(Command command, Function<DocumentName, @Nullable DocumentInfo> documents);
+        Reply reply(Command command, Function<DocumentName, @Nullable DocumentInfo> documents);
     }
 }

@@ -30,7 +30,7 @@ public final class ClusterRouting {
     }
 
     /** Returns an error, such as a redirect to the leader, if the command cannot run on this node; null otherwise. */
-    public Reply.@Nullable Error refuse(CommandSpec spec, Command command) {
+    public Reply.@Nullable Error reject(CommandSpec spec, Command command) {
         if (cluster == null) {
             return null;
         }

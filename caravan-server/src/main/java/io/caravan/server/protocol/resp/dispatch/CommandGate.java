@@ -25,7 +25,7 @@ public final class CommandGate {
      *
      * @param spec the command's spec, or null if the command does not exist
      */
-    public static Reply.@Nullable Error refuse(Session session, @Nullable CommandSpec spec, Command command) {
+    public static Reply.@Nullable Error reject(Session session, @Nullable CommandSpec spec, Command command) {
         if (spec == null) {
             return session.principal() == null ? new Reply.Error(UNKNOWN_USER) : UnsupportedCommands.unknown(command);
         }
@@ -40,10 +40,10 @@ public final class CommandGate {
         Principal principal = session.principal();
         return principal == Principal.ANYONE || spec.access() == CommandSpec.Access.FREE
                 ? null
-                : refuse(principal, spec, command);
+                : reject(principal, spec, command);
     }
 
-    private static Reply.@Nullable Error refuse(@Nullable Principal principal, CommandSpec spec, Command command) {
+    private static Reply.@Nullable Error reject(@Nullable Principal principal, CommandSpec spec, Command command) {
         if (principal == null || principal.revoked()) {
             return new Reply.Error(UNKNOWN_USER);
         }
@@ -52,8 +52,8 @@ public final class CommandGate {
                 check(principal, permission, spec, command);
             }
             return null;
-        } catch (CommandException | IllegalArgumentException refused) {
-            return Errors.reply(refused);
+        } catch (CommandException | IllegalArgumentException rejected) {
+            return Errors.reply(rejected);
         }
     }
 

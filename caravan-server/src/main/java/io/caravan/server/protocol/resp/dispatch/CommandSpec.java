@@ -120,7 +120,7 @@ public record CommandSpec(
      * Whether the reply may reveal the contents of documents. On a reading thread, such a command runs only after it
      * has passed the {@link io.caravan.server.document.ReadBarrier}.
      */
-    public boolean looks() {
+    public boolean readsStore() {
         return flags.contains("readonly")
                 || keys != Keys.NONE && access.permissions().contains(Permission.READ);
     }
@@ -236,9 +236,9 @@ public record CommandSpec(
         public CommandSpec lookup(DocumentService documents, Action.Lookup lookup) {
             return inTransaction((session, command) -> new Change(
                             keys.of(command).stream().map(DocumentName::of).toList(),
-                            edits -> lookup.answer(
+                            edits -> lookup.reply(
                                     command, name -> edits.document(name).info())))
-                    .read((session, command) -> lookup.answer(command, documents::find));
+                    .read((session, command) -> lookup.reply(command, documents::find));
         }
 
         /**

@@ -32,15 +32,15 @@ public final class ReadBatch implements Runnable {
     private final List<Step> steps = new ArrayList<>();
 
     private int next;
-    private @Nullable Reading reading;
+    private @Nullable ResumableRead reading;
 
     /** The reason for rejecting the steps that read documents; null if they are not rejected. */
-    private @Nullable UnconfirmedReadException refusal;
+    private @Nullable UnconfirmedReadException rejection;
 
     /** Start of the last turn of a step that may wait for as long as its client wants; 0 if no such step runs. */
     private volatile long waitingSince;
 
-    private record Step(Action action, Command command, PendingReply place, boolean looks, boolean blocks) {}
+    private record Step(Action action, Command command, PendingReply place, boolean readsStore, boolean blocks) {}
 
     /**
      * Creates an empty batch.
@@ -60,11 +60,11 @@ public final class ReadBatch implements Runnable {
     /**
      * Adds a read, before the batch begins.
      *
-     * @param looks whether the read must not return stale data
+     * @param readsStore whether the read must not return stale data
      * @param blocks whether the read may wait for as long as its client wants
      */
-    public void add(Action action, Command command, PendingReply place, boolean looks, boolean blocks) {
-        steps.add(new Step(action, command, place, looks, blocks));
+    public void add(Action action, Command command, PendingReply place, boolean readsStore, boolean blocks) {
+        steps.add(new Step(action, command, place, readsStore, blocks));
     }
 
     /** Returns the nanoseconds for which a blocking step has waited, or 0 if none waits. Callable on any thread. */
@@ -75,15 +75,15 @@ public final class ReadBatch implements Runnable {
 
     /** Starts the batch after the barrier. If the barrier fails, the batch rejects all reads of documents. */
     public void begin(ReadBarrier barrier) {
-        if (steps.stream().anyMatch(Step::looks)) {
-            barrier.pass(this::start, this::refuse);
+        if (steps.stream().anyMatch(Step::readsStore)) {
+            barrier.pass(this::start, this::reject);
         } else {
             start();
         }
     }
 
-    private void refuse(UnconfirmedReadException problem) {
-        refusal = problem;
+    private void reject(UnconfirmedReadException problem) {
+        rejection = problem;
         start();
     }
 
@@ -128,8 +128,8 @@ public final class ReadBatch implements Runnable {
     /** Runs a step. Returns false if it waits; another thread may then run the batch, so this one must not use it. */
     private boolean run(Step step) {
         try {
-            if (refusal != null && step.looks()) {
-                step.place().complete(Errors.reply(refusal));
+            if (rejection != null && step.readsStore()) {
+                step.place().complete(Errors.reply(rejection));
             } else if (step.action() instanceof Action.Read read) {
                 // Earlier reads may have waited for a long time.
                 CommandGate.requireStillKnown(session.principal());
@@ -152,7 +152,8 @@ public final class ReadBatch implements Runnable {
 
     private boolean proceed(Action.Stream action, Step step) {
         if (reading == null) {
-            reading = action.start(session, step.command(), new Reading.Context(session, step.place(), this::start));
+            reading = action.start(
+                    session, step.command(), new ResumableRead.Context(session, step.place(), this::start));
         }
         if (step.blocks()) {
             waitingSince = System.nanoTime() | 1;

@@ -2,7 +2,7 @@ package io.caravan.server.protocol.resp.dispatch;
 
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WaitingTasks;
-import io.caravan.server.protocol.resp.codec.Protocol;
+import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
 import io.netty.channel.Channel;
@@ -27,7 +27,7 @@ public final class Session {
     private volatile String library = "";
     private volatile String libraryVersion = "";
     private volatile @Nullable Principal principal;
-    private volatile Protocol protocol = Protocol.RESP2;
+    private volatile RespVersion protocol = RespVersion.RESP2;
     private @Nullable Transaction transaction;
     private boolean quitting;
     private volatile boolean ending;
@@ -122,11 +122,11 @@ public final class Session {
         return known == null || known.revoked();
     }
 
-    public Protocol protocol() {
+    public RespVersion protocol() {
         return protocol;
     }
 
-    public void protocol(Protocol version) {
+    public void protocol(RespVersion version) {
         protocol = version;
     }
 
@@ -161,7 +161,7 @@ public final class Session {
      * replies.
      */
     public boolean onlyListens() {
-        return protocol == Protocol.RESP2 && subscriber != null && subscriber.count() > 0;
+        return protocol == RespVersion.RESP2 && subscriber != null && subscriber.count() > 0;
     }
 
     /** Restores the session to its initial state. */
@@ -170,7 +170,7 @@ public final class Session {
         library = "";
         libraryVersion = "";
         principal = unproved();
-        protocol = Protocol.RESP2;
+        protocol = RespVersion.RESP2;
         transaction(null);
         if (subscriber != null) {
             subscriber.removeAll();
@@ -187,8 +187,8 @@ public final class Session {
     }
 
     /**
-     * Wraps work that waits for a shared resource, such as a reading thread. The wrapper runs the work at most once, and
-     * drops it when the connection closes. Callable on any thread.
+     * Wraps work that waits for a shared resource, such as a reading thread. The wrapper runs the work at most once,
+     * and drops it when the connection closes. Callable on any thread.
      */
     public Runnable untilClosed(Runnable work) {
         return waiting.add(work);

@@ -67,9 +67,9 @@ public final class Subscriber {
         }
         try {
             channels.add(topic, this);
-        } catch (CommandException refused) {
+        } catch (CommandException rejected) {
             memory().releaseWait(topic.heldBytes());
-            throw refused;
+            throw rejected;
         }
         return topics(topic).add(topic);
     }

@@ -120,8 +120,8 @@ public final class Transaction {
     private static Reply apply(Step step, int number, DocumentEdits edits) {
         try {
             return step.change().edit().apply(edits);
-        } catch (RuntimeException refused) {
-            throw new CommandException(Errors.reply(refused).text() + " (command " + number + " of the transaction, "
+        } catch (RuntimeException rejected) {
+            throw new CommandException(Errors.reply(rejected).text() + " (command " + number + " of the transaction, "
                     + step.command() + "; nothing has been changed)");
         }
     }

@@ -46,17 +46,17 @@ public final class Errors {
     private Errors() {}
 
     public static Reply.Error reply(RuntimeException problem) {
-        if (problem instanceof CommandException answer) {
-            return answer.reply();
+        if (problem instanceof CommandException rejection) {
+            return rejection.reply();
         }
         if (problem instanceof MovedException moved) {
             return new Reply.Error("RELOCATED " + moved.to().forResp() + " " + moved.getMessage());
         }
-        if (problem instanceof DocumentException refused) {
-            return new Reply.Error(prefix(refused.reason()) + " " + refused.getMessage());
+        if (problem instanceof DocumentException rejected) {
+            return new Reply.Error(prefix(rejected.reason()) + " " + rejected.getMessage());
         }
-        if (problem instanceof ArchiveException refused) {
-            return new Reply.Error(prefix(refused.reason()) + " " + refused.getMessage());
+        if (problem instanceof ArchiveException rejected) {
+            return new Reply.Error(prefix(rejected.reason()) + " " + rejected.getMessage());
         }
         for (Row row : TABLE) {
             if (row.type().isInstance(problem)) {

@@ -1,8 +1,8 @@
 package io.caravan.server.protocol.resp.reply;
 
 import io.caravan.server.document.Outcome;
-import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public class PendingReply implements Outcome<Reply> {
     private final ReplyQueue queue;
     /** The protocol version of the connection when the request arrived. */
-    final Protocol protocol;
+    final RespVersion protocol;
 
     /** Whether this is a message that is not a reply to a request. */
     final boolean push;
@@ -44,11 +44,11 @@ public class PendingReply implements Outcome<Reply> {
     }
 
     /** Creates a place for the reply to a request, in the given version of the protocol. */
-    public PendingReply(ReplyQueue queue, Protocol protocol) {
+    public PendingReply(ReplyQueue queue, RespVersion protocol) {
         this(queue, protocol, false);
     }
 
-    PendingReply(ReplyQueue queue, Protocol protocol, boolean push) {
+    PendingReply(ReplyQueue queue, RespVersion protocol, boolean push) {
         this.queue = queue;
         this.protocol = protocol;
         this.push = push;
@@ -59,7 +59,7 @@ public class PendingReply implements Outcome<Reply> {
      *
      * @param complete null if the reply was sent in chunks
      */
-    protected void answered(@Nullable Reply complete) {}
+    protected void replied(@Nullable Reply complete) {}
 
     /** Called if the connection ends before the reply is complete. */
     protected void abandoned() {}
@@ -76,15 +76,15 @@ public class PendingReply implements Outcome<Reply> {
     }
 
     /** Completes the reply. Call this once, on any thread. */
-    public final void complete(Reply answer) {
-        hold(answer.heldBytes());
-        reply = answer;
+    public final void complete(Reply value) {
+        hold(value.heldBytes());
+        reply = value;
         queue.completed(this);
     }
 
     @Override
-    public final void success(Reply answer) {
-        complete(answer);
+    public final void success(Reply value) {
+        complete(value);
     }
 
     @Override
@@ -96,7 +96,7 @@ public class PendingReply implements Outcome<Reply> {
     final void markDone() {
         if (!done) {
             done = true;
-            answered(reply);
+            replied(reply);
         }
     }
 

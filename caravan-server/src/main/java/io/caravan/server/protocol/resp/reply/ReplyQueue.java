@@ -1,8 +1,8 @@
 package io.caravan.server.protocol.resp.reply;
 
 import io.caravan.server.net.ConnectionMemory;
-import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
@@ -60,7 +60,7 @@ public final class ReplyQueue {
     }
 
     /** Adds a message after the replies to all requests so far, unless the connection is closed. */
-    public void push(Protocol protocol, Reply message) {
+    public void push(RespVersion protocol, Reply message) {
         if (!closed) {
             PendingReply push = new PendingReply(this, protocol, true);
             pending.add(push);
@@ -156,7 +156,7 @@ public final class ReplyQueue {
         return true;
     }
 
-    private void encode(Reply reply, Protocol protocol) {
+    private void encode(Reply reply, RespVersion protocol) {
         if (buffer == null) {
             buffer = channel.alloc().ioBuffer();
         }

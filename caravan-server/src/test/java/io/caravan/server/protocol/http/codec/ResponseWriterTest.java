@@ -28,7 +28,7 @@ class ResponseWriterTest {
     }
 
     @Test
-    void locationsAreHttpsOverTls() throws Exception {
+    void usesHttpsSchemeOverTls() throws Exception {
         SSLEngine engine = SSLContext.getDefault().createSSLEngine();
         engine.setUseClientMode(false);
         EmbeddedChannel secured = new EmbeddedChannel(new SslHandler(engine));
@@ -40,7 +40,7 @@ class ResponseWriterTest {
     }
 
     @Test
-    void datesAreAsInTheStandard() {
+    void formatsHttpDates() {
         long millis = Instant.parse("1994-11-06T08:49:37Z").toEpochMilli();
         assertThat(ResponseWriter.date(millis)).isEqualTo("Sun, 06 Nov 1994 08:49:37 GMT");
         assertThat(ResponseWriter.date(millis + 999)).isEqualTo(ResponseWriter.date(millis));

@@ -16,14 +16,14 @@ class JsonBodyTest {
     }
 
     @Test
-    void aBodyOfTooManyTokensIsRejected() {
+    void rejectsBodyWithTooManyTokens() {
         Problem problem = rejected("{\"streams\":[" + "{},".repeat(10_000) + "{}]}");
         assertThat(problem.status()).isEqualTo(413);
         assertThat(problem.code()).isEqualTo("too_many_messages");
     }
 
     @Test
-    void anErrorNamesThePositionOfTheValue() {
+    void errorReportsValuePosition() {
         assertThat(rejected("{\"streams\":[{},{\"offset\":1}]}").detail()).contains("streams[1].offset");
         assertThat(rejected("{\"streams\":[{\"from\":1}]}").detail()).contains("streams[0].from is unknown");
     }

@@ -15,7 +15,7 @@ class SliceReaderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {'a', 0x7f, 0x80, 0x7ff, 0x800, 0x20ac, 0xffff, 0x10000, 0x10ffff})
-    void aCharacterEndsWithItsLastByte(int character) {
+    void characterIsCompleteAfterLastByte(int character) {
         byte[] bytes = ("a" + Character.toString(character)).getBytes(UTF_8);
         for (int length = 2; length < bytes.length; length++) {
             assertThat(endsWhole(bytes, length)).as("%d bytes", length).isFalse();
@@ -26,7 +26,7 @@ class SliceReaderTest {
     }
 
     @Test
-    void whatNoByteCanCompleteIsWhole() {
+    void invalidBytesCountAsComplete() {
         byte[][] notText = {
             {(byte) 0x80},
             {(byte) 0xc0},

@@ -16,7 +16,7 @@ class CommandTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, 7, -7, Long.MAX_VALUE, Long.MIN_VALUE})
-    void readsNumbers(long number) {
+    void parsesIntegers(long number) {
         assertThat(command(Long.toString(number)).number(0)).isEqualTo(number);
     }
 
@@ -24,14 +24,14 @@ class CommandTest {
     @ValueSource(
             strings = {"", "-", "+1", " 1", "1 ", "1x", "--1", "\u0661", "9223372036854775808", "000000000000000000001"
             })
-    void takesNothingElseForANumber(String word) {
+    void rejectsInvalidIntegers(String word) {
         assertThatThrownBy(() -> command(word).number(0))
                 .isInstanceOf(CommandException.class)
                 .hasMessageContaining("value is not an integer or out of range");
     }
 
     @Test
-    void aKeywordIsInAnyCaseAndALongWordIsNone() {
+    void normalizesKeywordsAndTruncatesLongWords() {
         assertThat(command("rPush").keyword(0)).isEqualTo("RPUSH");
         assertThat(command("x".repeat(32)).is(0, "X".repeat(32))).isTrue();
         assertThat(command("x".repeat(33)).is(0, "X".repeat(32))).isFalse();

@@ -18,26 +18,26 @@ class InlineWordsTest {
     }
 
     @Test
-    void splitsAtWhiteSpace() {
+    void splitsAtWhitespace() {
         assertThat(split("RPUSH  k\tv\r")).isEqualTo("[RPUSH][k][v]");
         assertThat(split("")).isEmpty();
         assertThat(split(" \r")).isEmpty();
     }
 
     @Test
-    void knowsBothKindsOfQuotes() {
+    void parsesSingleAndDoubleQuotes() {
         assertThat(split("a \"b c\" 'd e' \"\" ''")).isEqualTo("[a][b c][d e][][]");
         assertThat(split("pre\"fix\"")).isEqualTo("[prefix]");
         assertThat(split("'it\\'s' 'a\\n'")).isEqualTo("[it's][a\\n]");
     }
 
     @Test
-    void knowsEscapesInDoubleQuotes() {
+    void parsesEscapesInDoubleQuotes() {
         assertThat(split("\"\\n\\r\\t\\b\\a\\\\\\\"\\x41\\xzz\"")).isEqualTo("[\n\r\t\b\u0007\\\"Axzz]");
     }
 
     @Test
-    void refusesQuotesThatDoNotMatchOrDoNotEndAWord() {
+    void rejectsUnbalancedQuotes() {
         assertThat(split("\"a")).isEqualTo("unbalanced");
         assertThat(split("'a")).isEqualTo("unbalanced");
         assertThat(split("\"a\"b")).isEqualTo("unbalanced");

@@ -25,7 +25,7 @@ class ReplyTest {
 
     private static String read(Reply reply) {
         ByteBuf bytes = Unpooled.buffer();
-        reply.encode(bytes, Protocol.RESP2);
+        reply.encode(bytes, RespVersion.RESP2);
         EmbeddedChannel channel =
                 new EmbeddedChannel(new RedisDecoder(), new RedisBulkStringAggregator(), new RedisArrayAggregator());
         channel.writeInbound(bytes);
@@ -51,7 +51,7 @@ class ReplyTest {
     }
 
     @Test
-    void anotherDecoderReadsWhatWasMeant() {
+    void thirdPartyDecoderReadsReplies() {
         assertThat(read(Reply.OK)).isEqualTo("+OK");
         assertThat(read(new Reply.Error("ERR two\r\nlines"))).isEqualTo("-ERR two  lines");
         assertThat(read(Reply.Bulk.of("h\u00e9llo\r\n"))).isEqualTo("$h\u00e9llo\r\n");
@@ -61,19 +61,19 @@ class ReplyTest {
                 .isEqualTo("[:1,[],$x]");
     }
 
-    private static String bytes(Protocol protocol, Reply reply) {
+    private static String bytes(RespVersion protocol, Reply reply) {
         ByteBuf bytes = Unpooled.buffer();
         reply.encode(bytes, protocol);
         return bytes.toString(UTF_8).replace("\r\n", "~");
     }
 
     private static void forms(Reply reply, String resp2, String resp3) {
-        assertThat(bytes(Protocol.RESP2, reply)).isEqualTo(resp2);
-        assertThat(bytes(Protocol.RESP3, reply)).isEqualTo(resp3);
+        assertThat(bytes(RespVersion.RESP2, reply)).isEqualTo(resp2);
+        assertThat(bytes(RespVersion.RESP3, reply)).isEqualTo(resp3);
     }
 
     @Test
-    void whatRespTwoHasNoTypeForIsToldInTheNearestItHas() {
+    void encodesResp3TypesAsNearestResp2Types() {
         forms(Reply.Null.BULK, "$-1~", "_~");
         forms(Reply.Null.ARRAY, "*-1~", "_~");
         forms(new Reply.Bool(true), ":1~", "#t~");
@@ -84,11 +84,11 @@ class ReplyTest {
                 new Reply.Fields(Map.of("k", new Reply.Array(List.of(Reply.Null.BULK)))),
                 "*2~$1~k~*1~$-1~",
                 "%1~$1~k~*1~_~");
-        forms(new Reply.InVersion(Protocol.RESP3, Reply.Null.BULK), "_~", "_~");
+        forms(new Reply.InVersion(RespVersion.RESP3, Reply.Null.BULK), "_~", "_~");
     }
 
     @Test
-    void numbersOfAnyLength() {
+    void encodesNumbersOfAnyLength() {
         for (long number : new long[] {0, 9, 10, 99, 1_000, Long.MAX_VALUE, -1, -10, Long.MIN_VALUE}) {
             assertThat(read(new Reply.Number(number))).isEqualTo(":" + number);
         }

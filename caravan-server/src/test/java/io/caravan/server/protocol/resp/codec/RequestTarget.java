@@ -45,7 +45,7 @@ final class RequestTarget implements FuzzTarget {
     public void run(byte[] input) throws Exception {
         byte[] sent = input.length == 0 ? input : Arrays.copyOfRange(input, 1, input.length);
         int piece = input.length == 0 ? 1 : 1 + (input[0] & 0xFF);
-        List<Request> whole = new ArrayList<>();
+        List<RespRequest> whole = new ArrayList<>();
         MemoryUse.within(FIXED_BYTES + TIMES_THE_INPUT * sent.length, () -> {
             whole.clear();
             whole.addAll(decode(sent, Math.max(1, sent.length)));
@@ -55,22 +55,22 @@ final class RequestTarget implements FuzzTarget {
         requireSame(commandsOf(whole), decode(encoded(whole), piece));
     }
 
-    private static List<Request> decode(byte[] sent, int pieceBytes) {
-        EmbeddedChannel channel = new EmbeddedChannel(new RequestDecoder(LIMITS, new TestIntake()));
+    private static List<RespRequest> decode(byte[] sent, int pieceBytes) {
+        EmbeddedChannel channel = new EmbeddedChannel(new RespRequestDecoder(LIMITS, new TestIntake()));
         for (int at = 0; at < sent.length; at += pieceBytes) {
             channel.writeInbound(Unpooled.wrappedBuffer(sent, at, Math.min(pieceBytes, sent.length - at)));
         }
-        List<Request> requests = new ArrayList<>();
-        for (Request request = channel.readInbound(); request != null; request = channel.readInbound()) {
+        List<RespRequest> requests = new ArrayList<>();
+        for (RespRequest request = channel.readInbound(); request != null; request = channel.readInbound()) {
             requests.add(request);
         }
         channel.finishAndReleaseAll();
         return requests;
     }
 
-    private static void checkWithinLimits(List<Request> requests) {
+    private static void checkWithinLimits(List<RespRequest> requests) {
         for (int i = 0; i < requests.size(); i++) {
-            Request request = requests.get(i);
+            RespRequest request = requests.get(i);
             boolean last = i == requests.size() - 1;
             require(request instanceof Command || last, "a request behind bytes that are none", request);
             if (request instanceof Command command) {
@@ -83,7 +83,7 @@ final class RequestTarget implements FuzzTarget {
         }
     }
 
-    private static List<Request> commandsOf(List<Request> requests) {
+    private static List<RespRequest> commandsOf(List<RespRequest> requests) {
         return requests.stream()
                 .filter(Command.class::isInstance)
                 .filter(RequestTarget::fitsAnArray)
@@ -91,7 +91,7 @@ final class RequestTarget implements FuzzTarget {
     }
 
     /** Whether an array of words may contain this request. An inline request may have longer words. */
-    private static boolean fitsAnArray(Request request) {
+    private static boolean fitsAnArray(RespRequest request) {
         Command command = (Command) request;
         long bytes = 0;
         for (int word = 0; word < command.size(); word++) {
@@ -103,9 +103,9 @@ final class RequestTarget implements FuzzTarget {
         return bytes <= LIMITS.maxRequestBytes();
     }
 
-    private static byte[] encoded(List<Request> requests) {
+    private static byte[] encoded(List<RespRequest> requests) {
         StringBuilder text = new StringBuilder();
-        for (Request request : commandsOf(requests)) {
+        for (RespRequest request : commandsOf(requests)) {
             Command command = (Command) request;
             text.append('*').append(command.size()).append("\r\n");
             for (int word = 0; word < command.size(); word++) {
@@ -120,7 +120,7 @@ final class RequestTarget implements FuzzTarget {
         return text.toString().getBytes(ISO_8859_1);
     }
 
-    private static void requireSame(List<Request> expected, List<Request> found) {
+    private static void requireSame(List<RespRequest> expected, List<RespRequest> found) {
         require(expected.size() == found.size(), "a number of requests, not " + expected.size(), found.size());
         for (int i = 0; i < expected.size(); i++) {
             require(
@@ -130,9 +130,9 @@ final class RequestTarget implements FuzzTarget {
         }
     }
 
-    private static String text(Request request) {
-        if (request instanceof Request.Refused refused) {
-            return "!" + refused.error();
+    private static String text(RespRequest request) {
+        if (request instanceof RespRequest.Rejected rejected) {
+            return "!" + rejected.error();
         }
         Command command = (Command) request;
         StringBuilder text = new StringBuilder();

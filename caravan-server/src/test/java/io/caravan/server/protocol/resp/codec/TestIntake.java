@@ -4,7 +4,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 
 /** An intake that accepts requests while it has room. It consumes them if it is part of the pipeline. */
-final class TestIntake extends SimpleChannelInboundHandler<Request> implements RequestDecoder.Intake {
+final class TestIntake extends SimpleChannelInboundHandler<RespRequest> implements RespRequestDecoder.Intake {
     int room = Integer.MAX_VALUE;
     int taken;
     /** The number of bytes that it can still grant. */
@@ -30,7 +30,7 @@ final class TestIntake extends SimpleChannelInboundHandler<Request> implements R
     }
 
     @Override
-    protected void channelRead0(ChannelHandlerContext context, Request request) {
+    protected void channelRead0(ChannelHandlerContext context, RespRequest request) {
         taken++;
     }
 }

@@ -27,7 +27,7 @@ class IndexRangeTest {
     }
 
     @Test
-    void everySmallRangeOfEverySmallListIsWhatRedisSays() {
+    void matchesRedisForSmallRangesAndLists() {
         for (int length = 0; length <= 5; length++) {
             for (long start = -8; start <= 8; start++) {
                 for (long stop = -8; stop <= 8; stop++) {
@@ -59,7 +59,7 @@ class IndexRangeTest {
     }
 
     @Test
-    void extremesDoNotOverflow() {
+    void extremeIndexesDoNotOverflow() {
         assertThat(new IndexRange(Long.MIN_VALUE, Long.MAX_VALUE).within(5, 8)).isEqualTo(new SequenceRange(5, 8));
         assertThat(new IndexRange(Long.MAX_VALUE, Long.MIN_VALUE).within(5, 8).count())
                 .isZero();

@@ -11,9 +11,9 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.codec.RespVersion;
+import io.caravan.server.protocol.resp.dispatch.ResumableRead;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.reply.PendingReply;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
@@ -41,21 +41,21 @@ class KeysReadingTest {
     }
 
     private interface Maker {
-        Reading make(DocumentService documents, Command command, Reading.Context context);
+        ResumableRead make(DocumentService documents, Command command, ResumableRead.Context context);
     }
 
     @Test
-    void aTurnOfKeysLooksAtAFewDocumentsOnly() {
-        Reply answer = aTurnLooksAtAFewDocumentsOnly(ScanCommands.NameScan::all, "KEYS", "*");
-        assertThat(answer)
+    void keysChecksFewDocumentsPerTurn() {
+        Reply reply = checksFewDocumentsPerTurn(ScanCommands.NameScan::all, "KEYS", "*");
+        assertThat(reply)
                 .isInstanceOfSatisfying(
                         Reply.Array.class, all -> assertThat(all.elements()).hasSize(DOCUMENTS));
     }
 
     @Test
-    void aTurnOfScanLooksAtAFewDocumentsOnly() {
-        Reply answer = aTurnLooksAtAFewDocumentsOnly(ScanCommands.NameScan::page, "SCAN", "0", "COUNT", "10000");
-        assertThat(answer)
+    void scanChecksFewDocumentsPerTurn() {
+        Reply reply = checksFewDocumentsPerTurn(ScanCommands.NameScan::page, "SCAN", "0", "COUNT", "10000");
+        assertThat(reply)
                 .isInstanceOfSatisfying(
                         Reply.Array.class,
                         page -> assertThat(page.elements())
@@ -70,32 +70,32 @@ class KeysReadingTest {
      *
      * @return the reply
      */
-    private Reply aTurnLooksAtAFewDocumentsOnly(Maker maker, String... words) {
+    private Reply checksFewDocumentsPerTurn(Maker maker, String... words) {
         for (int i = 0; i < DOCUMENTS; i++) {
             push("k" + i);
         }
-        ConnectionMemory answers = Unbounded.memory(channel);
-        ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), answers, () -> {}, () -> true);
-        PendingReply place = replies.open(new PendingReply(replies, Protocol.RESP2));
-        Reading.Context context = new Reading.Context(session, place, woken::incrementAndGet);
+        ConnectionMemory memory = Unbounded.memory(channel);
+        ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), memory, () -> {}, () -> true);
+        PendingReply pendingReply = replies.open(new PendingReply(replies, RespVersion.RESP2));
+        ResumableRead.Context context = new ResumableRead.Context(session, pendingReply, woken::incrementAndGet);
         byte[][] bytes = Stream.of(words).map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new);
-        Reading keys = maker.make(documents, new Command(bytes), context);
+        ResumableRead keys = maker.make(documents, new Command(bytes), context);
         int turns = 1;
-        long heldBytes = 0;
+        long previousBytes = 0;
         while (!keys.proceed()) {
-            assertThat(place.reply()).isNull();
-            assertThat(answers.replyBytes()).isGreaterThan(heldBytes);
-            heldBytes = answers.replyBytes();
+            assertThat(pendingReply.reply()).isNull();
+            assertThat(memory.replyBytes()).isGreaterThan(previousBytes);
+            previousBytes = memory.replyBytes();
             turns++;
         }
         assertThat(turns).isBetween(3, 6);
         assertThat(woken).hasValue(turns - 1);
         documents.close();
-        return Objects.requireNonNull(place.reply());
+        return Objects.requireNonNull(pendingReply.reply());
     }
 
     @Test
-    void aTurnOfExistsLooksForAFewNamesOnly() {
+    void existsChecksFewNamesPerTurn() {
         List<DocumentName> names = new ArrayList<>();
         for (int i = 0; i < 2 * KeyCommands.Counting.TURN_NAMES + 1; i++) {
             push("k" + i);
@@ -103,14 +103,14 @@ class KeysReadingTest {
         }
         ReplyQueue replies =
                 new ReplyQueue(channel, channel.eventLoop(), Unbounded.memory(channel), () -> {}, () -> true);
-        PendingReply place = replies.open(new PendingReply(replies, Protocol.RESP2));
-        Reading.Context context = new Reading.Context(session, place, woken::incrementAndGet);
-        Reading exists = new KeyCommands.Counting(documents, names, context);
+        PendingReply pendingReply = replies.open(new PendingReply(replies, RespVersion.RESP2));
+        ResumableRead.Context context = new ResumableRead.Context(session, pendingReply, woken::incrementAndGet);
+        ResumableRead exists = new KeyCommands.Counting(documents, names, context);
         assertThat(exists.proceed()).isFalse();
         assertThat(exists.proceed()).isFalse();
         assertThat(exists.proceed()).isTrue();
         assertThat(woken).hasValue(2);
-        assertThat(place.reply()).isEqualTo(new Reply.Number(names.size()));
+        assertThat(pendingReply.reply()).isEqualTo(new Reply.Number(names.size()));
         documents.close();
     }
 }

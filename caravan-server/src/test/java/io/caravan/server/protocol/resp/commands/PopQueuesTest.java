@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class PopQueuesTest {
     @Test
-    void placesAreLimitedAndGivenBack() {
+    void limitsQueuePositionsAndReleasesThem() {
         PopQueues queues = new PopQueues();
         List<DocumentName> names = IntStream.range(0, PopQueues.MAX_PLACES)
                 .mapToObj(i -> DocumentName.of("n" + i))
@@ -32,7 +32,7 @@ class PopQueuesTest {
 
     /** Otherwise the next client would check all names once for each name that the first client leaves. */
     @Test
-    void theNextWaiterOfSeveralNamesIsWokenOnce() {
+    void wakesNextWaiterOfSeveralNamesOnce() {
         PopQueues queues = new PopQueues();
         List<DocumentName> names = List.of(DocumentName.of("a"), DocumentName.of("b"), DocumentName.of("c"));
         AtomicInteger woken = new AtomicInteger();

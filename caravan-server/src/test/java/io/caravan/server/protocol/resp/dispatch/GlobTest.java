@@ -45,13 +45,13 @@ class GlobTest {
             a\\     | a\\   | true
             é[à-ü]  | éè    | true
             """)
-    void isAsRedisHasIt(String pattern, String text, boolean expected) {
+    void matchesLikeRedis(String pattern, String text, boolean expected) {
         assertThat(matches(pattern, text)).isEqualTo(expected);
     }
 
     /** Compares random patterns and texts of few letters with an exhaustive definition. */
     @Test
-    void matchesWhatItsDefinitionMatches() {
+    void agreesWithExhaustiveDefinition() {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         for (int i = 0; i < 20_000; i++) {
@@ -127,7 +127,7 @@ class GlobTest {
     /** An implementation that tries all ways to match would never finish. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void manyStarsAreNotTriedInAllWays() {
+    void manyStarsDoNotTakeExponentialTime() {
         assertThat(matches("a*".repeat(1_000) + "b", "a".repeat(1_024))).isFalse();
     }
 
@@ -144,7 +144,7 @@ class GlobTest {
             a\\bc?   | abc
             a\\      | a\\
             """)
-    void itBeginsWithWhatAllThatMatchesBeginsWith(String pattern, String beginning) {
+    void returnsLiteralPrefixOfPattern(String pattern, String beginning) {
         assertThat(new String(new Glob(pattern.getBytes(ISO_8859_1)).beginning(), ISO_8859_1))
                 .isEqualTo(beginning);
     }

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.caravan.server.protocol.resp.reply.PendingReply;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
@@ -36,7 +36,7 @@ class ReadBatchTest {
             batch.add(
                     action,
                     new Command("READ".getBytes(UTF_8)),
-                    replies.open(new PendingReply(replies, Protocol.RESP2)),
+                    replies.open(new PendingReply(replies, RespVersion.RESP2)),
                     false,
                     false);
         }
@@ -68,13 +68,13 @@ class ReadBatchTest {
     }
 
     @Test
-    void quickReadsAreDoneTogether() {
+    void completesSeveralQuickReadsPerTurn() {
         ReadBatch batch = batch((session, command) -> new Reply.Number(done.incrementAndGet()));
         assertThat(turnsUntil(batch, READS)).isLessThan(READS);
     }
 
     @Test
-    void slowReadsLetOthersHaveTheThread() {
+    void yieldsThreadAfterSlowRead() {
         ReadBatch batch = batch((session, command) -> {
             long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(15);
             while (System.nanoTime() < end) {
@@ -89,7 +89,7 @@ class ReadBatchTest {
 
     /** Otherwise, the queue for the reading threads would retain the requests of clients that are gone. */
     @Test
-    void readsOfAClosedConnectionAreDropped() {
+    void discardsReadsOfClosedConnection() {
         ReadBatch batch = batch((session, command) -> new Reply.Number(done.incrementAndGet()));
         batch.start();
         session.closed();
@@ -101,7 +101,7 @@ class ReadBatchTest {
 
     /** Other replies may have taken the memory before the turn of an admitted batch. */
     @Test
-    void itDoesNothingWhileAllClientsTogetherHaveEnoughToTake() {
+    void pausesWhileSharedReplyMemoryIsFull() {
         ReadBatch batch = batch((session, command) -> {
             if (done.incrementAndGet() == 1) {
                 memory.holdReply(LIMIT);
@@ -117,7 +117,7 @@ class ReadBatchTest {
     }
 
     @Test
-    void itStopsWhileTheClientHasEnoughToTake() {
+    void pausesWhileConnectionReplyMemoryIsFull() {
         ReadBatch batch = batch((session, command) -> {
             done.incrementAndGet();
             return new Reply.Bulk(new byte[600_000]);

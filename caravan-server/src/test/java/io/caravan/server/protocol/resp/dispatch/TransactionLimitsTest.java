@@ -54,7 +54,7 @@ class TransactionLimitsTest {
     }
 
     @Test
-    void everyEndOfATransactionGivesItsBytesBack() {
+    void endedTransactionReleasesItsBytes() {
         Transaction first = begin(one);
         queue(one, first);
         queue(one, first);

@@ -35,14 +35,14 @@ class UnsupportedCommandsTest {
             .table();
 
     @Test
-    void whatIsThereNeedsNoReplacement() {
+    void supportedCommandsHaveNoAdvice() {
         assertThat(UnsupportedCommands.all().keySet())
                 .hasSizeGreaterThan(80)
                 .doesNotContainAnyElementsOf(TABLE.keySet());
     }
 
     @Test
-    void adviceNamesOnlyWhatIsThere() {
+    void adviceNamesOnlySupportedCommands() {
         UnsupportedCommands.all().forEach((command, advice) -> {
             Matcher word = Pattern.compile("[A-Z][A-Z.]{2,}").matcher(advice);
             while (word.find()) {
@@ -54,7 +54,7 @@ class UnsupportedCommandsTest {
     }
 
     @Test
-    void unknownCommandsAreRepeatedInPart() {
+    void truncatesUnknownCommandInError() {
         byte[] word = "x".repeat(1_000).getBytes(UTF_8);
         String error =
                 UnsupportedCommands.unknown(new Command(word, word, word, word)).text();

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.caravan.testing.simulator.Interleaver;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -66,7 +66,7 @@ final class ReplyInterleavings {
         threads.worker(
                 "loop",
                 () -> !tasks.isEmpty()
-                        || connections.stream().anyMatch(each -> each.toAsk > 0 || each.channel.hasPendingTasks()),
+                        || connections.stream().anyMatch(each -> each.toRequest > 0 || each.channel.hasPendingTasks()),
                 this::turn);
         connections.forEach(Connection::begin);
         threads.run();
@@ -96,7 +96,7 @@ final class ReplyInterleavings {
         private final ReplyQueue replies = new ReplyQueue(channel, loop, memory, this::progress, () -> this.inProgress);
         private final List<String> ends = new ArrayList<>();
         private final StringBuilder taken = new StringBuilder();
-        private int toAsk = 1 + random.nextInt(4);
+        private int toRequest = 1 + random.nextInt(4);
         private int asked;
         private boolean takes = random.nextBoolean();
         private boolean inProgress;
@@ -118,7 +118,7 @@ final class ReplyInterleavings {
             threads.thread(
                     name,
                     () -> Interleaver.await(
-                            "its replies", () -> ended || toAsk == 0 && ends.size() == asked && replies.isEmpty()));
+                            "its replies", () -> ended || toRequest == 0 && ends.size() == asked && replies.isEmpty()));
             if (!takes) {
                 threads.thread(
                         name + "'s client",
@@ -135,21 +135,21 @@ final class ReplyInterleavings {
 
         private void end() {
             ended = true;
-            toAsk = 0;
+            toRequest = 0;
             channel.close();
             replies.close();
             take();
         }
 
         void ask() {
-            if (toAsk == 0) {
+            if (toRequest == 0) {
                 return;
             }
-            toAsk--;
+            toRequest--;
             int number = asked++;
-            PendingReply place = replies.open(new PendingReply(replies, Protocol.RESP2) {
+            PendingReply place = replies.open(new PendingReply(replies, RespVersion.RESP2) {
                 @Override
-                protected void answered(Reply reply) {
+                protected void replied(Reply reply) {
                     ends.add("answered " + number);
                 }
 

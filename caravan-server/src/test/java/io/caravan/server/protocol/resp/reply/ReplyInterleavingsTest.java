@@ -2,7 +2,7 @@ package io.caravan.server.protocol.resp.reply;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.testing.Patient;
+import io.caravan.testing.LongTimeout;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.simulator.Exploration;
 import io.caravan.testing.simulator.SabotagedBuild;
@@ -17,17 +17,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Interleavings of threads that complete replies for the connections of an event loop. */
-@Patient
+@LongTimeout
 class ReplyInterleavingsTest {
     private static final int INTERLEAVINGS = Rounds.of(1_000, 20_000);
     private static final int SEEDS = 5_000;
 
     @TempDir
-    Path folder;
+    Path directory;
 
     /** Faults that are put into the code on purpose. */
     enum Sabotage {
-        FORGET_WHAT_COMES_DURING_THE_DELIVERY("ReplyQueue", """
+        MISS_REPLIES_COMPLETED_DURING_DELIVERY("ReplyQueue", """
                         delivers.set(false);
                         for (PendingReply reply = completed.poll(); reply != null; reply = completed.poll()) {
                             reply.markDone();
@@ -42,11 +42,10 @@ class ReplyInterleavingsTest {
                 "ReplyQueue",
                 "if (loop.inEventLoop() && inProgress.getAsBoolean()) {",
                 "if (inProgress.getAsBoolean()) {"),
-        WRITE_A_REPLY_THAT_HAS_NOT_COME(
-                "ReplyQueue", "        if (!head.done()) {\n            return false;\n        }\n", ""),
+        WRITE_INCOMPLETE_REPLY("ReplyQueue", "        if (!head.done()) {\n            return false;\n        }\n", ""),
         KEEP_COUNTING_WHAT_IS_WRITTEN("ReplyQueue", "            head.hold(0);\n", ""),
-        ANSWER_WHAT_IS_ABANDONED(
-                "PendingReply", "            abandoned();", "            abandoned();\n            answered(reply);");
+        REPORT_ABANDONED_REPLY_AS_COMPLETE(
+                "PendingReply", "            abandoned();", "            abandoned();\n            replied(reply);");
 
         private final SourceEdit edit;
 
@@ -56,25 +55,25 @@ class ReplyInterleavingsTest {
     }
 
     private Exploration exploration(List<SourceEdit> edits) throws Exception {
-        return new Exploration(ReplyInterleavings.class, edits, folder, ReplyQueue.class, PendingReply.class);
+        return new Exploration(ReplyInterleavings.class, edits, directory, ReplyQueue.class, PendingReply.class);
     }
 
     @Test
     @Tag("rounds")
-    void eachRequestHasItsReplyOnceAndInOrder() throws Exception {
+    void eachRequestReceivesOneReplyInOrder() throws Exception {
         exploration(List.of()).run(INTERLEAVINGS);
     }
 
     @ParameterizedTest
     @EnumSource(Sabotage.class)
-    void fitsTheSource(Sabotage sabotage) throws IOException {
+    void editsApplyToSource(Sabotage sabotage) throws IOException {
         assertThat(SabotagedBuild.sources(Path.of(""), List.of(sabotage.edit))).isNotEmpty();
     }
 
     @ParameterizedTest
     @EnumSource(Sabotage.class)
     @Tag("thorough")
-    void isFound(Sabotage sabotage) throws Exception {
+    void testDetectsFault(Sabotage sabotage) throws Exception {
         String found = exploration(List.of(sabotage.edit)).firstFailure(1, SEEDS);
         assertThat(found).isNotNull();
         System.out.println(sabotage + " is found with " + found);

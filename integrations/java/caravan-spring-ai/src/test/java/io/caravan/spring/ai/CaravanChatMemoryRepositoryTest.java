@@ -69,7 +69,7 @@ class CaravanChatMemoryRepositoryTest {
     }
 
     @Test
-    void messagesOfAllKindsComeBackAsTheyWere() {
+    void messagesOfAllTypesSurviveReopen() {
         List<Message> messages = List.of(
                 SystemMessage.builder()
                         .text("You are polite.")
@@ -102,7 +102,7 @@ class CaravanChatMemoryRepositoryTest {
     }
 
     @Test
-    void mediaComeBackAsTheyWere() {
+    void mediaSurviveReopen() {
         byte[] bytes = {0, 1, -1};
         repository.saveAll(
                 "a",
@@ -131,7 +131,7 @@ class CaravanChatMemoryRepositoryTest {
     }
 
     @Test
-    void metadataThatIsNoJsonIsRefusedAndChangesNothing() {
+    void rejectsNonJsonMetadataAndChangesNothing() {
         Map<String, Object> endless = new HashMap<>();
         endless.put("itself", endless);
         repository.saveAll("a", List.of(new UserMessage("short")));
@@ -145,7 +145,7 @@ class CaravanChatMemoryRepositoryTest {
     }
 
     @Test
-    void aWindowOfMessagesIsTheSameAfterARestart() {
+    void messageWindowSurvivesReopen() {
         ChatMemory memory = window(repository);
         memory.add("lucy", new SystemMessage("You are polite."));
         for (int i = 0; i < 25; i++) {
@@ -169,7 +169,7 @@ class CaravanChatMemoryRepositoryTest {
      * conversation.
      */
     @Test
-    void aTurnWritesWhatItAdds() {
+    void turnWritesOnlyAddedMessages() {
         ChatMemory memory = window(repository);
         memory.add("lucy", new SystemMessage("You are polite."));
         for (int i = 0; i < 10; i++) {
@@ -198,7 +198,7 @@ class CaravanChatMemoryRepositoryTest {
     }
 
     @Test
-    void aMessageOverTheLimitIsRefusedAndChangesNothing() {
+    void rejectsMessageOverLimitAndChangesNothing() {
         ChatMemory memory = window(repository);
         memory.add("lucy", new UserMessage("short"));
 
@@ -211,7 +211,7 @@ class CaravanChatMemoryRepositoryTest {
 
     /** Two threads in one conversation may lose turns of each other, as with any repository, but only entire turns. */
     @Test
-    void threadsOfOneConversationLeaveWholeTurns() throws Exception {
+    void concurrentThreadsLeaveCompleteTurns() throws Exception {
         ChatMemory memory = window(repository);
         ExecutorService pool = Executors.newFixedThreadPool(2);
         List<Future<?>> running = new ArrayList<>();
@@ -244,16 +244,16 @@ class CaravanChatMemoryRepositoryTest {
     /** The process is killed while it writes or while it is idle, when no later write flushes the last one. */
     @ParameterizedTest
     @ValueSource(ints = {40, Integer.MAX_VALUE})
-    void whatWasAcknowledgedSurvivesAKill(int messagesUntilRest) throws IOException {
+    void acknowledgedMessagesSurviveKill(int messagesUntilRest) throws IOException {
         close();
-        List<String> told;
+        List<String> reported;
         try (ChildJvm writer = ChildJvm.start(
                 WritingMain.class, work.resolve("store").toString(), String.valueOf(messagesUntilRest))) {
-            told = writer.killAfter(40);
+            reported = writer.killAfter(40);
         }
         open();
 
-        int acknowledged = told.stream().mapToInt(Integer::parseInt).max().orElseThrow();
+        int acknowledged = reported.stream().mapToInt(Integer::parseInt).max().orElseThrow();
         List<Message> messages = window(repository).get("lucy");
         assertThat(messages).hasSize(WINDOW).startsWith(new SystemMessage("You are polite."));
         int newest = number(messages.get(WINDOW - 1));
@@ -285,7 +285,7 @@ class CaravanChatMemoryRepositoryTest {
     }
 
     @Test
-    void theExampleOfTheReadmeRuns() throws IOException {
+    void readmeExampleRuns() throws IOException {
         ReadmeExample example = ReadmeExample.compile(work);
 
         assertThat(example.run(work.resolve("example").toString())).containsExactly(example.promised());

@@ -51,7 +51,7 @@ class CaravanAutoConfigurationTest {
     }
 
     @Test
-    void theStoreIsOpenedAndClosedWithTheContext() {
+    void opensAndClosesStoreWithContext() {
         AtomicReference<DurableListStore> opened = new AtomicReference<>();
         runner().run(context -> {
             opened.set(context.getBean(DurableListStore.class));
@@ -64,7 +64,7 @@ class CaravanAutoConfigurationTest {
     }
 
     @Test
-    void propertiesAreTheStoresSettings() {
+    void propertiesConfigureStore() {
         runner().withPropertyValues(
                         "caravan.durability=process",
                         "caravan.flush-policy=delay",
@@ -85,7 +85,7 @@ class CaravanAutoConfigurationTest {
     }
 
     @Test
-    void defaultsAreTheStores() {
+    void defaultsMatchStoreConfig() {
         runner().run(context -> assertThat(
                         context.getBean(CaravanProperties.class).toConfig())
                 .usingRecursiveComparison()
@@ -93,7 +93,7 @@ class CaravanAutoConfigurationTest {
     }
 
     @Test
-    void settingsThatCannotBeAreToldByName() {
+    void reportsInvalidSettingByName() {
         bare.run(context -> assertThat(context)
                 .getFailure()
                 .rootCause()
@@ -110,7 +110,7 @@ class CaravanAutoConfigurationTest {
     }
 
     @Test
-    void aStoreOfTheApplicationsTakesItsPlace() {
+    void applicationStoreReplacesAutoConfiguredStore() {
         bare.withBean(ListStore.class, ListStore::inMemory).run(context -> {
             assertThat(context).hasNotFailed().hasSingleBean(ListStore.class).doesNotHaveBean("caravanStore");
             assertThat(health(context.getBean(CaravanHealthIndicator.class)).getStatus())
@@ -120,7 +120,7 @@ class CaravanAutoConfigurationTest {
     }
 
     @Test
-    void ofSeveralStoresNoHealthIsTold() {
+    void severalStoresDisableHealthAndMetrics() {
         bare.withBean("first", ListStore.class, ListStore::inMemory)
                 .withBean("second", ListStore.class, ListStore::inMemory)
                 .run(context -> assertThat(context)
@@ -130,7 +130,7 @@ class CaravanAutoConfigurationTest {
     }
 
     @Test
-    void healthIsDownOnceTheStoreIsClosed() {
+    void healthIsDownAfterStoreIsClosed() {
         runner().run(context -> {
             CaravanHealthIndicator indicator = context.getBean(CaravanHealthIndicator.class);
             context.getBean(ListStore.class).append(1, new byte[3]).join();
@@ -145,7 +145,7 @@ class CaravanAutoConfigurationTest {
     }
 
     @Test
-    void healthIsDownOnceTheStoreHasFailed() {
+    void healthIsDownAfterStoreFailure() {
         StoreFailedException failure = new StoreFailedException("the store", new IOException("I/O error"));
         try (ListStore sound = ListStore.inMemory()) {
             ListStore failed = (ListStore) Proxy.newProxyInstance(
@@ -168,13 +168,13 @@ class CaravanAutoConfigurationTest {
     }
 
     @Test
-    void healthCanBeTurnedOff() {
+    void healthCanBeDisabled() {
         runner().withPropertyValues("management.health.caravan.enabled=false")
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(CaravanHealthIndicator.class));
     }
 
     @Test
-    void figuresAreInTheApplicationsRegistry() {
+    void registersMetricsInApplicationRegistry() {
         runner().withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class))
                 .withBean(SimpleMeterRegistry.class)
                 .run(context -> assertThat(context.getBean(MeterRegistry.class)
@@ -185,7 +185,7 @@ class CaravanAutoConfigurationTest {
     }
 
     @Test
-    void editorsKnowTheProperties() throws IOException {
+    void metadataDescribesProperties() throws IOException {
         try (InputStream metadata =
                 CaravanProperties.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
             assertThat(metadata).isNotNull();
@@ -198,7 +198,7 @@ class CaravanAutoConfigurationTest {
     }
 
     @Test
-    void theExampleOfTheReadmeRunsWithActuatorAndMicrometerAndWithout() throws IOException {
+    void readmeExampleRunsWithAndWithoutActuatorAndMicrometer() throws IOException {
         ReadmeExample example = ReadmeExample.compile(work);
         String[] arguments = {
             "--caravan.directory=" + work.resolve("example"),

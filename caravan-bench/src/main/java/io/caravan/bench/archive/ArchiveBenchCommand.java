@@ -1,0 +1,84 @@
+package io.caravan.bench.archive;
+
+import io.caravan.bench.report.Course;
+import io.caravan.bench.report.Measure;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * {@code scripts/bench archive}: measures archiving and restoring, compared with the AWS SDK transferring the same
+ * bytes.
+ */
+@Command(
+        name = "archive",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Measures how a Caravan server in its own process archives to a directory, and to S3 servers that run on"
+                    + " the same machine and share its cores. Its peer is the plain AWS SDK with the same bytes, the same"
+                    + " concurrency, and the same S3 server. The results are medians. Every run also measures the fsync"
+                    + " times of the machine.",
+            "s3proxy comes with this program; moto, a Python program, is installed once, next to it. If it cannot"
+                    + " run, its row states the reason."
+        })
+public final class ArchiveBenchCommand implements Callable<Integer> {
+    /** The parts of this benchmark, in the order in which they run by default. */
+    enum Part {
+        DOCUMENTS(DocumentRates::new),
+        LARGE(LargeDocuments::new),
+        APPENDS(AppendRates::new),
+        RESTORE(RestoreTimes::new);
+
+        private final Function<Boolean, Measure> measure;
+
+        Part(Function<Boolean, Measure> measure) {
+            this.measure = measure;
+        }
+
+        /** Creates the part. A quick run shows that it works, but not how fast it is. */
+        Measure measure(boolean quick) {
+            return measure.apply(quick);
+        }
+
+        /** The name on the command line. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "PART",
+            description = {
+                "what to measure, one or more of ${COMPLETION-CANDIDATES}; default: all.",
+                "documents: documents per second, of 20 values that were never archived, to s3proxy and to moto. Peer:"
+                        + " the SDK puts two objects for each document, with the same sizes.",
+                "large: MB per second of one document of 512 MiB, compressible or not, to s3proxy. Peer: the SDK's"
+                        + " multipart upload of a file with the same values.",
+                "appends: durable appends per second without archiving, and while all changes are archived every two"
+                        + " seconds.",
+                "restore: seconds that `caravan restore` takes to restore 100,000 documents of 20 values from a"
+                        + " directory."
+            })
+    private @Nullable List<Part> only;
+
+    @Mixin
+    private final Course course = new Course();
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        List<Part> parts = only == null ? List.of(Part.values()) : only;
+        course.runAfterLimits(
+                parts.stream().map(part -> part.measure(course.quick())).toList());
+        return 0;
+    }
+}

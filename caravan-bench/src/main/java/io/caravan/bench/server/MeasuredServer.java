@@ -1,0 +1,32 @@
+package io.caravan.bench.server;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A server to measure, and the command that starts it. */
+public interface MeasuredServer {
+    /** The name in a table. */
+    String name();
+
+    /** Returns the guarantee that a write has when its reply arrives. */
+    String durability();
+
+    /**
+     * Returns the reason why the server cannot run here, or null if it can. May search for programs, and install those
+     * that the server needs.
+     */
+    @Nullable
+    String missing() throws IOException;
+
+    /**
+     * Returns the command that runs the server until it is killed.
+     *
+     * @param data an existing, empty directory
+     */
+    List<String> command(Path data, Ports ports) throws IOException;
+
+    /** Returns the output that shows that the server is ready. An open port alone does not show that. */
+    String announcement();
+}

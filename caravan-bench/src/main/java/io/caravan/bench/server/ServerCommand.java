@@ -1,0 +1,86 @@
+package io.caravan.bench.server;
+
+import io.caravan.bench.report.Course;
+import io.caravan.bench.report.Measure;
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code scripts/bench server}: measures the server from the client side, compared with its peers. */
+@Command(
+        name = "server",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Compares the server of Caravan, with default settings and in its own process, with its peers on the same"
+                    + " machine. Each server is started again and alone in each run, in a rotating order; the results are"
+                    + " medians. Every run also measures the fsync times of the machine.",
+            "Uses redis-server, redis-benchmark, node and npm from the PATH; npm installs the Node server once,"
+                    + " next to this program. If something is missing, its row states this."
+        })
+public final class ServerCommand implements Callable<Integer> {
+    /** The parts of this benchmark, in the order in which they run by default. */
+    enum Part {
+        REDIS(RespRates::new),
+        HTTP(HttpRates::new);
+
+        private final Maker maker;
+
+        Part(Maker maker) {
+            this.maker = maker;
+        }
+
+        private interface Maker {
+            Measure make(boolean quick, boolean alone);
+        }
+
+        /**
+         * Creates the part.
+         *
+         * @param quick whether the run only has to show that the part works
+         * @param alone whether Caravan is measured without its peers
+         */
+        Measure measure(boolean quick, boolean alone) {
+            return maker.make(quick, alone);
+        }
+
+        /** The name on the command line. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "PART",
+            description = {
+                "what to measure, one or more of ${COMPLETION-CANDIDATES}; default: all.",
+                "redis: requests per second of redis-benchmark, RPUSH of 200 bytes on 10,000 lists from 50"
+                        + " connections, at -P 1, 16 and 64, and the server's processor time. Peers: Redis with"
+                        + " appendfsync always, Redis without persistence.",
+                "http: durable appends per second over HTTP from 64 connections, with one or 16 outstanding requests"
+                        + " on each. Peer: the Durable Streams reference server on Node, with file storage."
+            })
+    private @Nullable List<Part> only;
+
+    @Option(names = "--alone", description = "Caravan without its peers")
+    private boolean alone;
+
+    @Mixin
+    private final Course course = new Course();
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        List<Part> parts = only == null ? List.of(Part.values()) : only;
+        course.runAfterLimits(
+                parts.stream().map(part -> part.measure(course.quick(), alone)).toList());
+        return 0;
+    }
+}

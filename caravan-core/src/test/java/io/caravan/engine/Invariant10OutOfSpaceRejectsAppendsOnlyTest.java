@@ -1,0 +1,542 @@
+package io.caravan.engine;
+
+import static io.caravan.engine.FaultyStore.HEAP;
+import static io.caravan.engine.FaultyStore.HEAP_SEGMENT_BYTES;
+import static io.caravan.engine.FaultyStore.LOG;
+import static io.caravan.engine.FaultyStore.UNFINISHED_CHECKPOINT;
+import static io.caravan.testing.FaultStorage.nth;
+import static io.caravan.testing.FaultStorage.on;
+import static io.caravan.testing.StoreCalls.NO_CALLBACK;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.sequenceOf;
+import static io.caravan.testing.StoreCalls.texts;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.caravan.CaravanException;
+import io.caravan.Durability;
+import io.caravan.OutOfSpaceException;
+import io.caravan.StoreConfig;
+import io.caravan.WriteBatch;
+import io.caravan.collections.LongPages;
+import io.caravan.index.ListIndex;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Call;
+import io.caravan.testing.FaultStorage.Hold;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.LongTimeout;
+import io.caravan.testing.MemoryStorage;
+import io.caravan.testing.StoreContents;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Invariant 10: a store without space rejects appends with a clear error, and everything else continues to work. When
+ * space returns, it accepts appends again, without a restart. Files are allocated before they are mapped.
+ */
+@LongTimeout
+class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
+
+    /** Appends until there is no space. Returns the number of appends. */
+    private static int fill(FaultyStore store, long id, int length) {
+        int count = 0;
+        while (true) {
+            try {
+                await(store.engine.append(id, bytes(length, count)));
+                count++;
+            } catch (OutOfSpaceException full) {
+                return count;
+            }
+        }
+    }
+
+    /** Returns a config whose heap has space for everything, so that only the log runs out of space. */
+    private static StoreConfig.Builder amplyHeaped() {
+        return FaultyStore.small().heapSegmentBytes(4 << 20);
+    }
+
+    /** Opens a store whose heap may have only this many segments. */
+    private static FaultyStore withHeapSegments(int most) {
+        return FaultyStore.open(
+                FaultyStore.small().maxHeapBytes(most * HEAP_SEGMENT_BYTES).build());
+    }
+
+    private static OutOfSpaceException rejection(FaultyStore store, int length) {
+        return catchThrowableOfType(
+                OutOfSpaceException.class, () -> store.engine.append(1, bytes(length, 0), NO_CALLBACK));
+    }
+
+    @Test
+    void rejectsOnlyAppendsWhenLogCannotGrow() {
+        try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
+            for (int id = 10; id < 20; id++) {
+                append(store.engine, id, "a", "b", "c");
+            }
+            store.awaitProvisioned();
+            store.faults.full(true);
+            int count = fill(store, 1, 2000);
+            // There is no space for the next log segment, nor for the values that a checkpoint would move to the heap.
+            assertThat(rejection(store, 1)).hasMessageContaining("No space left on device");
+            assertThat(catchThrowableOfType(
+                            OutOfSpaceException.class,
+                            () -> store.engine.write(WriteBatch.create().append(1, bytes("x")), NO_CALLBACK)))
+                    .isNotNull();
+
+            assertThat(texts(store.engine, 10)).containsExactly("0:a", "1:b", "2:c");
+            assertThat(sequenceOf(reported -> store.engine.trim(10, 1, reported)))
+                    .isEqualTo(1);
+            assertThat(sequenceOf(reported -> store.engine.trimTo(11, 2, reported)))
+                    .isEqualTo(2);
+            assertThat(sequenceOf(reported -> store.engine.delete(12, reported)))
+                    .isEqualTo(-1);
+            assertThat(texts(store.engine, 10)).containsExactly("1:b", "2:c");
+            assertThat(texts(store.engine, 11)).containsExactly("2:c");
+            assertThat(store.engine.info(12)).isNull();
+            assertThat(store.engine.info(1).nextSequence()).isEqualTo(count);
+            store.engine.flush();
+            assertThat(store.engine.writable())
+                    .as("a write is rejected, it does not wait")
+                    .isTrue();
+            StoreContents before = StoreContents.of(store.engine);
+            try (FaultyStore cut = store.afterPowerCut()) {
+                assertThat(StoreContents.of(cut.engine)).isEqualTo(before);
+            }
+
+            store.faults.full(false);
+            Eventually.await("appends are accepted again", () -> rejection(store, 1) == null);
+            store.engine.flush();
+            assertThat(store.engine.info(1).nextSequence()).isGreaterThan(count);
+            store.closeAndVerify();
+        }
+    }
+
+    /**
+     * Space that is trimmed while a checkpoint moves values is freed when the checkpoint ends. A write waits for that.
+     */
+    @Test
+    void appendWaitsForSpaceTrimmedDuringEvacuation() throws Exception {
+        try (FaultyStore store = withHeapSegments(1)) {
+            int count = fill(store, 1, 2000);
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            FutureTask<CompletableFuture<?>> append =
+                    new FutureTask<>(() -> store.engine.append(1, bytes(2000, count)));
+            try (Hold batch = store.faults.hold(nth(1, on(Kind.FORCE, HEAP)))) {
+                new Thread(checkpoint).start();
+                batch.awaitReached();
+                assertThat(rejection(store, 2000)).as("nothing is trimmed").isNotNull();
+                assertThat(sequenceOf(reported -> store.engine.trim(1, 3, reported)))
+                        .isEqualTo(3);
+                assertThat(store.engine.tryWrite(WriteBatch.create().append(1, bytes(2000, 0)), NO_CALLBACK))
+                        .isFalse();
+                assertThat(store.engine.writable()).isFalse();
+                new Thread(append).start();
+            }
+            await(append.get());
+            checkpoint.get();
+            assertThat(fill(store, 1, 2000)).isEqualTo(2);
+            store.closeAndVerify();
+        }
+    }
+
+    /** A checkpoint being written still names the values trimmed in the meantime. The next one frees their space. */
+    @Test
+    void appendWaitsForSpaceTrimmedDuringCheckpointWrite() throws Exception {
+        StoreConfig config = FaultyStore.small()
+                .heapSegmentBytes(1 << 18)
+                .maxHeapBytes(1 << 18)
+                .build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            store.appendMany(1, 3, 2000);
+            store.appendMany(1, 1 << 13, 8);
+            store.engine.checkpoint();
+            append(store.engine, 1, "something to write");
+            fill(store, 2, 2000);
+            Predicate<Call> full = on(Kind.WRITE, UNFINISHED_CHECKPOINT).and(call -> call.bytes() > 1 << 15);
+            store.duringCheckpoint(full, () -> {
+                assertThat(rejection(store, 2000)).as("nothing is trimmed").isNotNull();
+                assertThat(sequenceOf(reported -> store.engine.trim(1, 3, reported)))
+                        .isEqualTo(3);
+                store.awaitIdleFlusher();
+                assertThat(store.engine.tryWrite(WriteBatch.create().append(1, bytes(2000, 0)), NO_CALLBACK))
+                        .isFalse();
+            });
+            await(store.engine.append(1, bytes(2000, 0)));
+            store.closeAndVerify();
+        }
+    }
+
+    /**
+     * The reserve is one log segment, here 255 frames, so there is space for one flush for each of these operations.
+     */
+    @Test
+    void reserveAcceptsManyTrimsAndDeletes() {
+        StoreConfig config = amplyHeaped().logSegmentBytes(1 << 20).build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            for (int id = 100; id < 300; id++) {
+                store.engine.append(id, bytes("a"), NO_CALLBACK);
+                store.engine.append(id, bytes("b"), NO_CALLBACK);
+            }
+            store.engine.flush();
+            store.awaitProvisioned();
+            store.faults.full(true);
+            fill(store, 1, 2000);
+            for (int id = 100; id < 200; id++) {
+                int trimmed = id;
+                assertThat(sequenceOf(reported -> store.engine.trim(trimmed, 1, reported)))
+                        .isEqualTo(1);
+            }
+            for (int id = 200; id < 300; id++) {
+                int deleted = id;
+                assertThat(sequenceOf(reported -> store.engine.delete(deleted, reported)))
+                        .isEqualTo(-1);
+            }
+            assertThat(texts(store.engine, 199)).containsExactly("1:b");
+            assertThat(store.engine.info(299)).isNull();
+            assertThat(rejection(store, 1)).isNotNull();
+        }
+    }
+
+    /** Appends must not use the reserve: neither the smallest append nor one in a batch with a trim. */
+    @Test
+    void appendsDoNotUseReserve() {
+        try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
+            append(store.engine, 5, "a", "b");
+            store.awaitProvisioned();
+            store.faults.full(true);
+            fill(store, 1, 3000);
+            fill(store, 1, 1);
+            for (int i = 0; i < 2; i++) {
+                assertThat(sequenceOf(reported -> store.engine.trim(5, 1, reported)))
+                        .isPositive();
+                assertThat(catchThrowableOfType(
+                                OutOfSpaceException.class,
+                                () -> store.engine.write(
+                                        WriteBatch.create()
+                                                .append(5, bytes("x"))
+                                                .trimTo(1, 1),
+                                        NO_CALLBACK)))
+                        .isNotNull();
+            }
+        }
+    }
+
+    /** Values cannot move out of the log, so the log cannot be recycled, and it must not grow forever. */
+    @Test
+    void appendsAreRejectedWhileHeapCannotGrow() {
+        StoreConfig config = FaultyStore.small().checkpointFloorBytes(30_000).build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            store.faults.fail(on(Kind.CREATE, "heap-.*"));
+            Eventually.await("appends are rejected", () -> rejection(store, 3000) != null);
+            assertThat(rejection(store, 3000)).hasMessageContaining("made to fail: CREATE of heap-");
+            long count = store.engine.info(1).nextSequence();
+            assertThat(store.engine.read(1)).hasSize((int) count);
+            assertThat(sequenceOf(reported -> store.engine.trim(1, count - 1, reported)))
+                    .isEqualTo(count - 1);
+            Eventually.await("what is left finds room", () -> rejection(store, 3000) == null);
+
+            Eventually.await("appends are rejected again", () -> rejection(store, 3000) != null);
+            store.faults.heal();
+            Eventually.await("the heap grows", () -> rejection(store, 3000) == null);
+            store.closeAndVerify();
+        }
+    }
+
+    @Test
+    void trimFreesSpaceAtHeapLimit() {
+        try (FaultyStore store = withHeapSegments(2)) {
+            int count = fill(store, 1, 1000);
+            assertThat(count).isBetween(22, 24);
+            assertThat(rejection(store, 1000)).hasMessageContaining("it may have 24576");
+            store.engine.checkpoint();
+            assertThat(store.files(HEAP)).hasSize(2);
+            for (int round = 0; round < 5; round++) {
+                sequenceOf(reported -> store.engine.trim(1, 5, reported));
+                assertThat(fill(store, 1, 1000)).isEqualTo(5);
+            }
+            assertThat(store.engine.read(1)).hasSize(count);
+            sequenceOf(reported -> store.engine.delete(1, reported));
+            assertThat(fill(store, 2, 1000)).isEqualTo(count);
+            store.engine.checkpoint();
+            assertThat(store.files(HEAP)).hasSize(2);
+            store.closeAndVerify();
+        }
+    }
+
+    /** The heap cannot grow, but trimmed values leave enough space: the checkpoint frees it before it fails. */
+    @Test
+    void checkpointEvacuatesIntoTrimmedSpace() {
+        try (FaultyStore store = withHeapSegments(2)) {
+            int count = 12;
+            store.appendMany(1, count, 1000);
+            store.engine.checkpoint();
+            store.faults.fail(on(Kind.CREATE, "heap-.*"));
+            sequenceOf(reported -> store.engine.trim(1, count - 1, reported));
+            store.appendMany(2, count - 1, 1000);
+            store.engine.checkpoint();
+            assertThat(store.files(HEAP)).hasSize(1);
+            assertThat(store.engine.stats().heap().usedBytes()).isGreaterThan(count * 1000L);
+            store.closeAndVerify();
+        }
+    }
+
+    /** An append waits if only a checkpoint can free space for it, and is rejected if the checkpoint fails. */
+    @Test
+    void appendAtHeapLimitWaitsForCheckpoint() {
+        try (FaultyStore store = withHeapSegments(1)) {
+            fill(store, 1, 1000);
+            store.engine.checkpoint();
+            sequenceOf(reported -> store.engine.trim(1, 3, reported));
+            store.awaitIdleFlusher();
+            store.faults.fail(on(Kind.CREATE, FaultyStore.UNFINISHED_CHECKPOINT));
+            assertThat(rejection(store, 1000))
+                    .hasMessageContainingAll(
+                            "can be used after the next checkpoint", "made to fail: CREATE of checkpoint-");
+            // Not while the checkpoint is being retried.
+            Eventually.await("it is rejected again", store.engine::writable);
+            store.faults.heal();
+            Eventually.await("the checkpoint is tried again", () -> rejection(store, 1000) == null);
+            assertThat(fill(store, 1, 1000)).isEqualTo(2);
+            store.closeAndVerify();
+        }
+    }
+
+    /** Returns the components of a store with this limited index. */
+    private static StoreComponents withIndex(ListIndex index, StoreConfig config, MemoryStorage disk)
+            throws IOException {
+        NewStore.createEmpty(disk, config, NewStore.newStoreId());
+        Recovered created = new Recovery(disk).recover();
+        Recovered limited = new Recovered(
+                created.newest(),
+                created.newestBytes(),
+                created.checkpoints(),
+                created.badCheckpoints(),
+                created.neededLogSegment(),
+                created.log(),
+                created.end(),
+                created.heapFile(),
+                index,
+                created.heap(),
+                created.freed(),
+                created.cases());
+        return new StoreComponents(config, disk, limited, System::nanoTime, Scheduler.THREADS);
+    }
+
+    private static OutOfSpaceException rejection(StoreComponents parts, WriteBatch batch) {
+        return catchThrowableOfType(OutOfSpaceException.class, () -> parts.writes.write(batch, NO_CALLBACK));
+    }
+
+    /** A full list table rejects only new lists. A deleted list makes space when it is freed. */
+    @Test
+    void fullListTableRejectsOnlyNewLists() throws Exception {
+        StoreConfig config = FaultyStore.small().build();
+        MemoryStorage disk = new MemoryStorage();
+        StoreComponents parts = withIndex(new ListIndex(2, LongPages.MAX_PAGES), config, disk);
+        parts.start();
+        parts.writes.append(1, bytes("a"), NO_CALLBACK);
+        parts.writes.write(WriteBatch.create().append(1, bytes("b")).append(2, bytes("c")), NO_CALLBACK);
+        long used = parts.heapUse().usedBytes();
+        WriteBatch newList = WriteBatch.create().append(3, bytes("new"));
+        assertThat(rejection(parts, newList)).hasMessageContaining("has 2 lists and space for 0 more");
+        assertThat(rejection(parts, WriteBatch.create().append(1, bytes("x")).append(3, bytes("x"))))
+                .isNotNull();
+        assertThat(rejection(parts, WriteBatch.create().delete(2).append(2, bytes("x"))))
+                .isNotNull();
+        assertThat(parts.heapUse().usedBytes()).isEqualTo(used);
+
+        parts.writes.append(1, bytes("d"), NO_CALLBACK);
+        parts.writes.write(WriteBatch.create().append(1, bytes("e")).append(2, bytes("f")), NO_CALLBACK);
+        parts.writes.delete(2, NO_CALLBACK);
+        Eventually.await("the deleted list is freed", () -> rejection(parts, newList) == null);
+        assertThat(parts.state.failure()).isNull();
+        parts.close();
+        try (FaultyStore opened = FaultyStore.open(config, disk)) {
+            assertThat(texts(opened.engine, 1)).containsExactly("0:a", "1:b", "2:d", "3:e");
+            assertThat(opened.engine.info(2)).isNull();
+            assertThat(texts(opened.engine, 3)).containsExactly("0:new");
+            opened.closeAndVerify();
+        }
+    }
+
+    /** A full entry table rejects all appends. Trimmed entries make space when they are freed. */
+    @Test
+    void fullEntryTableRejectsAppendsUntilTrim() throws Exception {
+        StoreConfig config = FaultyStore.small().build();
+        MemoryStorage disk = new MemoryStorage();
+        int pages = 3;
+        StoreComponents parts = withIndex(new ListIndex(LongPages.MAX_PAGES, pages), config, disk);
+        parts.start();
+        WriteBatch one = WriteBatch.create().append(1, bytes("x"));
+        int appended = 0;
+        while (rejection(parts, one) == null) {
+            appended++;
+        }
+        assertThat(appended).isBetween(LongPages.PAGE_LONGS / 2, pages * LongPages.PAGE_LONGS);
+        assertThat(rejection(parts, one)).hasMessageContaining("has " + appended + " entries");
+        assertThat(rejection(parts, WriteBatch.create().append(1, bytes("x")).append(2, bytes("x"))))
+                .hasMessageContaining("has " + appended + " entries");
+
+        parts.writes.trim(1, appended - 1, NO_CALLBACK);
+        Eventually.await("what was trimmed is freed", () -> rejection(parts, one) == null);
+        assertThat(parts.state.failure()).isNull();
+        parts.close();
+        try (FaultyStore opened = FaultyStore.open(config, disk)) {
+            assertThat(texts(opened.engine, 1)).containsExactly(appended - 1 + ":x", appended + ":x");
+            opened.closeAndVerify();
+        }
+    }
+
+    @Test
+    void rejectedBatchUsesNoSpace() {
+        try (FaultyStore store = withHeapSegments(1)) {
+            for (int i = 0; i < 10; i++) {
+                await(store.engine.append(1, bytes(1000, i)));
+            }
+            long used = store.engine.stats().heap().usedBytes();
+            WriteBatch batch = WriteBatch.create();
+            for (int i = 0; i < 3; i++) {
+                batch.append(2, bytes(1000, i));
+            }
+            assertThat(catchThrowableOfType(CaravanException.class, () -> store.engine.write(batch, NO_CALLBACK)))
+                    .isInstanceOf(OutOfSpaceException.class);
+            assertThat(store.engine.stats().heap().usedBytes()).isEqualTo(used);
+            assertThat(store.engine.info(2)).isNull();
+            assertThat(await(store.engine.append(2, bytes(1000, 1)))).isEqualTo(0);
+        }
+    }
+
+    /** A flush must never be the first to request disk space, and there must be space for the survivors. */
+    @Test
+    void preallocatesLogSegmentsLeavingSpaceForSurvivors() {
+        AtomicLong usable = new AtomicLong(Long.MAX_VALUE);
+        try (FaultyStore store = FaultyStore.open()) {
+            store.faults.usable(usable::get);
+            store.appendMany(1, 30, 3000);
+            assertThat(store.faults.calls(on(Kind.CREATE, "log-.*")))
+                    .extracting(Call::bytes)
+                    .containsOnly((long) FaultyStore.LOG_SEGMENT_BYTES);
+            store.awaitProvisioned();
+            usable.set(FaultyStore.LOG_SEGMENT_BYTES + 100_000);
+            OutOfSpaceException full = catchThrowableOfType(OutOfSpaceException.class, () -> {
+                while (true) {
+                    await(store.engine.append(2, bytes(3000, 1)));
+                }
+            });
+            assertThat(full).hasMessageContaining("for it and the next checkpoint");
+            store.engine.checkpoint();
+            Eventually.await("they have moved", () -> rejection(store, 3000) == null);
+        }
+    }
+
+    /** A process that cannot open more files has enough disk space, so the message must not blame the disk. */
+    @Test
+    void doesNotReportFullDiskWhenOutOfFileHandles() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.awaitProvisioned();
+            store.faults.fail(on(Kind.CREATE, ".*"), "Too many open files");
+            Eventually.await("appends are rejected", () -> rejection(store, 3000) != null);
+            assertThat(rejection(store, 3000))
+                    .hasMessageContainingAll("Too many open files", "ulimit -n")
+                    .hasMessageNotContaining("make space");
+            store.faults.heal();
+            Eventually.await("appends are accepted", () -> rejection(store, 3000) == null);
+            store.closeAndVerify();
+        }
+    }
+
+    @Test
+    void checkpointIsRetriedAfterSpaceReturns() {
+        StoreConfig config = FaultyStore.small()
+                .checkpointFloorBytes(20_000)
+                .checkpointFraction(0.001)
+                .build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            store.awaitProvisioned();
+            store.faults.full(true);
+            fill(store, 1, 2000);
+            Eventually.await(
+                    "a checkpoint has failed", () -> store.engine.stats().failures() >= 2);
+            long published = store.engine.stats().checkpoints();
+            assertThat(texts(store.engine, 1)).isNotEmpty();
+            store.faults.full(false);
+            Eventually.await(
+                    "a checkpoint is published", () -> store.engine.stats().checkpoints() > published);
+        }
+    }
+
+    /** No byte is left in the log, so it ends at the start of a segment that does not exist. */
+    @ParameterizedTest
+    @EnumSource(Durability.class)
+    void completelyFullLogIsRecycledWhenCheckpointFits(Durability level) {
+        try (FaultyStore store =
+                FaultyStore.open(amplyHeaped().durability(level).build())) {
+            store.awaitProvisioned();
+            store.faults.fail(on(Kind.CREATE, ".*"));
+            Eventually.await("appends are rejected", () -> rejection(store, 3000) != null);
+            assertThatExceptionOfType(OutOfSpaceException.class).isThrownBy(() -> trimForever(store));
+            store.faults.heal();
+            store.faults.fail(on(Kind.CREATE, "(log|heap)-.*"));
+            Eventually.await("appends are accepted", () -> rejection(store, 3000) == null);
+        }
+    }
+
+    /** The store must not repeat checkpoints while no checkpoint can start after the last one. */
+    @Test
+    void checkpointerRestsWhileFullLogCannotGrow() {
+        try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
+            store.awaitProvisioned();
+            store.faults.fail(on(Kind.CREATE, "(log|heap)-.*"));
+            store.faults.fail(on(Kind.RENAME, "log-.*"));
+            Eventually.await("appends are rejected", () -> rejection(store, 3000) != null);
+            assertThatExceptionOfType(OutOfSpaceException.class).isThrownBy(() -> trimForever(store));
+            Eventually.await("no checkpoint is made while the provisioner tries fifty times", () -> {
+                long before = store.engine.stats().checkpoints();
+                int tries = triesToGrow(store);
+                Eventually.await("it tries fifty times", () -> triesToGrow(store) >= tries + 50);
+                return store.engine.stats().checkpoints() == before;
+            });
+            store.faults.heal();
+            Eventually.await("appends are accepted", () -> rejection(store, 3000) == null);
+            store.closeAndVerify();
+        }
+    }
+
+    private static int triesToGrow(FaultyStore store) {
+        return store.faults
+                .calls(on(Kind.CREATE, "log-.*").or(on(Kind.RENAME, "log-.*")))
+                .size();
+    }
+
+    private static void trimForever(FaultyStore store) {
+        while (true) {
+            sequenceOf(reported -> store.engine.trim(1, 1, reported));
+        }
+    }
+
+    /**
+     * The next regular checkpoint may be far away. An emptied store on a nearly full disk once rejected appends for
+     * good.
+     */
+    @Test
+    void checkpointsRecycleLogSegmentsWhenLogCannotGrow() {
+        try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
+            store.awaitProvisioned();
+            int made = store.files(LOG).size();
+            store.faults.fail(on(Kind.CREATE, "log-.*"));
+            for (int i = 0; i < 20 * made; i++) {
+                Eventually.await("an append is accepted", () -> rejection(store, 3000) == null);
+                sequenceOf(reported -> store.engine.trim(1, 1, reported));
+            }
+            assertThat(store.files(LOG)).hasSize(made);
+            store.closeAndVerify();
+        }
+    }
+}

@@ -1,0 +1,376 @@
+package io.caravan.testing.simulator;
+
+import io.caravan.CaravanException;
+import io.caravan.StoreFailedException;
+import io.caravan.engine.Engine;
+import io.caravan.engine.Worker;
+import io.caravan.format.FileNames;
+import io.caravan.testing.CrashStorage;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.StoreContents;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * One life of the simulated store: from opening the remains of the last one to a cut, a kill, a failure, or a clean
+ * close. At each I/O call, clients and workers may continue within each other, faults are injected, and a
+ * {@link Reopening} may check what a cut at that moment would leave.
+ */
+final class Incarnation implements CrashStorage.Director {
+    private static final int MAX_CALLS = 600;
+    private static final int MAX_OPERATIONS = 400;
+    private static final int MAX_INSIDE = 2;
+    private static final int LAST_OPERATIONS = 5;
+    /** More than fit in the log without a new segment. */
+    private static final int OPERATIONS_WITH_SPACE = 40;
+    /** Far more than the workers need for all the work of a life. */
+    private static final int STEPS_TO_REST = 100_000;
+
+    private static final int LOOPS = 3;
+    /** The factor by which lives are longer, and cuts are checked less often, if threads switch more often. */
+    private static final int INTERLEAVED = 8;
+    /** Longer than any part of a store waits before it checks for space again. */
+    private static final long RECOVERY_NANOS = 2_000_000_000;
+
+    private final Simulation simulation;
+    private final Story story;
+    private final SplittableRandom random;
+    private final CrashStorage disk;
+    private final SimulatedClock clock = new SimulatedClock();
+    private final SimulatedScheduler scheduler;
+    private final boolean afterFailure;
+    private final FaultPlan faults;
+    private History history;
+    private Client client;
+    private int callsLeft;
+    private int inside;
+    private long frames;
+    private CrashStorage left;
+    private final List<Worker> loops = new ArrayList<>();
+    private boolean closing;
+    private boolean ended;
+    /** Whether the power was cut since the history began. */
+    private boolean powerLost;
+
+    Incarnation(
+            Simulation simulation, CrashStorage disk, History history, boolean afterFailure, boolean afterPowerLoss) {
+        this.simulation = simulation;
+        this.story = simulation.story();
+        this.random = simulation.random().split();
+        this.disk = disk;
+        this.history = history;
+        this.scheduler = simulation.interleaves()
+                ? SimulatedScheduler.interleaved(random, clock)
+                : new SimulatedScheduler(random, clock);
+        this.afterFailure = afterFailure;
+        this.powerLost = afterPowerLoss;
+        this.faults = new FaultPlan(random, !afterFailure);
+        this.callsLeft = 1 + random.nextInt(simulation.interleaves() ? INTERLEAVED * MAX_CALLS : MAX_CALLS);
+    }
+
+    /** Runs the life until it ends. {@link #left()} then returns the remains. */
+    void live() {
+        story.note(() -> "a life begins, " + faults);
+        disk.director(this);
+        try {
+            Engine engine = open();
+            if (engine != null) {
+                work(engine);
+            }
+        } finally {
+            ended = true;
+            scheduler.end();
+        }
+        disk.director(call -> CrashStorage.Outcome.PASS);
+        if (left == null) {
+            left = cut();
+        }
+    }
+
+    /** Whether the disk has failed other than by being full. */
+    boolean failed() {
+        return faults.broke();
+    }
+
+    /** Whether the power was cut since the history began, and not only the process killed. */
+    boolean powerLost() {
+        return powerLost;
+    }
+
+    /** Returns the storage with which the next life starts. */
+    CrashStorage left() {
+        return left;
+    }
+
+    /** Returns the history that this storage must match. */
+    History history() {
+        return history;
+    }
+
+    private Engine open() {
+        try {
+            Engine engine = Engine.open(simulation.config(), disk, clock, scheduler);
+            if (!over()) {
+                history = history.matching(StoreContents.of(engine), history.certain(powerLost));
+                powerLost = false;
+            }
+            return over() ? null : engine;
+        } catch (IOException | CaravanException rejected) {
+            if (!over() && !faults.happened()) {
+                throw new SimulationFailure("the store does not open", rejected);
+            }
+            story.note(() -> "does not open: " + rejected);
+            return null;
+        }
+    }
+
+    private void work(Engine engine) {
+        client = new Client(this, engine, random.nextLong());
+        if (simulation.interleaves()) {
+            startLoops(engine);
+        }
+        int operations = simulation.interleaves() ? INTERLEAVED * MAX_OPERATIONS : MAX_OPERATIONS;
+        for (int i = 0; i < operations && !over() && !client.storeFailed(); i++) {
+            if (simulation.interleaves() && random.nextInt(8) != 0) {
+                loops.get(random.nextInt(LOOPS)).wake();
+                scheduler.step();
+            } else if (random.nextInt(4) == 0) {
+                scheduler.step();
+            } else {
+                client.act(false);
+            }
+            simulation.checkNoFailure();
+        }
+        if (!over() && !client.storeFailed() && random.nextBoolean()) {
+            continueWithSpace();
+        }
+        if (!over() && !client.storeFailed()) {
+            close(engine);
+        }
+    }
+
+    /** Starts other users of the store. Each has a thread, and stops in the middle of its work. */
+    private void startLoops(Engine engine) {
+        for (int i = 0; i < LOOPS; i++) {
+            EventLoop loop = new EventLoop(this, engine, client, random.split());
+            Worker worker = scheduler.worker("loop-" + i, loop::turn, this::loopBroke);
+            worker.start();
+            loops.add(worker);
+        }
+    }
+
+    private void loopBroke(Throwable broken) {
+        if (!silent()) {
+            failed(
+                    broken instanceof SimulationFailure failure
+                            ? failure
+                            : new SimulationFailure("an event loop broke", broken));
+        }
+    }
+
+    /** On a full disk, the workers are idle. When there is space again, everything continues without a restart. */
+    private void continueWithSpace() {
+        int operations = faults.mayLackSpace() ? OPERATIONS_WITH_SPACE : LAST_OPERATIONS;
+        faults.freezeSpace();
+        letAllWork();
+        faults.makeSpace();
+        scheduler.letTimePass(RECOVERY_NANOS);
+        letAllWork();
+        faults.spaceWasNoticed();
+        for (int i = 0; i < operations && !over() && !client.storeFailed(); i++) {
+            client.act(false);
+            simulation.checkNoFailure();
+        }
+    }
+
+    /** A clean close preserves all accepted writes, even in a power cut. */
+    private void close(Engine engine) {
+        story.note(() -> "close");
+        client = null;
+        closing = true;
+        try {
+            engine.close();
+        } catch (StoreFailedException failed) {
+            if (!over() && !faults.broke()) {
+                throw new SimulationFailure("closing failed, though the disk did not", failed);
+            }
+        }
+        if (!over() && !faults.broke()) {
+            history = history.matching(StoreContents.of(reopen(disk.powerCut(random))), history.accepted());
+        }
+    }
+
+    private Engine reopen(CrashStorage storage) {
+        try {
+            return simulation.open(storage);
+        } catch (IOException | CaravanException rejected) {
+            throw new SimulationFailure("what was closed does not open", rejected);
+        }
+    }
+
+    private boolean over() {
+        return left != null;
+    }
+
+    private CrashStorage cut() {
+        // After a failed fsync, a kill is more interesting than usual: it leaves the page cache.
+        boolean power = simulation.mayLosePower() && random.nextInt(faults.broke() ? 2 : 4) != 0;
+        powerLost |= power;
+        CrashStorage remains = power ? disk.powerCut(random) : disk.processKill();
+        story.note(() -> power ? "the power is cut: " + remains.survived() : "the process is killed");
+        return remains;
+    }
+
+    @Override
+    public CrashStorage.Outcome before(CrashStorage.Call call) {
+        if (over()) {
+            return CrashStorage.Outcome.PASS;
+        }
+        try {
+            CrashStorage.Outcome outcome = happen(call);
+            if (outcome != CrashStorage.Outcome.PASS && isLogForce(call)) {
+                history.forceFailed();
+            }
+            return outcome;
+        } catch (SimulationFailure failure) {
+            // The engine would treat it as a disk failure.
+            return end(failure);
+        } catch (RuntimeException | Error broken) {
+            return end(new SimulationFailure("the store broke", broken));
+        }
+    }
+
+    private static boolean isFrame(CrashStorage.Call call) {
+        return call.kind() == Kind.WRITE
+                && call.position() > 0
+                && FileNames.LOG.number(call.file()).isPresent();
+    }
+
+    /** Whether a call makes frames, or the header of a segment, durable. */
+    private static boolean isLogForce(CrashStorage.Call call) {
+        return call.kind() == Kind.FORCE && FileNames.LOG.number(call.file()).isPresent();
+    }
+
+    private CrashStorage.Outcome end(SimulationFailure failure) {
+        simulation.failed(failure);
+        left = disk;
+        return CrashStorage.Outcome.PASS;
+    }
+
+    private CrashStorage.Outcome happen(CrashStorage.Call call) {
+        if (isFrame(call)) {
+            frames++;
+        }
+        if (!Simulation.changesDisk(call)) {
+            return CrashStorage.Outcome.PASS;
+        }
+        story.note(call::toString);
+        if (random.nextInt(8) == 0) {
+            disk.writeBack(random);
+        }
+        if (checksAtCut()) {
+            // Data that an earlier life has left in the last frame of the log has no other copy.
+            boolean mayRot = client != null && !faults.happened() && history.hasForced();
+            new Reopening(simulation, random.split(), history, powerLost).afterCutOf(disk, mayRot);
+        }
+        if (--callsLeft <= 0) {
+            left = cut();
+            return CrashStorage.Outcome.PASS;
+        }
+        resumeInside();
+        return over() ? CrashStorage.Outcome.PASS : faults.outcome(call);
+    }
+
+    private boolean checksAtCut() {
+        return random.nextInt(simulation.interleaves() ? INTERLEAVED * 3 : 3) == 0;
+    }
+
+    private void resumeInside() {
+        if (inside < MAX_INSIDE && random.nextInt(6) == 0) {
+            inside++;
+            story.enter();
+            if (client == null || random.nextInt(3) == 0) {
+                scheduler.stepInside();
+            } else {
+                scheduler.asGuest(() -> client.act(true));
+            }
+            story.leave();
+            inside--;
+        }
+        scheduler.handOver();
+    }
+
+    // For the client.
+
+    Story story() {
+        return story;
+    }
+
+    boolean silent() {
+        return over() || ended;
+    }
+
+    /** Whether the store is being closed, or is closed. */
+    boolean closing() {
+        return closing;
+    }
+
+    SimulatedScheduler scheduler() {
+        return scheduler;
+    }
+
+    boolean faultHappened() {
+        return faults.happened();
+    }
+
+    /** Returns the number of written frames. Writes acknowledged after the same one share it. */
+    long frames() {
+        return frames;
+    }
+
+    boolean mixesLevels() {
+        return simulation.mixesLevels();
+    }
+
+    boolean clientsFlush() {
+        return simulation.clientsFlush();
+    }
+
+    /** Runs other steps between two entries of a read. */
+    void betweenEntries() {
+        if (random.nextInt(4) == 0) {
+            scheduler.step();
+        } else if (client != null && random.nextInt(4) == 0) {
+            scheduler.asGuest(() -> client.act(true));
+        }
+    }
+
+    /** Lets every worker do all its current work. */
+    void letAllWork() {
+        for (int steps = 0; !over() && scheduler.step(); steps++) {
+            simulation.checkNoFailure();
+            if (steps == STEPS_TO_REST) {
+                throw new SimulationFailure("the store's workers wake each other without an end");
+            }
+        }
+    }
+
+    /** Whether a flush makes trims durable, so that their space is free. */
+    boolean flushForces() {
+        return simulation.survivesPower();
+    }
+
+    long heapBytes() {
+        return simulation.heapBytes();
+    }
+
+    boolean mayLackSpace() {
+        return faults.mayLackSpace();
+    }
+
+    void failed(SimulationFailure failure) {
+        simulation.failed(failure);
+    }
+}

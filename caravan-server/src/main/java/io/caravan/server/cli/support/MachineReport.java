@@ -1,0 +1,161 @@
+package io.caravan.server.cli.support;
+
+import io.caravan.server.cli.doctor.DiskChecks;
+import io.caravan.server.cli.doctor.FileChecks;
+import io.caravan.server.cli.doctor.Finding;
+import io.caravan.server.cli.doctor.JvmOptions;
+import io.caravan.server.cli.doctor.MachineChecks;
+import io.caravan.server.cli.doctor.MountChecks;
+import io.caravan.server.cli.doctor.SystemFiles;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Reports the state of the machine, from Linux's {@code /proc} and {@code /sys} and from the JVM. */
+final class MachineReport {
+    private static final String MAIN_CLASS = "io.caravan.server.cli.Main";
+
+    /** Files, with patterns of the lines that may be disclosed. */
+    private static final Map<String, Pattern> FILES = files();
+
+    private static final Map<String, Pattern> PROCESS_FILES = new TreeMap<>(Map.of(
+            "limits",
+            Pattern.compile("Max [a-z ]{4,24} +(unlimited|[0-9]{1,20}) +(unlimited|[0-9]{1,20}) *[a-z]{0,12} *"),
+            "status",
+            Pattern.compile("(Vm[A-Za-z]{2,4}|Rss[A-Za-z]{3,5}|Threads|FDSize|(non)?voluntary_ctxt_switches):\\s+"
+                    + "[0-9]{1,20}( kB)?")));
+
+    private final Path root;
+
+    /**
+     * Creates a report of a machine.
+     *
+     * @param root the directory that contains {@code proc} and {@code sys}: {@code /}, or a test directory
+     */
+    MachineReport(Path root) {
+        this.root = root;
+    }
+
+    private static Map<String, Pattern> files() {
+        Pattern numbers = Pattern.compile("(max|[0-9.]{1,24})([ /](max|[0-9.]{1,24})){0,6}");
+        Map<String, Pattern> files = new LinkedHashMap<>();
+        files.put("proc/loadavg", numbers);
+        files.put("proc/meminfo", Pattern.compile("[A-Z][A-Za-z_()]{2,24}: +[0-9]{1,20}( kB)?"));
+        files.put(
+                "proc/cpuinfo",
+                Pattern.compile("(model name|cpu MHz|cache size|cpu cores)\\s*: [A-Za-z0-9 ()@.,/_+-]{1,80}"));
+        Pattern pressure = Pattern.compile("(some|full) avg10=[0-9.]+ avg60=[0-9.]+ avg300=[0-9.]+ total=[0-9]+");
+        for (String resource : List.of("cpu", "io", "memory")) {
+            files.put("proc/pressure/" + resource, pressure);
+        }
+        for (String setting : List.of(
+                "dirty_background_ratio",
+                "dirty_expire_centisecs",
+                "dirty_ratio",
+                "max_map_count",
+                "overcommit_memory",
+                "swappiness")) {
+            files.put("proc/sys/vm/" + setting, numbers);
+        }
+        for (String limit : List.of("cpu.max", "memory.current", "memory.high", "memory.max")) {
+            files.put("sys/fs/cgroup/" + limit, numbers);
+        }
+        return files;
+    }
+
+    /**
+     * Adds the state of the machine, and the findings of {@code caravan doctor} that do not require a write. Includes
+     * findings about the store's directory if it is given.
+     */
+    void report(SupportFile file, @Nullable Path directory, long connections) {
+        file.json("machine/system.json", "the operating system, processors, memory, and this command's JVM", system());
+        file.text("machine/linux.txt", "lines of /proc and /sys", lines(FILES, root, "/"));
+        List<Finding> findings = new ArrayList<>(new MachineChecks(root).run(connections));
+        if (directory != null) {
+            findings.addAll(new DiskChecks(directory).withoutWriting());
+            findings.addAll(new MountChecks(root, directory).run());
+            findings.addAll(FileChecks.run(directory, List.of()));
+        }
+        file.json(
+                "machine/doctor.json",
+                "findings of caravan doctor, as the user who ran this; fsyncs are not measured, because that writes",
+                findings.stream().map(MachineReport::described).toList());
+    }
+
+    private static Map<String, Object> system() {
+        Runtime runtime = Runtime.getRuntime();
+        Map<String, Object> system = new LinkedHashMap<>();
+        system.put("os", System.getProperty("os.name"));
+        system.put("osVersion", System.getProperty("os.version"));
+        system.put("architecture", System.getProperty("os.arch"));
+        system.put("processors", runtime.availableProcessors());
+        system.put("java", Runtime.version().toString());
+        system.put("javaVendor", System.getProperty("java.vendor"));
+        system.put("javaMaxMemoryBytes", runtime.maxMemory());
+        system.put(
+                "javaOptions",
+                JvmOptions.shown(ManagementFactory.getRuntimeMXBean().getInputArguments()));
+        return system;
+    }
+
+    private static Map<String, String> described(Finding finding) {
+        Map<String, String> described = new LinkedHashMap<>();
+        described.put("grade", finding.grade().name().toLowerCase(Locale.ROOT));
+        described.put("subject", finding.subject());
+        described.put("found", finding.found());
+        described.put("change", finding.change());
+        return described;
+    }
+
+    /**
+     * Adds the server's process if it runs on this machine. Checks the command line, because the server may run on
+     * another machine, and the id may belong to another process here.
+     */
+    void process(SupportFile file, OptionalLong id) {
+        file.text(
+                "machine/process.txt",
+                "the server's process, if it runs on this machine: JVM options, limits, memory",
+                process(root.resolve("proc").resolve(String.valueOf(id.orElse(0)))));
+    }
+
+    private static String process(Path directory) {
+        try {
+            List<String> words =
+                    List.of(SystemFiles.read(directory.resolve("cmdline")).split("\0"));
+            if (words.contains(MAIN_CLASS)) {
+                return "options of its JVM: " + String.join(" ", JvmOptions.of(words)) + "\n"
+                        + lines(PROCESS_FILES, directory, "");
+            }
+        } catch (IOException notThere) {
+            // The server is probably on another machine.
+        }
+        return "this machine has no process of the server that this user may read\n";
+    }
+
+    private static String lines(Map<String, Pattern> files, Path directory, String prefix) {
+        StringBuilder text = new StringBuilder();
+        files.forEach((name, pattern) -> {
+            try {
+                List<String> lines = SystemFiles.read(directory.resolve(name))
+                        .lines()
+                        .distinct()
+                        .filter(pattern.asMatchPredicate())
+                        .toList();
+                text.append(prefix).append(name).append('\n');
+                lines.forEach(line -> text.append("    ").append(line).append('\n'));
+            } catch (IOException notThere) {
+                text.append(prefix).append(name).append(" does not exist\n");
+            }
+        });
+        return text.toString();
+    }
+}

@@ -1,0 +1,31 @@
+package io.caravan.server.document;
+
+import io.caravan.CaravanException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
+
+/** Waits for the outcome of a write, on threads that may wait. */
+public final class BlockingOutcome {
+
+    private BlockingOutcome() {}
+
+    /**
+     * Performs a write and returns its result.
+     *
+     * @param change starts the write with this outcome
+     * @throws RuntimeException the failure, usually a {@link CaravanException}
+     */
+    public static <T> T to(Consumer<Outcome<T>> change) {
+        CompletableFuture<T> outcome = new CompletableFuture<>();
+        change.accept(Outcome.of(outcome::complete, outcome::completeExceptionally));
+        try {
+            return outcome.join();
+        } catch (CompletionException failed) {
+            if (failed.getCause() instanceof RuntimeException problem) {
+                throw problem;
+            }
+            throw failed;
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package io.caravan.server.protocol.resp.dispatch;
+
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.reply.PendingReply;
+import io.netty.channel.Channel;
+
+/**
+ * A read that may take several turns on reading threads. While it waits for a client or for a write, it occupies no
+ * thread. Turns may run on different threads, but never concurrently, and each turn sees the memory effects of the
+ * previous one.
+ */
+public interface ResumableRead {
+
+    /**
+     * Takes a turn. An exception becomes the error reply, unless the reply is complete.
+     *
+     * @return true if no other turn is needed; false if a thread will run {@link Context#wake()}, or already has, so
+     *     that this turn must do nothing more
+     */
+    boolean proceed();
+
+    /**
+     * The connection that a {@link ResumableRead} replies to.
+     *
+     * @param place receives the reply
+     * @param wake schedules the next turn; must be run once for each turn that returns false, on any thread
+     */
+    record Context(Session session, PendingReply place, Runnable wake) {
+
+        public Channel channel() {
+            return session.channel();
+        }
+
+        /**
+         * Checks that the client's secret has not been revoked. Called at the start of each turn.
+         *
+         * @throws CommandException if the secret was revoked
+         */
+        public void checkStillKnown() {
+            CommandGate.requireStillKnown(session.principal());
+        }
+    }
+}

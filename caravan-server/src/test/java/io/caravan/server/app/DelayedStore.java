@@ -1,0 +1,147 @@
+package io.caravan.server.app;
+
+import io.caravan.CaravanException;
+import io.caravan.EntryStream;
+import io.caravan.ListStore;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.testing.ForwardingListStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A store that can delay the outcomes of writes, and can pretend to have no room for writes. */
+public final class DelayedStore extends ForwardingListStore {
+    private final List<Runnable> held = new ArrayList<>();
+    private final List<Runnable> awaitingRoom = new ArrayList<>();
+    private boolean holding;
+    private boolean noRoom;
+    private int accepted;
+    private final AtomicInteger reads = new AtomicInteger();
+
+    public DelayedStore(ListStore store) {
+        super(store);
+    }
+
+    @Override
+    public void write(WriteBatch batch, WriteCallback callback) {
+        AtomicBoolean counted = new AtomicBoolean();
+        super.write(batch, new WriteCallback() {
+            @Override
+            public void success(long sequence) {
+                count(counted);
+                tell(() -> callback.success(sequence));
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                tell(() -> callback.failure(problem));
+            }
+        });
+        count(counted);
+    }
+
+    /** Counts a write as accepted, once: when it is accepted or when its outcome arrives, whichever is first. */
+    private void count(AtomicBoolean counted) {
+        if (counted.compareAndSet(false, true)) {
+            synchronized (this) {
+                accepted++;
+                notifyAll();
+            }
+        }
+    }
+
+    @Override
+    public void get(long id, long fromSequence, EntryStream stream) {
+        reads.incrementAndGet();
+        super.get(id, fromSequence, stream);
+    }
+
+    /** Returns the number of reads. */
+    public int reads() {
+        return reads.get();
+    }
+
+    private void tell(Runnable callback) {
+        synchronized (this) {
+            if (holding) {
+                held.add(callback);
+                return;
+            }
+        }
+        callback.run();
+    }
+
+    public synchronized void hold() {
+        holding = true;
+    }
+
+    public void release() {
+        List<Runnable> all;
+        synchronized (this) {
+            holding = false;
+            all = List.copyOf(held);
+            held.clear();
+        }
+        all.forEach(Runnable::run);
+    }
+
+    /** Waits until the total number of accepted writes is at least {@code writes}. */
+    public synchronized void awaitAccepted(int writes) throws InterruptedException {
+        while (accepted < writes) {
+            wait();
+        }
+    }
+
+    public synchronized int accepted() {
+        return accepted;
+    }
+
+    public synchronized void takeRoom() {
+        noRoom = true;
+    }
+
+    public void giveRoom() {
+        List<Runnable> all;
+        synchronized (this) {
+            noRoom = false;
+            all = List.copyOf(awaitingRoom);
+            awaitingRoom.clear();
+        }
+        all.forEach(Runnable::run);
+    }
+
+    /** Waits until a writer waits for room. */
+    public synchronized void awaitWaiter() throws InterruptedException {
+        while (awaitingRoom.isEmpty()) {
+            wait();
+        }
+    }
+
+    @Override
+    public synchronized boolean writable() {
+        return !noRoom;
+    }
+
+    @Override
+    public void onWritable(Runnable action) {
+        synchronized (this) {
+            if (noRoom) {
+                awaitingRoom.add(action);
+                notifyAll();
+                return;
+            }
+        }
+        action.run();
+    }
+
+    /** A delayed write is not durable yet, so a flush waits for the release. */
+    @Override
+    public void flush() {
+        CompletableFuture<Void> released = new CompletableFuture<>();
+        tell(() -> released.complete(null));
+        released.join();
+    }
+}

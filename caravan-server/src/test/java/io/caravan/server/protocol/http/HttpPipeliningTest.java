@@ -1,0 +1,184 @@
+package io.caravan.server.protocol.http;
+
+import static io.caravan.server.protocol.http.RawClient.get;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.fuzz.MemoryUse;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.net.Unbounded;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.codec.Response;
+import io.caravan.server.protocol.http.connection.HttpAuthorizer;
+import io.caravan.server.protocol.http.connection.HttpConnection;
+import io.caravan.server.protocol.http.connection.HttpExchange;
+import io.caravan.server.protocol.http.connection.HttpService;
+import io.caravan.server.protocol.http.connection.Readiness;
+import io.caravan.server.protocol.http.connection.Route;
+import io.caravan.server.security.Authenticator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseEncoder;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Pipelined requests on one connection, step by step. */
+class HttpPipeliningTest {
+    private static final Pattern BODY = Pattern.compile("(?<=\\r\\n\\r\\n)[a-z]+");
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private final ServerMetrics metrics = new ServerMetrics();
+    private final List<HttpExchange> waiting = new ArrayList<>();
+    private final List<Integer> sizes = new ArrayList<>();
+    private EmbeddedChannel channel;
+    private ConnectionMemory connectionMemory;
+
+    @BeforeEach
+    void connect() {
+        HttpConfig config =
+                new HttpConfig(new InetSocketAddress(0), 10_000, 1000, LONG, LONG, LONG, Set.of(), Set.of());
+        List<Route> routes = List.of(
+                new Route(HttpMethod.GET, "/now", "now", null, Set.of(200), exchange -> exchange.respond(text("now"))),
+                new Route(HttpMethod.GET, "/later", "later", null, Set.of(200), waiting::add),
+                new Route(HttpMethod.POST, "/size", "size", null, Set.of(200), exchange -> {
+                    sizes.add(exchange.request().body().length);
+                    exchange.respond(text("got"));
+                }),
+                new Route(HttpMethod.GET, "/broken", "broken", null, Set.of(200), exchange -> {
+                    throw new StackOverflowError();
+                }));
+        HttpService service =
+                new HttpService(config, routes, new HttpAuthorizer(Authenticator.open()), new Readiness(null), metrics);
+        channel = new EmbeddedChannel();
+        connectionMemory = Unbounded.memory(channel);
+        HttpConnection connection = new HttpConnection(channel, service, connectionMemory);
+        channel.pipeline().addLast(connectionMemory, connection.decoder(), new HttpResponseEncoder(), connection);
+    }
+
+    @AfterEach
+    void disconnect() {
+        channel.finishAndReleaseAll();
+        metrics.close();
+    }
+
+    private static Response text(String text) {
+        return new Response(200).body("text/plain", text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** Passes the bytes of one socket read to the pipeline without running tasks of the event loop. */
+    private ByteBuf receive(String text) {
+        ByteBuf bytes = Unpooled.copiedBuffer(text, StandardCharsets.US_ASCII);
+        channel.pipeline().fireChannelRead(bytes);
+        return bytes;
+    }
+
+    /** Returns the response bodies that were sent since the last call. */
+    private List<String> responded() {
+        StringBuilder out = new StringBuilder();
+        for (ByteBuf piece = channel.readOutbound(); piece != null; piece = channel.readOutbound()) {
+            out.append(piece.toString(StandardCharsets.US_ASCII));
+            piece.release();
+        }
+        return BODY.matcher(out).results().map(MatchResult::group).toList();
+    }
+
+    @Test
+    void handlesNextRequestOnceOnWritabilityChange() {
+        receive(get("/now") + get("/later") + get("/now"));
+        channel.pipeline().fireChannelWritabilityChanged();
+        channel.runPendingTasks();
+        assertThat(waiting).hasSize(1);
+        assertThat(responded()).containsExactly("now");
+        waiting.get(0).respond(text("later"));
+        channel.runPendingTasks();
+        assertThat(responded()).containsExactly("later", "now");
+    }
+
+    @Test
+    void buffersPipelinedRequestsUndecoded() throws Exception {
+        String ahead = get("/now").repeat(50_000);
+        receive(get("/later"));
+        assertThat(channel.config().isAutoRead()).isTrue();
+        MemoryUse.within(4L * ahead.length(), () -> receive(ahead));
+        assertThat(channel.config().isAutoRead()).isFalse();
+        channel.pipeline().fireChannelReadComplete();
+        assertThat(channel.config().isAutoRead()).isFalse();
+        waiting.get(0).respond(text("later"));
+        channel.runPendingTasks();
+        assertThat(responded()).hasSize(50_001);
+        assertThat(channel.config().isAutoRead()).isTrue();
+    }
+
+    @Test
+    void respondsToPipelinedRequestAfterHalfClose() {
+        receive(get("/later") + get("/now"));
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        waiting.get(0).respond(text("later"));
+        channel.runPendingTasks();
+        assertThat(responded()).containsExactly("later", "now");
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    private static String inTinyChunks(int parts) {
+        return "POST /size HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+                + "1\r\nx\r\n".repeat(parts) + "0\r\n\r\n";
+    }
+
+    @Test
+    void bodyInTinyChunksYieldsEventLoop() {
+        receive(inTinyChunks(5_000) + get("/now"));
+        channel.pipeline().fireChannelReadComplete();
+        assertThat(sizes).as("taken whole in one turn").isEmpty();
+        assertThat(channel.config().isAutoRead()).isFalse();
+        assertThat(Unbounded.requestBytes(connectionMemory))
+                .as("the rest of the bytes is counted")
+                .isGreaterThan(4L * 6 * 1_000 - 100);
+        channel.runPendingTasks();
+        assertThat(channel.config().isAutoRead()).isTrue();
+        assertThat(sizes).containsExactly(5_000);
+        assertThat(responded()).containsExactly("got", "now");
+    }
+
+    @Test
+    void readsBodyInTinyChunksAfterHalfClose() {
+        receive(inTinyChunks(5_000));
+        channel.pipeline().fireChannelReadComplete();
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        channel.runPendingTasks();
+        assertThat(sizes).containsExactly(5_000);
+        assertThat(responded()).containsExactly("got");
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void partialBodyClosesConnectionAfterHalfClose() {
+        String whole = inTinyChunks(5_000);
+        receive(whole.substring(0, whole.length() - 100));
+        channel.pipeline().fireChannelReadComplete();
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        channel.runPendingTasks();
+        assertThat(responded()).isEmpty();
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void failedRequestClosesConnectionAndReleasesBuffer() {
+        ByteBuf bytes = receive(get("/now") + get("/broken") + get("/now"));
+        channel.runPendingTasks();
+        assertThat(responded()).containsExactly("now");
+        assertThat(channel.isOpen()).isFalse();
+        assertThat(bytes.refCnt()).isZero();
+    }
+}

@@ -1,0 +1,33 @@
+package io.caravan.torture;
+
+/** The balance between appended and trimmed values. */
+enum Appetite {
+    /** The store stays small over many rounds. */
+    MODERATE(60, 15, 120, Integer.MAX_VALUE),
+    /** The store grows until it runs out of space, although all kinds of changes still occur. */
+    GREEDY(60, 1, 2_000, 3);
+
+    /** The number of trims in a thousand changes. */
+    final int trims;
+    /** The number of deletes in a thousand changes. */
+    final int deletes;
+    /** The length above which the next change of a list is a trim. */
+    final int longList;
+
+    private final int longestTrim;
+
+    Appetite(int trims, int deletes, int longList, int longestTrim) {
+        this.trims = trims;
+        this.deletes = deletes;
+        this.longList = longList;
+        this.longestTrim = longestTrim;
+    }
+
+    /**
+     * Returns the maximum number of values that a trim may remove from a list of this length. A list longer than {@link
+     * #longList} may be emptied.
+     */
+    int longestTrim(int length) {
+        return length > longList ? length : Math.min(length, longestTrim);
+    }
+}

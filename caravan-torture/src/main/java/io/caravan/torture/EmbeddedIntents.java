@@ -1,0 +1,71 @@
+package io.caravan.torture;
+
+import io.caravan.torture.Intent.Call;
+import io.caravan.torture.Intent.Kind;
+import io.caravan.torture.Intent.Operation;
+import io.caravan.torture.TortureSubject.Shift;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Generates random calls to an embedded store: trims by count and by sequence, batches over several lists, and
+ * expectations.
+ */
+final class EmbeddedIntents extends IntentGenerator {
+    private static final int MAX_BATCH_OPERATIONS = 6;
+
+    EmbeddedIntents(SplittableRandom random, Contents contents, List<Long> ids, Shift shift, int worker) {
+        super(random, contents, ids, shift, worker);
+    }
+
+    @Override
+    Intent trim(long id) {
+        if (random.nextBoolean()) {
+            return intent(Call.TRIM, List.of(new Operation(Kind.TRIM, id, trimmed(id))));
+        }
+        return intent(Call.TRIM_TO, List.of(trimTo(id)));
+    }
+
+    @Override
+    Intent delete(long id) {
+        return intent(Call.DELETE, List.of(new Operation(Kind.DELETE, id, 0)));
+    }
+
+    @Override
+    Intent batch() {
+        List<Operation> operations = new ArrayList<>();
+        if (random.nextInt(3) == 0) {
+            operations.add(expectation());
+        }
+        for (int left = 1 + random.nextInt(MAX_BATCH_OPERATIONS); left > 0; left--) {
+            operations.add(batchOperation());
+        }
+        return intent(Call.BATCH, operations);
+    }
+
+    /** Generates a trim to a sequence, usually within the list, but sometimes before its start or past its end. */
+    private Operation trimTo(long id) {
+        long first = nextSequence(id) - length(id);
+        return new Operation(Kind.TRIM_TO, id, Math.max(0, first - 2 + trimmed(id) + random.nextInt(4)));
+    }
+
+    /** Generates an expectation; one in four is wrong. */
+    private Operation expectation() {
+        long id = anyId();
+        long error = random.nextInt(4) == 0 ? 1 + random.nextInt(3) : 0;
+        return new Operation(Kind.EXPECT, id, nextSequence(id) + error);
+    }
+
+    private Operation batchOperation() {
+        long id = anyId();
+        int dice = random.nextInt(100);
+        if (dice < 80) {
+            return new Operation(Kind.APPEND, id, partBytes());
+        } else if (dice < 97) {
+            return trimTo(id);
+        } else {
+            return new Operation(Kind.DELETE, id, 0);
+        }
+    }
+}

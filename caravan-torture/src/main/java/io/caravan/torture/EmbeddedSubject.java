@@ -1,0 +1,57 @@
+package io.caravan.torture;
+
+import io.caravan.bench.LocalSocket;
+import java.io.IOException;
+
+/** A store embedded in child processes. */
+final class EmbeddedSubject implements TortureSubject {
+    private final TortureOptions options;
+    private final String childMain;
+    private final LocalSocket socket;
+
+    /**
+     * Creates a subject.
+     *
+     * @param childMain main class of the children: {@link TortureChild}, except in tests of the harness
+     */
+    EmbeddedSubject(TortureOptions options, String childMain) throws IOException {
+        this.options = options;
+        this.childMain = childMain;
+        socket = LocalSocket.listen();
+    }
+
+    @Override
+    public StoreModel newModel() {
+        return new EmbeddedModel();
+    }
+
+    @Override
+    public TortureSession work(Shift shift, Contents before) throws IOException {
+        return start(true, shift);
+    }
+
+    @Override
+    public TortureSession readOut(Shift shift) throws IOException {
+        return start(false, shift);
+    }
+
+    private ChildSession start(boolean work, Shift shift) throws IOException {
+        ChildPlan plan = new ChildPlan(socket.path(), options.store(), work, shift, options.workers(), options.lists());
+        Message milestone = work ? Message.OPENED : Message.LISTED;
+        return ChildSession.start(socket, childMain, plan, options.processLog(), milestone);
+    }
+
+    @Override
+    public String intrude(Shift shift) throws IOException, InterruptedException {
+        try (TortureSession second = readOut(shift)) {
+            second.awaitMilestone();
+            second.kill();
+            return String.join("; ", second.ledger().problems());
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

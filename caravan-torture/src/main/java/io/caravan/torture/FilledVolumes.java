@@ -1,0 +1,181 @@
+package io.caravan.torture;
+
+import io.caravan.DurableListStore;
+import io.caravan.OutOfSpaceException;
+import io.caravan.StoreConfig;
+import io.caravan.StoreIoException;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Fills file systems of many sizes with stores. Then deletes all documents, or all but one. The store must then accept
+ * appends again without a restart, and continue to accept them.
+ */
+final class FilledVolumes {
+    private static final int LEAST_MEGABYTES = 272;
+    private static final int MOST_MEGABYTES = 3072;
+    /** The minimum size of an XFS file system. */
+    private static final int LEAST_XFS_MEGABYTES = 304;
+
+    private static final int DOCUMENTS = 10;
+    private static final int IN_FLIGHT = 64;
+    private static final long TIMEOUT_SECONDS = 30;
+    /** An append that waits for longer than this counts as rejected. */
+    private static final long APPEND_SECONDS = 10;
+
+    private final Path work;
+    private final PrintStream out;
+
+    FilledVolumes(Path work, PrintStream out) {
+        this.work = work;
+        this.out = out;
+    }
+
+    /** A file system and the workload on it. */
+    record Case(String type, int megabytes, int valueBytes, boolean keepsOne) {
+        static Case random(SplittableRandom random) {
+            String type = random.nextBoolean() ? "ext4" : "xfs";
+            int least = type.equals("xfs") ? LEAST_XFS_MEGABYTES : LEAST_MEGABYTES;
+            // Small file systems are more difficult for a store, so they are chosen more often.
+            double exponent = random.nextDouble() * Math.log((double) MOST_MEGABYTES / least);
+            return new Case(
+                    type,
+                    (int) (least * Math.exp(exponent)),
+                    random.nextBoolean() ? 5_000 : 50_000,
+                    random.nextInt(4) != 0);
+        }
+
+        @Override
+        public String toString() {
+            return type + ":" + megabytes + ":" + valueBytes + ":" + (keepsOne ? "one" : "none");
+        }
+    }
+
+    /** Tries all cases; returns whether every store recovered. */
+    boolean run(List<Case> cases) throws IOException {
+        int recovered = 0;
+        for (Case next : cases) {
+            recovered += run(next) ? 1 : 0;
+        }
+        out.println(recovered + " of " + cases.size() + " stores that had filled their disk took appends again");
+        return recovered == cases.size();
+    }
+
+    private boolean run(Case tried) throws IOException {
+        Path mountPoint = Files.createDirectories(work.resolve(tried.toString().replace(':', '-')));
+        try (SmallVolume volume = SmallVolume.mount(mountPoint, tried.type(), tried.megabytes())) {
+            StoreConfig config =
+                    StoreConfig.builder(volume.directory().resolve("store")).build();
+            try (DurableListStore store = DurableListStore.open(config)) {
+                return run(tried, store);
+            }
+        } finally {
+            Files.deleteIfExists(mountPoint.resolve("volume.image"));
+        }
+    }
+
+    private boolean run(Case tried, DurableListStore store) {
+        long filled = fill(store, tried.valueBytes());
+        for (int id = tried.keepsOne() ? 1 : 0; id < DOCUMENTS; id++) {
+            store.delete(id).join();
+        }
+        long start = System.nanoTime();
+        String problem = "";
+        do {
+            problem = tryAppend(store, DOCUMENTS, 1);
+        } while (!problem.isEmpty() && pause(start));
+        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+        long again = problem.isEmpty() ? fill(store, tried.valueBytes()) : 0;
+        boolean good = problem.isEmpty() && again > 0;
+        out.println(tried + ": " + filled + " values filled it; "
+                + (good
+                        ? "an append was accepted after " + millis + " ms, and " + again + " values more"
+                        : problem.isEmpty()
+                                ? "FAILED, only a small append was accepted"
+                                : "FAILED, no append in " + millis + " ms: " + problem));
+        return good;
+    }
+
+    private static boolean pause(long startNanos) {
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
+        return System.nanoTime() - startNanos < TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
+    }
+
+    /**
+     * Appends to all documents in turn until an append is rejected, and again after a checkpoint. Returns the number of
+     * accepted appends.
+     */
+    private static long fill(DurableListStore store, int valueBytes) {
+        long accepted = 0;
+        boolean rejectedBefore = false;
+        while (true) {
+            List<CompletableFuture<Long>> group = new ArrayList<>();
+            for (int i = 0; i < IN_FLIGHT; i++) {
+                group.add(store.append((accepted + i) % DOCUMENTS, value(valueBytes)));
+            }
+            long before = accepted;
+            for (CompletableFuture<Long> append : group) {
+                accepted += isAccepted(append) ? 1 : 0;
+            }
+            if (accepted - before == IN_FLIGHT) {
+                rejectedBefore = false;
+            } else if (rejectedBefore) {
+                return accepted;
+            } else {
+                rejectedBefore = true;
+                checkpoint(store);
+            }
+        }
+    }
+
+    private static void checkpoint(DurableListStore store) {
+        try {
+            store.checkpoint();
+        } catch (StoreIoException noSpace) {
+            // The store retries the checkpoint by itself.
+        }
+    }
+
+    private static boolean isAccepted(CompletableFuture<?> append) {
+        try {
+            append.join();
+            return true;
+        } catch (CompletionException failed) {
+            if (failed.getCause() instanceof OutOfSpaceException) {
+                return false;
+            }
+            throw failed;
+        }
+    }
+
+    private static byte[] value(int bytes) {
+        byte[] value = new byte[bytes];
+        Arrays.fill(value, (byte) 'v');
+        return value;
+    }
+
+    /** Tries an append. Returns the reason why the append was rejected, or an empty string if it was accepted. */
+    private static String tryAppend(DurableListStore store, long id, int bytes) {
+        try {
+            store.append(id, value(bytes)).get(APPEND_SECONDS, TimeUnit.SECONDS);
+            return "";
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            return "interrupted";
+        } catch (ExecutionException | TimeoutException failed) {
+            return String.valueOf(failed.getMessage());
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package io.caravan.torture;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The supervisor's record of the requests to one process and the messages from it. A change whose acknowledgement is
+ * not recorded here counts as unacknowledged.
+ */
+final class Ledger {
+    static final long UNKNOWN = -1;
+
+    /** Reads of other workers' lists, to be checked when the remaining contents are known. */
+    final Queue<Sightings.Sighting> sightings = new ConcurrentLinkedQueue<>();
+    /** The contents of the store, complete once {@link #listed} is true. */
+    final Contents found = new Contents();
+    /** Number of acknowledged changes that needed space. */
+    final AtomicLong appends = new AtomicLong();
+    /** Number of changes rejected for lack of space so far. */
+    final AtomicLong rejections = new AtomicLong();
+    /** Number of space-freeing changes that were acknowledged after a rejection. */
+    final AtomicLong releasesWithoutSpace = new AtomicLong();
+    /** Number of reads checked so far. */
+    final AtomicLong reads = new AtomicLong();
+    /** The message of the first rejection. */
+    volatile @Nullable String firstRejection;
+    /** The time taken to open the store. */
+    volatile long openNanos = UNKNOWN;
+
+    volatile long replayedFrames = UNKNOWN;
+    volatile boolean listed;
+    /** Whether the workers finished and the store was closed cleanly. */
+    volatile boolean closed;
+
+    private final List<WorkerRecord> workers = new ArrayList<>();
+    private final List<String> problems = Collections.synchronizedList(new ArrayList<>());
+    private final CountDownLatch milestone = new CountDownLatch(1);
+    private final AtomicLong releases = new AtomicLong();
+    private final AtomicLong rejectedReleases = new AtomicLong();
+
+    Ledger(int workers) {
+        for (int i = 0; i < workers; i++) {
+            this.workers.add(new WorkerRecord());
+        }
+    }
+
+    /** Records a worker's next request. */
+    void intend(Intent intent) {
+        worker(intent).intend(intent);
+    }
+
+    /** Returns the intent with this number, which the calling thread must have recorded. */
+    Intent intent(long number) {
+        return worker(Intent.worker(number)).intents().get(Intent.index(number));
+    }
+
+    /** Records that the change was made, with its result. */
+    void acknowledged(Intent intent, long result) {
+        enter(worker(intent).acknowledge(intent, result));
+        (intent.appends() ? appends : releases).incrementAndGet();
+        if (!intent.appends() && firstRejection != null) {
+            releasesWithoutSpace.incrementAndGet();
+        }
+    }
+
+    /** Records that the store rejected the intent because the sequence that it expected did not match. */
+    void conflicted(Intent intent) {
+        enter(worker(intent).enterResult(intent, StoreModel.REJECTED));
+    }
+
+    /** Records that the store has no space for the change. */
+    void rejectedForSpace(Intent intent, String words) {
+        enter(worker(intent).enterResult(intent, StoreModel.NO_SPACE));
+        if (firstRejection == null) {
+            firstRejection = words;
+        }
+        rejections.incrementAndGet();
+        if (!intent.appends()) {
+            rejectedReleases.incrementAndGet();
+        }
+    }
+
+    private void enter(@Nullable String problem) {
+        if (problem != null) {
+            problems.add(problem);
+        }
+    }
+
+    private WorkerRecord worker(Intent intent) {
+        return worker(Intent.worker(intent.number()));
+    }
+
+    WorkerRecord worker(int worker) {
+        return workers.get(worker);
+    }
+
+    void saw(Sightings.Sighting sighting) {
+        reads.incrementAndGet();
+        sightings.add(sighting);
+    }
+
+    /** Records that the process has reached its goal, or never will. */
+    void reachMilestone() {
+        milestone.countDown();
+    }
+
+    /** Waits for {@link #reachMilestone()}. */
+    void awaitMilestone(long seconds) throws IOException, InterruptedException {
+        if (!milestone.await(seconds, TimeUnit.SECONDS)) {
+            throw new IOException("the process has not reached its goal within " + seconds + " s");
+        }
+    }
+
+    /**
+     * The counts of a process's changes and reads.
+     *
+     * @param acknowledged changes that were made
+     * @param rejected changes that were rejected for lack of space
+     * @param rejectedReleases rejected changes that would have freed space
+     * @param reads checked reads
+     */
+    record Counts(long acknowledged, long rejected, long rejectedReleases, long reads) {
+        static final Counts NONE = new Counts(0, 0, 0, 0);
+
+        Counts plus(Counts more) {
+            return new Counts(
+                    acknowledged + more.acknowledged,
+                    rejected + more.rejected,
+                    rejectedReleases + more.rejectedReleases,
+                    reads + more.reads);
+        }
+    }
+
+    Counts counts() {
+        return new Counts(acknowledgedCount(), rejections.get(), rejectedReleases.get(), reads.get());
+    }
+
+    void problem(String words) {
+        problems.add(words);
+    }
+
+    List<String> problems() {
+        synchronized (problems) {
+            return List.copyOf(problems);
+        }
+    }
+
+    /** Number of changes acknowledged so far. */
+    long acknowledgedCount() {
+        return appends.get() + releases.get();
+    }
+
+    void list(long id, ListModel list) {
+        if (found.lists().put(id, list) != null) {
+            problems.add("list " + id + " was reported twice");
+        }
+    }
+
+    /**
+     * One worker's intents and their results. One thread records intents, and the same or another thread records
+     * results; everything is read after both have ended.
+     */
+    static final class WorkerRecord {
+        private final List<Intent> intents = new ArrayList<>();
+        private final Map<Long, Long> result = new HashMap<>();
+        private long lastAcknowledged = -1;
+        private volatile int completed;
+
+        /** The intents, in order. */
+        List<Intent> intents() {
+            return intents;
+        }
+
+        /** The result of the intent, or null if there was none. */
+        @Nullable
+        Long result(Intent intent) {
+            return result.get(intent.number());
+        }
+
+        /** Number of intents with a result; any thread may call this. */
+        int completed() {
+            return completed;
+        }
+
+        void intend(Intent intent) {
+            intents.add(intent);
+        }
+
+        /** Records a result; returns the problem with it, or null. */
+        @Nullable
+        String enterResult(Intent intent, long reply) {
+            completed = result.size() + 1;
+            return result.put(intent.number(), reply) == null
+                    ? null
+                    : Intent.name(intent.number()) + " got two replies";
+        }
+
+        /**
+         * Records the result of a change that was made, as {@link #enterResult} does, and checks that such results
+         * arrive in the order of the intents.
+         */
+        @Nullable
+        String acknowledge(Intent intent, long reply) {
+            long before = lastAcknowledged;
+            lastAcknowledged = Math.max(before, intent.number());
+            String problem = enterResult(intent, reply);
+            return intent.number() > before || problem != null
+                    ? problem
+                    : Intent.name(intent.number()) + " was acknowledged after " + Intent.name(before);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+package io.caravan.torture;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/** All lists, and the worker that owns each of them. */
+final class Lists {
+    /** One list in this many has an arbitrary long as its id; the others have small ids. */
+    private static final int FAR_EVERY = 5;
+
+    private static final long FAR_STEP = 0x9E3779B97F4A7C15L;
+
+    private final List<List<Long>> idsByWorker = new ArrayList<>();
+    private final Map<Long, Integer> owners = new HashMap<>();
+
+    Lists(int workers, int lists) {
+        for (int worker = 0; worker < workers; worker++) {
+            idsByWorker.add(new ArrayList<>());
+        }
+        for (int i = 0; i < lists; i++) {
+            long id = i % FAR_EVERY == 0 ? i * FAR_STEP : i;
+            idsByWorker.get(i % workers).add(id);
+            owners.put(id, i % workers);
+        }
+    }
+
+    List<Long> of(int worker) {
+        return idsByWorker.get(worker);
+    }
+
+    int workers() {
+        return idsByWorker.size();
+    }
+
+    int count() {
+        return owners.size();
+    }
+
+    int owner(long id) {
+        return Objects.requireNonNull(owners.get(id));
+    }
+
+    boolean known(long id) {
+        return owners.containsKey(id);
+    }
+}

@@ -1,0 +1,68 @@
+package io.caravan.torture;
+
+import java.io.BufferedInputStream;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+
+/**
+ * The messages from a child to the supervisor. Each consists of the length of its body, its type, which is the ordinal,
+ * and the body. The last message of a killed child may be truncated; it then counts as never sent.
+ */
+enum Message {
+    /** The store is open; contains the time taken to open it, in nanoseconds. */
+    OPENED,
+    /** One or more intents that are about to be submitted. */
+    INTENTS,
+    /** An intent's number, and the sequence that its callback received. */
+    ACKNOWLEDGED,
+    /** The number of an intent that the store rejected with a sequence conflict. */
+    REJECTED,
+    /** The number of an intent for which the store had no space, and the store's message. */
+    NO_SPACE,
+    /** A read returned the expected values. */
+    READ,
+    /** One list of the store: id, first and next sequence, byte count, then each value's length and bytes. */
+    LIST,
+    /** All lists have been reported. */
+    LISTED,
+    /** The description of a problem. */
+    PROBLEM,
+    /** The store has been closed. */
+    CLOSED;
+
+    static final int HEADER_BYTES = Integer.BYTES + 1;
+    private static final int MAX_BODY_BYTES = 256 * 1024 * 1024;
+    private static final Message[] ALL = values();
+
+    @SuppressWarnings("EnumOrdinal") // both ends run the same classes
+    byte type() {
+        return (byte) ordinal();
+    }
+
+    /** Receives one message. */
+    interface Receiver {
+        void receive(Message message, ByteBuffer body);
+    }
+
+    /** Reads all complete messages up to the end of the stream. */
+    static void readAll(InputStream stream, Receiver receiver) throws IOException {
+        DataInputStream in = new DataInputStream(new BufferedInputStream(stream));
+        try {
+            while (true) {
+                int length = in.readInt();
+                byte type = in.readByte();
+                if (length < 0 || length > MAX_BODY_BYTES) {
+                    throw new IOException("a message of " + length + " bytes, type " + type + ": out of step");
+                }
+                byte[] body = new byte[length];
+                in.readFully(body);
+                receiver.receive(ALL[type], ByteBuffer.wrap(body));
+            }
+        } catch (EOFException end) {
+            // The child has closed its end, or was killed.
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package io.caravan.torture;
+
+import io.caravan.torture.Checker.Verdict;
+import io.caravan.torture.Ledger.Counts;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** The report of one round. */
+final class RoundReport {
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    /** The way in which a working process ends. */
+    enum Fate {
+        KILLED_AT_WORK,
+        KILLED_AT_START,
+        CLOSED;
+
+        @Override
+        public String toString() {
+            return words(this);
+        }
+    }
+
+    /** The trials that a working process passes before it ends. */
+    enum Trial {
+        PAUSED,
+        SECOND_PROCESS_REJECTED,
+        DISK_FULL,
+        SPACE_BACK;
+
+        @Override
+        public String toString() {
+            return words(this);
+        }
+    }
+
+    private static String words(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    }
+
+    final int round;
+    final long seed;
+    final List<String> problems = new ArrayList<>();
+    final List<Trial> trials = new ArrayList<>();
+    Fate fate = Fate.KILLED_AT_START;
+    private long aliveMillis;
+    Counts counts = Counts.NONE;
+    long kept;
+    int interruptedRecoveries;
+    private int lists;
+    private long entries;
+    long reopenNanos;
+    private long verifyNanos;
+
+    RoundReport(int round, long seed) {
+        this.round = round;
+        this.seed = seed;
+    }
+
+    void problem(String words) {
+        problems.add(words);
+    }
+
+    /** Records a trial that the working process has passed. */
+    void suffered(Trial trial) {
+        trials.add(trial);
+    }
+
+    void ended(Fate how, long afterMillis, Ledger ledger) {
+        fate = how;
+        aliveMillis = afterMillis;
+        counts = ledger.counts();
+    }
+
+    void recoveryInterrupted(List<String> recovered) {
+        interruptedRecoveries++;
+        problems.addAll(recovered);
+    }
+
+    void checked(Verdict verdict, long openNanos, Contents found) {
+        problems.addAll(verdict.problems());
+        kept = verdict.kept();
+        reopenNanos = openNanos;
+        lists = found.lists().size();
+        entries = found.entries();
+    }
+
+    void verified(long nanos) {
+        verifyNanos = nanos;
+    }
+
+    /** A one-line summary of the round. */
+    String line() {
+        return String.format(
+                Locale.ROOT,
+                "round %4d  seed %016x  acked %,8d ops (+%d in flight)%s  %s after %,5d ms%s%s  found %d lists, %,d"
+                        + " entries  reopen %,.1f ms  verify %,.1f ms  %s",
+                round,
+                seed,
+                counts.acknowledged(),
+                kept,
+                counts.rejected() == 0
+                        ? ""
+                        : String.format(
+                                Locale.ROOT,
+                                ", %,d rejected (%,d trims and deletes)",
+                                counts.rejected(),
+                                counts.rejectedReleases()),
+                fate,
+                aliveMillis,
+                trials.isEmpty() ? "" : " " + trials,
+                interruptedRecoveries == 0 ? "" : ", recovery killed " + interruptedRecoveries + "x",
+                lists,
+                entries,
+                reopenNanos / NANOS_PER_MILLI,
+                verifyNanos / NANOS_PER_MILLI,
+                problems.isEmpty() ? "ok" : "FAILED");
+    }
+}

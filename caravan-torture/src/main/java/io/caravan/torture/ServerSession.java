@@ -1,0 +1,124 @@
+package io.caravan.torture;
+
+import io.caravan.testing.ChildJvm;
+import io.caravan.testing.ServerProcess;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+
+/** A server process, and its clients in this process. */
+final class ServerSession extends TortureSession {
+    private static final Pattern REPLAYED = Pattern.compile(" (\\d+) frames replayed,");
+
+    /** The clients of a server during a session. */
+    interface Clients {
+
+        /** Starts the clients; returns when all of them are connected, or when everything has been read. */
+        void begin(InetSocketAddress server) throws IOException;
+
+        /** Makes the clients do what {@link TortureSession#oneAtATime()} requires. */
+        default void oneAtATime(Duration timeout) throws IOException, InterruptedException {}
+
+        /** Stops reporting lost connections. */
+        default void expectEnd() {}
+
+        /** Waits until all connections have ended and their replies are handled. */
+        default void awaitEnd(Duration timeout) throws IOException, InterruptedException {}
+    }
+
+    private final ServerProcess process;
+    private final Clients clients;
+    private final Thread driver = new Thread(this::drive, "clients");
+    private volatile boolean ending;
+
+    private ServerSession(ServerProcess process, Clients clients, Ledger ledger) {
+        super("the server", ledger);
+        this.process = process;
+        this.clients = clients;
+    }
+
+    /** Starts a server and, once it listens, the clients. */
+    static ServerSession start(ServerProcess process, Clients clients, Ledger ledger) throws IOException {
+        process.start();
+        ServerSession session = new ServerSession(process, clients, ledger);
+        session.driver.setDaemon(true);
+        session.driver.start();
+        return session;
+    }
+
+    private void drive() {
+        try {
+            InetSocketAddress address = process.awaitAddress();
+            ledger().openNanos = nanosSinceStart();
+            ledger().replayedFrames = replayedFrames();
+            clients.begin(address);
+        } catch (IOException problem) {
+            if (!ending) {
+                ledger().problem("the clients cannot work: " + problem);
+            }
+        } finally {
+            ledger().reachMilestone();
+        }
+    }
+
+    /** Returns the number of replayed frames of all shards of the store. */
+    private long replayedFrames() throws IOException {
+        List<MatchResult> replayed =
+                REPLAYED.matcher(process.output()).results().toList();
+        if (replayed.isEmpty()) {
+            ledger().problem("the log of the server does not contain the number of replayed frames");
+            return Ledger.UNKNOWN;
+        }
+        return replayed.stream()
+                .mapToLong(each -> Long.parseLong(each.group(1)))
+                .sum();
+    }
+
+    @Override
+    public void oneAtATime() throws IOException, InterruptedException {
+        clients.oneAtATime(TIMEOUT);
+    }
+
+    @Override
+    public void pause() throws IOException {
+        process.pause();
+    }
+
+    @Override
+    public void resume() throws IOException {
+        process.resume();
+    }
+
+    @Override
+    public void kill() throws IOException, InterruptedException {
+        expectEnd();
+        readToEnd(process.kill(), ChildJvm.KILLED);
+    }
+
+    /** Stops the server with SIGTERM, while the clients continue as long as they can. */
+    @Override
+    public void stop() throws IOException, InterruptedException {
+        expectEnd();
+        readToEnd(process.terminate(), 0);
+    }
+
+    private void expectEnd() {
+        ending = true;
+        clients.expectEnd();
+    }
+
+    private void readToEnd(int status, int expectedStatus) throws IOException, InterruptedException {
+        driver.join(TIMEOUT.toMillis());
+        clients.awaitEnd(TIMEOUT);
+        checkExit(status, expectedStatus);
+    }
+
+    @Override
+    public void close() {
+        process.explainIfAlive();
+        process.close();
+    }
+}

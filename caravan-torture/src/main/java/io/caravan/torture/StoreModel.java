@@ -1,0 +1,25 @@
+package io.caravan.torture;
+
+import io.caravan.torture.Intent.Operation;
+import java.nio.ByteBuffer;
+
+/** The expected contents of a store after the applied intents. Implements the store's contract in a few lines. */
+abstract class StoreModel extends Contents {
+    /** Returned by {@link #apply} for an intent that the store must reject because an expectation does not hold. */
+    static final long REJECTED = Long.MIN_VALUE;
+    /** Returned by {@link #apply} if the contract does not define the result. */
+    static final long UNSPECIFIED = Long.MIN_VALUE + 1;
+    /** The result of an intent that was rejected for lack of space; such an intent must not be applied. */
+    static final long NO_SPACE = Long.MIN_VALUE + 2;
+
+    /** Applies an intent to the model, as the store must, and returns the expected result. */
+    abstract long apply(Intent intent);
+
+    /** Appends the operation's value, and returns the list. */
+    final ListModel append(long intent, int op, Operation operation) {
+        byte[] value = TortureValues.bytes(operation.id(), intent, op, (int) operation.argument());
+        ListModel list = lists().computeIfAbsent(operation.id(), id -> new ListModel(0));
+        list.append(ByteBuffer.wrap(value), "the value of " + Intent.name(intent) + " operation " + op);
+        return list;
+    }
+}

@@ -1,0 +1,74 @@
+package io.caravan.torture;
+
+import java.io.IOException;
+import java.time.Duration;
+
+/** One process that uses the store, from start to end, with the ledger of its requests and messages. */
+abstract class TortureSession implements AutoCloseable {
+    /** The time after which an operation counts as hanging. */
+    static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+    private final String subject;
+    private final Ledger ledger;
+    private final long startNanos = System.nanoTime();
+
+    /**
+     * Creates a session that begins now.
+     *
+     * @param subject name of the process in reports of problems
+     */
+    TortureSession(String subject, Ledger ledger) {
+        this.subject = subject;
+        this.ledger = ledger;
+    }
+
+    /** The ledger; complete once the process has ended. */
+    final Ledger ledger() {
+        return ledger;
+    }
+
+    /**
+     * Waits until the process has reached its goal: a working process has opened the store, and a reading process has
+     * read all of it.
+     *
+     * @return time since the start of the process, in nanoseconds
+     */
+    final long awaitMilestone() throws IOException, InterruptedException {
+        ledger.awaitMilestone(TIMEOUT.toSeconds());
+        return nanosSinceStart();
+    }
+
+    final long nanosSinceStart() {
+        return System.nanoTime() - startNanos;
+    }
+
+    /** Reports a problem if the process has ended with an unexpected status. */
+    final void checkExit(int status, int expectedStatus) {
+        if (status != expectedStatus) {
+            ledger.problem(subject + " exited with status " + status + " instead of " + expectedStatus);
+        }
+    }
+
+    /**
+     * Makes each worker wait for the result of a change before it requests the next one; returns when this has taken
+     * effect. Not necessary for an embedded store, which reports a lack of space immediately, and whose child forwards
+     * the report before it continues.
+     */
+    void oneAtATime() throws IOException, InterruptedException {}
+
+    /** Suspends the process with SIGSTOP. */
+    abstract void pause() throws IOException;
+
+    /** Resumes the process with SIGCONT. */
+    abstract void resume() throws IOException;
+
+    /** Kills the process with SIGKILL, reads its remaining messages, and checks that the signal ended it. */
+    abstract void kill() throws IOException, InterruptedException;
+
+    /** Makes the process close the store and exit, reads its remaining messages, and checks its exit status. */
+    abstract void stop() throws IOException, InterruptedException;
+
+    /** Kills the process if it is still running; if it should have exited before, dumps its threads first. */
+    @Override
+    public abstract void close();
+}

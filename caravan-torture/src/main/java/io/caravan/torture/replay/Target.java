@@ -1,0 +1,49 @@
+package io.caravan.torture.replay;
+
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * The place where a replayed document is stored. Used by one thread; acknowledgements arrive on another thread, in
+ * order.
+ */
+interface Target extends AutoCloseable {
+
+    /** Receives the outcome of an append once, and never after {@link #kill()} has returned. */
+    interface Acknowledgement {
+        void durable();
+
+        void failed(String problem);
+    }
+
+    /** A description for the report. */
+    String description();
+
+    /** Opens the document's store if it is not open, and starts its process if it has one. */
+    void open() throws IOException;
+
+    /** Appends an entry. */
+    void append(byte[] entry, Acknowledgement acknowledgement) throws IOException;
+
+    /** Appends an entry and removes all entries before it. */
+    void snapshot(byte[] entry, Acknowledgement acknowledgement) throws IOException;
+
+    /** Returns the retained entries, oldest first. No append may be outstanding. */
+    List<byte[]> retained() throws IOException;
+
+    /**
+     * Kills the store's process with SIGKILL; every acknowledgement that was sent is delivered before this method
+     * returns.
+     */
+    void kill() throws IOException;
+
+    /**
+     * Closes the store cleanly, so that the next {@link #open()} reads from the disk; does nothing for a store that was
+     * started elsewhere.
+     */
+    void shut() throws IOException;
+
+    /** Releases all resources. */
+    @Override
+    void close() throws IOException;
+}

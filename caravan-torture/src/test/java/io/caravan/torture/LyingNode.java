@@ -1,0 +1,63 @@
+package io.caravan.torture;
+
+import io.caravan.CaravanException;
+import io.caravan.DurableListStore;
+import io.caravan.ListInfo;
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Nodes of a Raft group that break a guarantee. */
+final class LyingNode {
+    private LyingNode() {}
+
+    /** Acknowledges writes that its store has accepted before the group has committed them. */
+    static final class RepliesEarly extends GroupNodeProcess {
+        public static void main(String[] arguments) throws IOException {
+            System.exit(new RepliesEarly().run(GroupPlan.parse(arguments)));
+        }
+
+        @Override
+        long change(DurableListStore store, NodeCall call) {
+            ListInfo before = store.info(call.list());
+            submit(store, call);
+            return before == null ? 0 : before.nextSequence();
+        }
+    }
+
+    /** Continues after another leader has replaced it, as if its store still acknowledged writes. */
+    static final class KeepsServing extends GroupNodeProcess {
+        private final Map<Long, Long> nextSequences = new ConcurrentHashMap<>();
+        private volatile boolean replaced;
+
+        public static void main(String[] arguments) throws IOException {
+            System.exit(new KeepsServing().run(GroupPlan.parse(arguments)));
+        }
+
+        @Override
+        long change(DurableListStore store, NodeCall call) {
+            try {
+                long sequence = super.change(store, call);
+                if (call.kind() == NodeCall.Kind.APPEND) {
+                    nextSequences.put(call.list(), sequence + 1);
+                }
+                return sequence;
+            } catch (CaravanException lost) {
+                return nextSequences.merge(call.list(), 1L, Long::sum) - 1;
+            }
+        }
+
+        /** Keeps the store of its first term. */
+        @Override
+        public void leads(DurableListStore store) {
+            if (!replaced) {
+                super.leads(store);
+            }
+        }
+
+        @Override
+        public void follows() {
+            replaced = true;
+        }
+    }
+}

@@ -1,0 +1,13 @@
+package io.caravan.torture;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** Options of short runs. */
+final class TestOptions {
+    private TestOptions() {}
+
+    static TortureOptions of(int rounds, long seed, Path directory, double seconds, int workers, int lists) {
+        return new TortureOptions(rounds, Duration.ofMinutes(5), seed, directory, seconds, workers, lists, null);
+    }
+}

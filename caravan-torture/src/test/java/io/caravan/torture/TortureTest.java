@@ -1,0 +1,45 @@
+package io.caravan.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.Rounds;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The real store under the harness, unchanged and sabotaged. */
+@Tag("slow")
+class TortureTest {
+    private static final long SEED = 7;
+    private static final int FEW_ROUNDS = Rounds.of(2, 10);
+    private static final int MANY_ROUNDS = 60;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    @Tag("rounds")
+    void killLosesNoAcknowledgedWrites() throws IOException, InterruptedException {
+        TortureSummary summary = torture(TortureChild.class, FEW_ROUNDS);
+        assertThat(summary.problems()).isEmpty();
+        assertThat(summary.rounds()).isEqualTo(FEW_ROUNDS);
+        assertThat(summary.counts().acknowledged()).isPositive();
+    }
+
+    @Test
+    @Tag("thorough")
+    void detectsAcknowledgmentBeforeLogWrite() throws IOException, InterruptedException {
+        TortureSummary summary = torture(SabotagedChild.class, MANY_ROUNDS);
+        assertThat(summary.problems()).anyMatch(problem -> problem.contains("not as acknowledged"));
+        System.out.println("acknowledging early was caught in round " + summary.rounds());
+    }
+
+    private TortureSummary torture(Class<?> child, int rounds) throws IOException, InterruptedException {
+        TortureOptions options = TestOptions.of(rounds, SEED, directory, 0.4, 3, 120);
+        try (TortureSubject subject = new EmbeddedSubject(options, child.getName())) {
+            return new Torture(options, subject, TortureMain::verify, System.out).run();
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package io.caravan.torture.hostloss;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** The changes that the archive must contain when a server is killed at 100 and a change may wait for 10. */
+class WellTimesTest {
+    private static final long BOUND = 10;
+
+    private final WellTimes times = new WellTimes(1);
+
+    @Test
+    void excludesChangesYoungerThanBound() {
+        times.ends(100);
+        assertThat(times.mustBy(BOUND)).isEqualTo(90);
+    }
+
+    @Test
+    void requiresNothingAfterShortAvailability() {
+        times.ends(10);
+        assertThat(times.mustBy(BOUND)).isEqualTo(1);
+    }
+
+    @Test
+    void ignoresShortAvailabilityAfterFault() {
+        times.ends(50);
+        assertThat(times.mustBy(BOUND)).isEqualTo(40);
+        times.beginsAgain(95);
+        times.ends(100);
+        assertThat(times.mustBy(BOUND)).isEqualTo(40);
+    }
+
+    @Test
+    void requiresChangesAgainAfterSufficientAvailability() {
+        times.ends(50);
+        times.beginsAgain(80);
+        times.ends(100);
+        assertThat(times.mustBy(BOUND)).isEqualTo(90);
+    }
+}
