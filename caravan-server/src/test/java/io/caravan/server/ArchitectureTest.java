@@ -31,6 +31,7 @@ class ArchitectureTest {
                 .resideInAnyPackage(
                         ROOT + ".app..",
                         ROOT + ".archive..",
+                        ROOT + ".backup..",
                         ROOT + ".cli..",
                         ROOT + ".cluster..",
                         ROOT + ".config..",
@@ -67,7 +68,8 @@ class ArchitectureTest {
                 .resideInAPackage(ROOT + ".document..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage(ROOT + ".protocol..", ROOT + ".archive..", ROOT + ".net..", ROOT + ".app..")
+                .resideInAnyPackage(
+                        ROOT + ".protocol..", ROOT + ".archive..", ROOT + ".backup..", ROOT + ".net..", ROOT + ".app..")
                 .check(MAIN_CLASSES);
     }
 }

@@ -8,9 +8,9 @@ import io.caravan.cluster.GroupConfig;
 import io.caravan.cluster.GroupMember;
 import io.caravan.cluster.GroupMember.Progress;
 import io.caravan.cluster.LeadershipListener;
+import io.caravan.server.backup.Backups;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.Setting;
-import io.caravan.server.document.Backups;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -79,9 +79,9 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
             Cluster cluster,
             @Nullable Path backupDirectory)
             throws IOException {
-        ClusterServer host = new ClusterServer(config, settings, cluster, backupDirectory);
-        host.begin(group);
-        return host;
+        ClusterServer node = new ClusterServer(config, settings, cluster, backupDirectory);
+        node.begin(group);
+        return node;
     }
 
     private synchronized void begin(GroupConfig group) throws IOException {
@@ -255,12 +255,12 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     /** Logs once when the leader no longer receives responses from a node, and once when it does again. */
     private void logSilence() {
         for (Progress progress : cluster.progress()) {
-            String host = progress.node().id();
+            String node = progress.node().id();
             boolean nothing = Cluster.isSilent(progress);
-            if (nothing && silent.add(host)) {
-                LOG.warn("node {} has not responded for {} s", host, Cluster.SILENCE.toSeconds());
-            } else if (!nothing && silent.remove(host)) {
-                LOG.info("node {} responds again, or another node leads", host);
+            if (nothing && silent.add(node)) {
+                LOG.warn("node {} has not responded for {} s", node, Cluster.SILENCE.toSeconds());
+            } else if (!nothing && silent.remove(node)) {
+                LOG.info("node {} responds again, or another node leads", node);
             }
         }
     }

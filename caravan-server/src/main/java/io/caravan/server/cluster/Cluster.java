@@ -52,15 +52,15 @@ public final class Cluster {
     public Cluster(ClusterFile file, String self, @Nullable SslContext tls, boolean strictReads, InstantSource clock) {
         this.id = file.id();
         this.group = file.groupOf(self);
-        ClusterNode host = file.host(self);
-        this.self = host;
+        ClusterNode node = file.node(self);
+        this.self = node;
         this.tls = tls;
         this.strictReads = strictReads;
         this.clock = clock;
-        this.own = new GroupView(group, host, this::hosts, this::knownLeader, clock);
+        this.own = new GroupView(group, node, this::nodes, this::knownLeader, clock);
         this.others = file.groups().stream()
                 .filter(other -> !other.equals(group))
-                .map(other -> new RemoteGroup(other, host, clock))
+                .map(other -> new RemoteGroup(other, node, clock))
                 .toList();
         this.groups = Stream.concat(Stream.of(own), others.stream().map(RemoteGroup::view))
                 .sorted(Comparator.comparing(GroupView::slots))
@@ -130,21 +130,21 @@ public final class Cluster {
      * Returns the current members of the group, sorted by id. As long as this node knows no members, returns the nodes
      * in the cluster file.
      */
-    public List<ClusterNode> hosts() {
+    public List<ClusterNode> nodes() {
         GroupMember here = member;
         List<Node> known = here == null ? List.of() : here.nodes();
-        return known.isEmpty() ? group.hosts() : group.described(known);
+        return known.isEmpty() ? group.nodes() : group.described(known);
     }
 
-    private Optional<ClusterNode> host(String id) {
-        return hosts().stream().filter(host -> host.id().equals(id)).findFirst();
+    private Optional<ClusterNode> node(String id) {
+        return nodes().stream().filter(node -> node.id().equals(id)).findFirst();
     }
 
     /** Whether this is the host name of the HTTP address of any node in the cluster. */
     public boolean hasHttpName(String name) {
         return groups.stream()
-                .flatMap(each -> each.hosts().stream())
-                .anyMatch(host -> host.http().host().equalsIgnoreCase(name));
+                .flatMap(each -> each.nodes().stream())
+                .anyMatch(node -> node.http().host().equalsIgnoreCase(name));
     }
 
     public ClusterNode self() {
@@ -227,9 +227,9 @@ public final class Cluster {
     }
 
     /** Returns the progress of a node, if this node knows it. */
-    public Optional<Progress> progress(ClusterNode host) {
+    public Optional<Progress> progress(ClusterNode node) {
         return progress().stream()
-                .filter(each -> each.node().id().equals(host.id()))
+                .filter(each -> each.node().id().equals(node.id()))
                 .findFirst();
     }
 
@@ -244,8 +244,8 @@ public final class Cluster {
      * Whether this node considers another node reachable. A node whose progress is unknown, for example because this
      * node is a follower, counts as reachable.
      */
-    public boolean reachable(ClusterNode host) {
-        return progress(host).filter(Cluster::isSilent).isEmpty();
+    public boolean reachable(ClusterNode node) {
+        return progress(node).filter(Cluster::isSilent).isEmpty();
     }
 
     /** Whether a node has not responded to the leader for {@link #SILENCE}. */
@@ -259,14 +259,14 @@ public final class Cluster {
      * @throws IOException if leadership was not transferred
      * @throws IllegalArgumentException if no such node exists, or it is this node
      */
-    public void transfer(String host, Duration timeout) throws IOException {
-        ClusterNode next = host(host)
-                .orElseThrow(() -> new IllegalArgumentException("the cluster has no node '" + host + "'; its nodes are "
-                        + hosts().stream().map(ClusterNode::id).toList()));
+    public void transfer(String node, Duration timeout) throws IOException {
+        ClusterNode next = node(node)
+                .orElseThrow(() -> new IllegalArgumentException("the cluster has no node '" + node + "'; its nodes are "
+                        + nodes().stream().map(ClusterNode::id).toList()));
         if (next.equals(self)) {
-            throw new IllegalArgumentException("node " + host + " already leads");
+            throw new IllegalArgumentException("node " + node + " already leads");
         }
-        takingPart().transferLeadership(host, timeout);
+        takingPart().transferLeadership(node, timeout);
     }
 
     private GroupMember takingPart() throws IOException {
@@ -283,22 +283,22 @@ public final class Cluster {
      * @throws IOException if the change failed, or its outcome is unknown
      * @throws IllegalArgumentException if the cluster cannot make the change; nothing has changed
      */
-    public void add(ClusterNode host) throws IOException {
+    public void add(ClusterNode node) throws IOException {
         GroupMember leader = leading();
-        requireOwnAddresses(host);
-        leader.add(host.member());
+        requireOwnAddresses(node);
+        leader.add(node.member());
     }
 
     /** Removes a node that was stopped. Otherwise works like {@link #add}. */
-    public void remove(String host) throws IOException {
-        leading().remove(host);
+    public void remove(String node) throws IOException {
+        leading().remove(node);
     }
 
     /** Replaces a node, which may be lost permanently, in one step. Otherwise works like {@link #add}. */
-    public void replace(String host, ClusterNode by) throws IOException {
+    public void replace(String node, ClusterNode by) throws IOException {
         GroupMember leader = leading();
         requireOwnAddresses(by);
-        leader.replace(host, by.member());
+        leader.replace(node, by.member());
     }
 
     private GroupMember leading() throws IOException {
@@ -316,22 +316,22 @@ public final class Cluster {
             throw new IllegalArgumentException("node " + joining.id() + " needs three different addresses");
         }
         for (GroupView each : groups) {
-            for (ClusterNode host : each.hosts()) {
-                if (each != own && host.id().equals(joining.id())) {
+            for (ClusterNode node : each.nodes()) {
+                if (each != own && node.id().equals(joining.id())) {
                     throw new IllegalArgumentException(
-                            "the group of the slots " + each.slots() + " already has a node " + host.id());
+                            "the group of the slots " + each.slots() + " already has a node " + node.id());
                 }
-                for (HostPort address : addresses(host)) {
+                for (HostPort address : addresses(node)) {
                     if (wanted.contains(address)) {
-                        throw new IllegalArgumentException("node " + host.id() + " already has the address " + address);
+                        throw new IllegalArgumentException("node " + node.id() + " already has the address " + address);
                     }
                 }
             }
         }
     }
 
-    private static List<HostPort> addresses(ClusterNode host) {
-        return List.of(host.peer(), host.resp(), host.http());
+    private static List<HostPort> addresses(ClusterNode node) {
+        return List.of(node.peer(), node.resp(), node.http());
     }
 
     /** Describes the membership change that this node, the leader, is making; empty if it makes none. */
@@ -362,6 +362,6 @@ public final class Cluster {
      * Returns the minimum number of nodes, in addition to the leader, that have stored a write when it is acknowledged.
      */
     public int replicasOfAChange() {
-        return hosts().size() / 2;
+        return nodes().size() / 2;
     }
 }

@@ -41,8 +41,8 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
     }
 
     /** Creates the configuration of a new cluster with one group. */
-    public static ClusterFile ofOneGroup(List<ClusterNode> hosts) {
-        return of(UUID.randomUUID(), Map.of(SlotRange.ALL, hosts));
+    public static ClusterFile ofOneGroup(List<ClusterNode> nodes) {
+        return of(UUID.randomUUID(), Map.of(SlotRange.ALL, nodes));
     }
 
     /** Creates the configuration of a cluster with a group for each range of slots. */
@@ -70,22 +70,22 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
     }
 
     private static ClusterFile of(Map<String, String> lines) {
-        Map<SlotRange, List<ClusterNode>> hosts = new TreeMap<>();
+        Map<SlotRange, List<ClusterNode>> nodes = new TreeMap<>();
         Set<HostPort> taken = new LinkedHashSet<>();
         for (String id : ids(lines)) {
-            ClusterNode host = new ClusterNode(
+            ClusterNode node = new ClusterNode(
                     id, address(lines, id + ".peer"), address(lines, id + ".resp"), address(lines, id + ".http"));
             // Rejects an id that no member may have.
-            host.member();
-            for (HostPort address : List.of(host.peer(), host.resp(), host.http())) {
+            node.member();
+            for (HostPort address : List.of(node.peer(), node.resp(), node.http())) {
                 if (!taken.add(address)) {
                     throw new IllegalArgumentException("the address " + address + " occurs twice");
                 }
             }
-            hosts.computeIfAbsent(slots(lines, id), each -> new ArrayList<>()).add(host);
+            nodes.computeIfAbsent(slots(lines, id), each -> new ArrayList<>()).add(node);
         }
-        requireEachSlotOnce(hosts.keySet());
-        return of(cluster(lines.get(CLUSTER)), hosts);
+        requireEachSlotOnce(nodes.keySet());
+        return of(cluster(lines.get(CLUSTER)), nodes);
     }
 
     private static Set<String> ids(Map<String, String> lines) {
@@ -153,8 +153,8 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
     }
 
     /** Returns all nodes of a new cluster; later each group itself records its members. */
-    public List<ClusterNode> hosts() {
-        return groups.stream().flatMap(group -> group.hosts().stream()).toList();
+    public List<ClusterNode> nodes() {
+        return groups.stream().flatMap(group -> group.nodes().stream()).toList();
     }
 
     /**
@@ -162,9 +162,9 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
      *
      * @throws IllegalArgumentException if no such node exists
      */
-    public ClusterNode host(String id) {
-        return groupOf(id).hosts().stream()
-                .filter(host -> host.id().equals(id))
+    public ClusterNode node(String id) {
+        return groupOf(id).nodes().stream()
+                .filter(node -> node.id().equals(id))
                 .findFirst()
                 .orElseThrow();
     }
@@ -179,6 +179,6 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
                 .filter(group -> group.has(id))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("the cluster has no node '" + id + "'; its nodes are "
-                        + hosts().stream().map(ClusterNode::id).toList()));
+                        + nodes().stream().map(ClusterNode::id).toList()));
     }
 }

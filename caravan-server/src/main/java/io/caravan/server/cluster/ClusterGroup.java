@@ -13,22 +13,22 @@ import java.util.UUID;
  *
  * @param id unique among the groups of all clusters
  * @param slots the slots of the group's documents
- * @param hosts all nodes of a new group; later the group itself records its members
+ * @param nodes all nodes of a new group; later the group itself records its members
  */
-public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> hosts) {
+public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> nodes) {
     public ClusterGroup {
-        hosts = List.copyOf(hosts);
+        nodes = List.copyOf(nodes);
     }
 
     /**
      * Creates a group of a cluster. Its id is derived from its slots, so files that divide the slots differently define
      * different groups, whose nodes reject each other. The only group of a cluster has the cluster's id.
      */
-    public static ClusterGroup of(UUID cluster, SlotRange slots, List<ClusterNode> hosts) {
+    public static ClusterGroup of(UUID cluster, SlotRange slots, List<ClusterNode> nodes) {
         UUID id = slots.equals(SlotRange.ALL)
                 ? cluster
                 : UUID.nameUUIDFromBytes((cluster + " " + slots).getBytes(StandardCharsets.UTF_8));
-        return new ClusterGroup(id, slots, hosts);
+        return new ClusterGroup(id, slots, nodes);
     }
 
     /**
@@ -47,14 +47,14 @@ public record ClusterGroup(UUID id, SlotRange slots, List<ClusterNode> hosts) {
      * address for clients.
      */
     Optional<ClusterNode> described(Node member) {
-        return hosts.stream()
-                .filter(host -> host.id().equals(member.id())
-                        && host.peer().equals(new HostPort(member.address(), member.port())))
+        return nodes.stream()
+                .filter(node -> node.id().equals(member.id())
+                        && node.peer().equals(new HostPort(member.address(), member.port())))
                 .findFirst()
                 .or(() -> ClusterNode.of(member));
     }
 
-    boolean has(String host) {
-        return hosts.stream().anyMatch(each -> each.id().equals(host));
+    boolean has(String node) {
+        return nodes.stream().anyMatch(each -> each.id().equals(node));
     }
 }

@@ -68,7 +68,7 @@ public record ClusterStatus(
                     group.slots().toString(),
                     group.leader().map(ClusterNode::id).orElse(null),
                     group.since().toString(),
-                    group.hosts().stream().map(ClusterNode::id).toList());
+                    group.nodes().stream().map(ClusterNode::id).toList());
         }
     }
 
@@ -82,7 +82,7 @@ public record ClusterStatus(
                 cluster.term(),
                 cluster.committed(),
                 cluster.kept(),
-                cluster.hosts().stream().map(node -> Node.of(cluster, node)).toList(),
+                cluster.nodes().stream().map(node -> Node.of(cluster, node)).toList(),
                 cluster.groups().stream().map(Group::of).toList());
     }
 }

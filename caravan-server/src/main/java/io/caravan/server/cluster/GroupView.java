@@ -15,7 +15,7 @@ public final class GroupView {
     private final UUID id;
     private final SlotRange slots;
     private final ClusterNode self;
-    private final Supplier<List<ClusterNode>> hosts;
+    private final Supplier<List<ClusterNode>> nodes;
     private final Supplier<Optional<ClusterNode>> leader;
     private final InstantSource clock;
     private Seen seen;
@@ -28,19 +28,19 @@ public final class GroupView {
      * Creates a view of a group.
      *
      * @param self this node, which may be in this group or another
-     * @param hosts the current members of the group
+     * @param nodes the current members of the group
      * @param leader the leader, as far as this node knows
      */
     GroupView(
             ClusterGroup group,
             ClusterNode self,
-            Supplier<List<ClusterNode>> hosts,
+            Supplier<List<ClusterNode>> nodes,
             Supplier<Optional<ClusterNode>> leader,
             InstantSource clock) {
         this.id = group.id();
         this.slots = group.slots();
         this.self = self;
-        this.hosts = hosts;
+        this.nodes = nodes;
         this.leader = leader;
         this.clock = clock;
         this.seen = new Seen(null, clock.instant());
@@ -55,14 +55,14 @@ public final class GroupView {
     }
 
     /** Returns the current members of the group, as far as this node knows. */
-    public List<ClusterNode> hosts() {
-        return hosts.get();
+    public List<ClusterNode> nodes() {
+        return nodes.get();
     }
 
     /** Returns the leader, as far as this node knows; empty during an election. */
     public Optional<ClusterNode> leader() {
         Optional<ClusterNode> known = leader.get();
-        known.ifPresent(host -> lastLeader = host);
+        known.ifPresent(node -> lastLeader = node);
         return known;
     }
 
@@ -75,20 +75,20 @@ public final class GroupView {
         ClusterNode known = leader().orElse(lastLeader);
         return known != null
                 ? known
-                : hosts().stream()
-                        .filter(host -> !host.equals(self))
+                : nodes().stream()
+                        .filter(node -> !node.equals(self))
                         .findFirst()
                         .orElse(self);
     }
 
     /** Returns all nodes of the group except the given one. */
     public List<ClusterNode> nodesExcept(ClusterNode one) {
-        return hosts().stream().filter(host -> !host.equals(one)).toList();
+        return nodes().stream().filter(node -> !node.equals(one)).toList();
     }
 
     /** Returns the id by which Redis clients know a node of the group; see {@link ClusterNode#nodeId}. */
-    public String nodeId(ClusterNode host) {
-        return host.nodeId(id);
+    public String nodeId(ClusterNode node) {
+        return node.nodeId(id);
     }
 
     /**

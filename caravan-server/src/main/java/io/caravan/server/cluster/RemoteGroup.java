@@ -29,14 +29,14 @@ final class RemoteGroup implements AutoCloseable {
     /** Whether the last poll failed with an exception. Used by the polling thread only. */
     private boolean failing;
 
-    private record Known(List<ClusterNode> hosts, @Nullable ClusterNode leader) {}
+    private record Known(List<ClusterNode> nodes, @Nullable ClusterNode leader) {}
 
     private record Polling(ScheduledExecutorService thread, LeaderLookup lookup) {}
 
     RemoteGroup(ClusterGroup group, ClusterNode self, InstantSource clock) {
         this.group = group;
-        this.known = new Known(group.hosts(), null);
-        this.view = new GroupView(group, self, () -> known.hosts(), () -> Optional.ofNullable(known.leader()), clock);
+        this.known = new Known(group.nodes(), null);
+        this.view = new GroupView(group, self, () -> known.nodes(), () -> Optional.ofNullable(known.leader()), clock);
     }
 
     GroupView view() {
@@ -67,7 +67,7 @@ final class RemoteGroup implements AutoCloseable {
             failing = true;
         }
         if (!led) {
-            known = new Known(known.hosts(), null);
+            known = new Known(known.nodes(), null);
         }
         // Detects a new leader now, and not only at the next request for it.
         view.since();
@@ -77,19 +77,19 @@ final class RemoteGroup implements AutoCloseable {
     private boolean queryInOrder(LeaderLookup lookup) {
         Set<ClusterNode> inOrder = new LinkedHashSet<>();
         view.leader().ifPresent(inOrder::add);
-        inOrder.addAll(known.hosts());
-        inOrder.addAll(group.hosts());
+        inOrder.addAll(known.nodes());
+        inOrder.addAll(group.nodes());
         return inOrder.stream()
-                .flatMap(host -> lookup.query(host.member()).stream())
+                .flatMap(node -> lookup.query(node.member()).stream())
                 .anyMatch(this::receive);
     }
 
     /** Stores a node's response if it names the leader, and returns whether it does. */
     private boolean receive(LeaderLookup.Reply reply) {
-        List<ClusterNode> hosts = group.described(reply.nodes());
+        List<ClusterNode> nodes = group.described(reply.nodes());
         Optional<ClusterNode> leader =
-                hosts.stream().filter(host -> host.id().equals(reply.leader())).findFirst();
-        leader.ifPresent(leads -> known = new Known(hosts, leads));
+                nodes.stream().filter(node -> node.id().equals(reply.leader())).findFirst();
+        leader.ifPresent(leads -> known = new Known(nodes, leads));
         return leader.isPresent();
     }
 

@@ -521,7 +521,7 @@ public final class Statistics {
             String name, String unit, String text, Function<Cluster, Function<Progress, Number>> value) {
         return several(Type.GAUGE, "caravan.cluster.node." + name, unit, text, "node", cluster -> {
             Map<String, Number> values = new TreeMap<>();
-            cluster.hosts().forEach(node -> values.put(node.id(), 0));
+            cluster.nodes().forEach(node -> values.put(node.id(), 0));
             Function<Progress, Number> ofNode = value.apply(cluster);
             cluster.progress().forEach(progress -> values.put(progress.node().id(), ofNode.apply(progress)));
             return values;

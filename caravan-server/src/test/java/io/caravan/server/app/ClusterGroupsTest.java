@@ -66,8 +66,8 @@ class ClusterGroupsTest {
         AtomicReference<List<ClusterNode>> leaders = new AtomicReference<>(List.of());
         Eventually.await("each host knows both leaders", () -> {
             leaders.set(List.of(cluster.awaitLeader(0), cluster.awaitLeader(1)));
-            return cluster.hosts().stream()
-                    .allMatch(host -> cluster.view(host.id()).groups().stream()
+            return cluster.nodes().stream()
+                    .allMatch(node -> cluster.view(node.id()).groups().stream()
                             .flatMap(group -> group.leader().stream())
                             .toList()
                             .equals(leaders.get()));
@@ -78,8 +78,8 @@ class ClusterGroupsTest {
     /** Returns a follower of the group. */
     private static ClusterNode follower(int group) {
         ClusterNode leader = cluster.awaitLeader(group);
-        return cluster.hosts().subList(3 * group, 3 * group + 3).stream()
-                .filter(host -> !host.equals(leader))
+        return cluster.nodes().subList(3 * group, 3 * group + 3).stream()
+                .filter(node -> !node.equals(leader))
                 .findFirst()
                 .orElseThrow();
     }
@@ -124,28 +124,28 @@ class ClusterGroupsTest {
     @Test
     void everyNodeReportsAllGroups() throws Exception {
         List<ClusterNode> leaders = leaders();
-        for (ClusterNode host : cluster.hosts()) {
-            assertThat(cluster.call(host, "CLUSTER", "SLOTS"))
+        for (ClusterNode node : cluster.nodes()) {
+            assertThat(cluster.call(node, "CLUSTER", "SLOTS"))
                     .contains(
                             "[:0, :8191, [$127.0.0.1, :" + leaders.get(0).resp().port() + ",",
                             "[:8192, :16383, [$127.0.0.1, :"
                                     + leaders.get(1).resp().port() + ",");
-            assertThat(cluster.call(host, "CLUSTER", "NODES").lines())
+            assertThat(cluster.call(node, "CLUSTER", "NODES").lines())
                     .filteredOn(line -> line.contains("master"))
                     .hasSize(2)
                     .anyMatch(line -> line.contains(leaders.get(0).resp().toString()) && line.endsWith(" 0-8191"))
                     .anyMatch(line -> line.contains(leaders.get(1).resp().toString()) && line.contains(" 8192-16383"));
-            assertThat(cluster.call(host, "CLUSTER", "INFO"))
+            assertThat(cluster.call(node, "CLUSTER", "INFO"))
                     .contains("cluster_state:ok", "cluster_known_nodes:6", "cluster_size:2", "cluster_slots_ok:16384");
-            assertThat(cluster.call(host, "CLUSTER", "SHARDS")).contains("[:0, :8191]", "[:8192, :16383]");
-            JsonNode page = JSON.readTree(send(host, "GET", "/v1/cluster", "").body());
+            assertThat(cluster.call(node, "CLUSTER", "SHARDS")).contains("[:0, :8191]", "[:8192, :16383]");
+            JsonNode page = JSON.readTree(send(node, "GET", "/v1/cluster", "").body());
             assertThat(page.at("/groups/0/leader").asText())
                     .isEqualTo(leaders.get(0).id());
             assertThat(page.at("/groups/1/leader").asText())
                     .isEqualTo(leaders.get(1).id());
             ClusterCommandRun status =
-                    ClusterCommandRun.of("status", "--server", host.resp().toString());
-            int other = cluster.hosts().indexOf(host) < 3 ? 1 : 0;
+                    ClusterCommandRun.of("status", "--server", node.resp().toString());
+            int other = cluster.nodes().indexOf(node) < 3 ? 1 : 0;
             assertThat(status.text())
                     .contains("slots " + SlotRange.ofGroup(other, 2) + ": node "
                             + leaders.get(other).id() + " leads, RESP "
@@ -181,24 +181,24 @@ class ClusterGroupsTest {
 
     @Test
     void anyNodeServesAllGroupsOverHttp() throws Exception {
-        List<ClusterNode> hosts =
+        List<ClusterNode> nodes =
                 List.of(leaders().get(0), follower(0), leaders().get(1), follower(1));
         Set<String> written = new TreeSet<>();
-        for (int i = 0; i < hosts.size(); i++) {
+        for (int i = 0; i < nodes.size(); i++) {
             for (int group = 0; group < 2; group++) {
                 String name = nameIn(group, "http-" + i);
-                assertThat(status(hosts.get(i), "PUT", "/v1/stream/" + name, "1"))
+                assertThat(status(nodes.get(i), "PUT", "/v1/stream/" + name, "1"))
                         .isEqualTo(201);
-                assertThat(status(hosts.get(i), "POST", "/v1/stream/" + name, "2"))
+                assertThat(status(nodes.get(i), "POST", "/v1/stream/" + name, "2"))
                         .isEqualTo(204);
                 written.add(name);
             }
         }
-        for (ClusterNode host : hosts) {
+        for (ClusterNode node : nodes) {
             for (String name : written) {
-                assertThat(send(host, "GET", "/v1/stream/" + name, "").body()).isEqualTo("12");
+                assertThat(send(node, "GET", "/v1/stream/" + name, "").body()).isEqualTo("12");
             }
-            assertThat(listed(host, "http-", 3)).containsExactlyInAnyOrderElementsOf(written);
+            assertThat(listed(node, "http-", 3)).containsExactlyInAnyOrderElementsOf(written);
         }
     }
 
@@ -287,12 +287,12 @@ class ClusterGroupsTest {
     }
 
     /** Returns the names that a node lists, page by page. */
-    private static List<String> listed(ClusterNode host, String prefix, int limit) throws Exception {
+    private static List<String> listed(ClusterNode node, String prefix, int limit) throws Exception {
         List<String> names = new ArrayList<>();
         String cursor = "";
         for (int pages = 0; pages < 1_000; pages++) {
             JsonNode page =
-                    JSON.readTree(send(host, "GET", "/v1/documents?prefix=" + prefix + "&limit=" + limit + cursor, "")
+                    JSON.readTree(send(node, "GET", "/v1/documents?prefix=" + prefix + "&limit=" + limit + cursor, "")
                             .body());
             page.path("documents")
                     .forEach(document -> names.add(document.path("name").asText()));
@@ -315,26 +315,26 @@ class ClusterGroupsTest {
 
     /** Sends one request about several streams, with {@code field} for each stream. */
     private static HttpResponse<String> post(
-            ClusterNode host, String path, String array, String field, List<String> names) throws Exception {
+            ClusterNode node, String path, String array, String field, List<String> names) throws Exception {
         String elements = names.stream()
                 .map(name -> "{" + field + ",\"path\":\"/v1/stream/" + name + "\"}")
                 .collect(Collectors.joining(","));
-        return send(host, "POST", path, "{\"" + array + "\":[" + elements + "]}");
+        return send(node, "POST", path, "{\"" + array + "\":[" + elements + "]}");
     }
 
     @Test
     void rejectsRequestAcrossGroups() throws Exception {
         String here = nameIn(0, "crossed");
         String there = nameIn(1, "crossed");
-        for (ClusterNode host : List.of(follower(0), leaders().get(1))) {
+        for (ClusterNode node : List.of(follower(0), leaders().get(1))) {
             for (List<String> order : List.of(List.of(here, there), List.of(there, here))) {
-                HttpResponse<String> batch = post(host, "/v1/batch", "operations", "\"append\":[\"1\"]", order);
+                HttpResponse<String> batch = post(node, "/v1/batch", "operations", "\"append\":[\"1\"]", order);
                 assertThat(batch.statusCode()).as(batch.body()).isEqualTo(409);
                 assertThat(batch.body()).contains("cross_slot", order.get(1));
-                HttpResponse<String> live = post(host, "/v1/live", "streams", "\"offset\":\"-1\"", order);
+                HttpResponse<String> live = post(node, "/v1/live", "streams", "\"offset\":\"-1\"", order);
                 assertThat(live.statusCode()).as(live.body()).isEqualTo(409);
             }
-            assertThat(status(host, "GET", "/v1/stream/" + here, "")).isEqualTo(404);
+            assertThat(status(node, "GET", "/v1/stream/" + here, "")).isEqualTo(404);
         }
         assertThat(status(follower(1), "PUT", "/v1/stream/" + there, "1")).isEqualTo(201);
         HttpResponse<String> fork =
@@ -381,8 +381,8 @@ class ClusterGroupsTest {
         for (String name : names) {
             assertThat(status(follower(0), "PUT", "/v1/stream/" + name, "1")).isEqualTo(201);
         }
-        for (ClusterNode host : List.of(follower(0), leaders().get(1))) {
-            String target = host.resp().toString();
+        for (ClusterNode node : List.of(follower(0), leaders().get(1))) {
+            String target = node.resp().toString();
             assertThat(ClusterCommandRun.caravan("ls", "--match", "many-*", "--server", target)
                             .text()
                             .lines())
@@ -466,7 +466,7 @@ class ClusterGroupsTest {
         String here = nameIn(0, "down");
         String there = nameIn(1, "down");
         assertThat(status(target, "PUT", "/v1/stream/" + there, "1")).isEqualTo(201);
-        List<ClusterNode> lost = cluster.hosts().subList(3, 6);
+        List<ClusterNode> lost = cluster.nodes().subList(3, 6);
         cluster.stopAll(lost);
         try {
             Eventually.await(

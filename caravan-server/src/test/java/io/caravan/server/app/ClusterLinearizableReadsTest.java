@@ -42,8 +42,8 @@ class ClusterLinearizableReadsTest {
                 assertThat(client.call("SCAN", "0")).isEqualTo("[$0, [$a]]");
                 assertThat(TestCluster.get(follower, "/v1/stream/a").body()).isEqualTo("v");
 
-                List<String> others = cluster.hosts().stream()
-                        .filter(host -> !host.equals(leader))
+                List<String> others = cluster.nodes().stream()
+                        .filter(node -> !node.equals(leader))
                         .map(ClusterNode::id)
                         .toList();
                 for (String other : others) {

@@ -25,28 +25,28 @@ class ClusterMembershipTest {
     @TempDir
     private Path directory;
 
-    private static String[] add(ClusterNode host) {
-        return ("CARAVAN.CLUSTER ADD " + host.id() + " " + host.peer() + " " + host.resp() + " " + host.http())
+    private static String[] add(ClusterNode node) {
+        return ("CARAVAN.CLUSTER ADD " + node.id() + " " + node.peer() + " " + node.resp() + " " + node.http())
                 .split(" ");
     }
 
-    private static String page(ClusterNode host, String path) throws Exception {
-        return TestCluster.get(host, path).body();
+    private static String page(ClusterNode node, String path) throws Exception {
+        return TestCluster.get(node, path).body();
     }
 
     private Path file(TestCluster cluster, ClusterNode... more) throws IOException {
         StringBuilder text = new StringBuilder("cluster = " + cluster.view("a").id() + "\n");
-        for (ClusterNode host :
-                Stream.concat(cluster.hosts().stream(), Stream.of(more)).toList()) {
+        for (ClusterNode node :
+                Stream.concat(cluster.nodes().stream(), Stream.of(more)).toList()) {
             text.append("%1$s.peer = %2$s%n%1$s.resp = %3$s%n%1$s.http = %4$s%n"
-                    .formatted(host.id(), host.peer(), host.resp(), host.http()));
+                    .formatted(node.id(), node.peer(), node.resp(), node.http()));
         }
         return Files.writeString(directory.resolve("cluster.properties"), text);
     }
 
-    private static ClusterCommandRun remove(ClusterNode host, ClusterNode leader) throws Exception {
+    private static ClusterCommandRun remove(ClusterNode node, ClusterNode leader) throws Exception {
         return ClusterCommandRun.of(
-                "remove", host.id(), "--server", leader.resp().toString());
+                "remove", node.id(), "--server", leader.resp().toString());
     }
 
     /**
@@ -56,9 +56,9 @@ class ClusterMembershipTest {
     private static ClusterNode awaitSilent(TestCluster cluster, ClusterNode stopped) {
         AtomicReference<ClusterNode> leader = new AtomicReference<>();
         Eventually.await("host " + stopped.id() + " has been silent", () -> {
-            cluster.hosts().stream()
-                    .filter(host -> cluster.server(host.id()) != null)
-                    .filter(host -> isSilent(cluster.view(host.id()), stopped))
+            cluster.nodes().stream()
+                    .filter(node -> cluster.server(node.id()) != null)
+                    .filter(node -> isSilent(cluster.view(node.id()), stopped))
                     .forEach(leader::set);
             return leader.get() != null;
         });
@@ -90,22 +90,22 @@ class ClusterMembershipTest {
         for (String id : List.of("a", "b", "c", "d")) {
             Eventually.await(
                     "host " + id + " knows the new one",
-                    () -> cluster.view(id).hosts().stream()
+                    () -> cluster.view(id).nodes().stream()
                             .map(ClusterNode::id)
                             .toList()
                             .equals(List.of("a", "b", "c", "d")));
         }
-        for (ClusterNode host : List.of(leader, d)) {
-            assertThat(cluster.call(host, "CLUSTER", "SLOTS"))
+        for (ClusterNode node : List.of(leader, d)) {
+            assertThat(cluster.call(node, "CLUSTER", "SLOTS"))
                     .contains(":" + d.resp().port() + ",");
-            assertThat(cluster.call(host, "CLUSTER", "NODES"))
+            assertThat(cluster.call(node, "CLUSTER", "NODES"))
                     .contains(d.resp() + "@" + d.peer().port());
-            assertThat(cluster.call(host, "CLUSTER", "SHARDS"))
+            assertThat(cluster.call(node, "CLUSTER", "SHARDS"))
                     .contains(":" + d.resp().port() + ",");
-            assertThat(cluster.call(host, "CLUSTER", "INFO")).contains("cluster_known_nodes:4");
-            assertThat(cluster.call(host, "INFO", "cluster")).contains("cluster_node_d:", "resp=" + d.resp());
-            assertThat(page(host, "/metrics")).contains("caravan_cluster_node_lag_entries{node=\"d\"}");
-            assertThat(page(host, "/v1/cluster")).contains("\"id\":\"d\"");
+            assertThat(cluster.call(node, "CLUSTER", "INFO")).contains("cluster_known_nodes:4");
+            assertThat(cluster.call(node, "INFO", "cluster")).contains("cluster_node_d:", "resp=" + d.resp());
+            assertThat(page(node, "/metrics")).contains("caravan_cluster_node_lag_entries{node=\"d\"}");
+            assertThat(page(node, "/v1/cluster")).contains("\"id\":\"d\"");
         }
         assertThat(cluster.call(d, "RPUSH", "kept", "value"))
                 .startsWith("-MOVED")
@@ -113,8 +113,8 @@ class ClusterMembershipTest {
         Eventually.await("the new host has everything", () -> cluster.view("d").behind() == 0);
         assertThat(page(d, "/readyz")).contains("\"ready\"");
 
-        ClusterNode leaves = cluster.hosts().stream()
-                .filter(host -> !host.equals(leader))
+        ClusterNode leaves = cluster.nodes().stream()
+                .filter(node -> !node.equals(leader))
                 .findFirst()
                 .orElseThrow();
         ClusterCommandRun rejection = remove(leaves, leader);
@@ -155,7 +155,7 @@ class ClusterMembershipTest {
         assertThat(cluster.call(e, "LRANGE", "kept", "0", "-1")).isEqualTo("[$value]");
 
         // The file of the first nodes does not name the new node.
-        String other = cluster.hosts().stream()
+        String other = cluster.nodes().stream()
                 .map(ClusterNode::id)
                 .filter(id -> cluster.server(id) != null)
                 .findFirst()
@@ -166,8 +166,8 @@ class ClusterMembershipTest {
         Eventually.await(
                 "the host that was started again knows who leads, and who has left",
                 () -> cluster.view(other).leader().equals(Optional.of(e))
-                        && !cluster.view(other).hosts().contains(dead));
-        assertThat(cluster.view(other).hosts()).contains(e);
+                        && !cluster.view(other).nodes().contains(dead));
+        assertThat(cluster.view(other).nodes()).contains(e);
     }
 
     private void rejectsInvalidChanges(TestCluster cluster) throws Exception {

@@ -43,13 +43,13 @@ class ClusterSecurityTest {
                 .subject("CN=authority")
                 .setIsCertificateAuthority(true)
                 .buildSelfSigned();
-        X509Bundle host = new CertificateBuilder()
+        X509Bundle node = new CertificateBuilder()
                 .subject("CN=host")
                 .addSanIpAddress("127.0.0.1")
                 .buildIssuedBy(authority);
         GroupConfig.Tls tls = new GroupConfig.Tls(
-                write("key.pem", host.getPrivateKeyPEM()),
-                write("certificates.pem", host.getCertificatePathPEM()),
+                write("key.pem", node.getPrivateKeyPEM()),
+                write("certificates.pem", node.getCertificatePathPEM()),
                 write("authority.pem", authority.getCertificatePathPEM()));
         HttpClient client =
                 HttpClient.newBuilder().sslContext(trusting(authority)).build();
@@ -98,9 +98,9 @@ class ClusterSecurityTest {
         return context;
     }
 
-    private static int status(HttpClient client, ClusterNode host, String method, String token) throws Exception {
+    private static int status(HttpClient client, ClusterNode node, String method, String token) throws Exception {
         HttpRequest.Builder request = HttpRequest.newBuilder(
-                        URI.create("https://" + host.http() + "/v1/stream/" + NAME))
+                        URI.create("https://" + node.http() + "/v1/stream/" + NAME))
                 .method(method, HttpRequest.BodyPublishers.noBody())
                 .header("Content-Type", "text/plain");
         if (token != null) {

@@ -75,29 +75,29 @@ class ClusterServerTest {
     @Test
     void everyNodeReportsLeaderAndRoles() throws Exception {
         ClusterNode leader = cluster.awaitLeader();
-        for (ClusterNode host : cluster.hosts()) {
-            boolean leads = host.equals(leader);
-            assertThat(cluster.call(host, "CLUSTER", "SLOTS"))
+        for (ClusterNode node : cluster.nodes()) {
+            boolean leads = node.equals(leader);
+            assertThat(cluster.call(node, "CLUSTER", "SLOTS"))
                     .startsWith("[[:0, :16383, [$127.0.0.1, :" + leader.resp().port() + ",");
-            assertThat(cluster.call(host, "CLUSTER", "NODES"))
+            assertThat(cluster.call(node, "CLUSTER", "NODES"))
                     .contains(leader.resp() + "@" + leader.peer().port())
                     .contains(" 0-16383");
-            assertThat(cluster.call(host, "CLUSTER", "INFO")).contains("cluster_state:ok", "cluster_known_nodes:3");
-            assertThat(cluster.call(host, "CLUSTER", "SHARDS")).contains("$master", "$replica");
-            assertThat(cluster.call(host, "CLUSTER", "KEYSLOT", "foo")).isEqualTo(":12182");
-            assertThat(cluster.call(host, "CLUSTER", "MYID")).hasSize(41);
-            assertThat(cluster.call(host, "ROLE")).startsWith(leads ? "[$master" : "[$slave, $127.0.0.1, :");
-            assertThat(cluster.call(host, "INFO"))
+            assertThat(cluster.call(node, "CLUSTER", "INFO")).contains("cluster_state:ok", "cluster_known_nodes:3");
+            assertThat(cluster.call(node, "CLUSTER", "SHARDS")).contains("$master", "$replica");
+            assertThat(cluster.call(node, "CLUSTER", "KEYSLOT", "foo")).isEqualTo(":12182");
+            assertThat(cluster.call(node, "CLUSTER", "MYID")).hasSize(41);
+            assertThat(cluster.call(node, "ROLE")).startsWith(leads ? "[$master" : "[$slave, $127.0.0.1, :");
+            assertThat(cluster.call(node, "INFO"))
                     .contains(
                             "cluster_enabled:1",
                             "redis_mode:cluster",
                             "role:" + (leads ? "master" : "slave"),
                             "cluster_leader:" + leader.id());
-            assertThat(cluster.call(host, "HELLO", "3")).contains("$mode: $cluster");
-            assertThat(get(host, "/readyz").body())
+            assertThat(cluster.call(node, "HELLO", "3")).contains("$mode: $cluster");
+            assertThat(get(node, "/readyz").body())
                     .contains("\"ready\"", "\"leader\":\"" + leader.id() + "\"", leads ? "leader" : "follower");
-            assertThat(get(host, "/v1/cluster").body()).contains("\"nodes\":[", "\"leader\":\"" + leader.id() + "\"");
-            assertThat(get(host, "/metrics").body()).contains("caravan_cluster_leads " + (leads ? "1.0" : "0.0"));
+            assertThat(get(node, "/v1/cluster").body()).contains("\"nodes\":[", "\"leader\":\"" + leader.id() + "\"");
+            assertThat(get(node, "/metrics").body()).contains("caravan_cluster_leads " + (leads ? "1.0" : "0.0"));
         }
     }
 
@@ -126,12 +126,12 @@ class ClusterServerTest {
         assertThat(created.statusCode()).isEqualTo(201);
         assertThat(created.headers().firstValue("Location").orElseThrow()).contains(follower.http() + "/v1/stream");
         assertThat(status(follower, "POST", "/v1/stream/relayed", "two")).isEqualTo(204);
-        for (ClusterNode host : cluster.hosts()) {
-            HttpResponse<String> read = get(host, "/v1/stream/relayed?offset=-1");
+        for (ClusterNode node : cluster.nodes()) {
+            HttpResponse<String> read = get(node, "/v1/stream/relayed?offset=-1");
             assertThat(read.statusCode()).isEqualTo(200);
             assertThat(read.body()).isEqualTo("one two");
-            assertThat(status(host, "HEAD", "/v1/stream/relayed", "")).isEqualTo(200);
-            assertThat(get(host, "/v1/stream/absent").statusCode()).isEqualTo(404);
+            assertThat(status(node, "HEAD", "/v1/stream/relayed", "")).isEqualTo(200);
+            assertThat(get(node, "/v1/stream/absent").statusCode()).isEqualTo(404);
         }
         String etag =
                 get(leader, "/v1/stream/relayed").headers().firstValue("ETag").orElseThrow();
@@ -160,9 +160,9 @@ class ClusterServerTest {
 
     @Test
     void followerDoesNotRelayRelayedRequest() throws Exception {
-        HttpResponse<String> reply = send(cluster.follower(), "GET", "/v1/documents", "", "Caravan-Relayed", "x");
-        assertThat(reply.statusCode()).isEqualTo(503);
-        assertThat(reply.body()).contains("no_leader");
+        HttpResponse<String> response = send(cluster.follower(), "GET", "/v1/documents", "", "Caravan-Relayed", "x");
+        assertThat(response.statusCode()).isEqualTo(503);
+        assertThat(response.body()).contains("no_leader");
     }
 
     @Test
@@ -213,9 +213,9 @@ class ClusterServerTest {
     }
 
     /** Asks for a transfer of leadership and ignores the reply, because the transfer may close the connection. */
-    private static void requestLeadership(ClusterNode host) {
+    private static void requestLeadership(ClusterNode node) {
         try {
-            cluster.call(cluster.awaitLeader(), "CARAVAN.CLUSTER", "TRANSFER", host.id());
+            cluster.call(cluster.awaitLeader(), "CARAVAN.CLUSTER", "TRANSFER", node.id());
         } catch (IOException ended) {
             System.out.println("leadership changed in the meantime: " + ended);
         }
@@ -241,8 +241,8 @@ class ClusterServerTest {
             while (!line.equals("data:2")) {
                 line = lines.readLine();
             }
-            ClusterNode other = cluster.hosts().stream()
-                    .filter(host -> !List.of(first, target).contains(host))
+            ClusterNode other = cluster.nodes().stream()
+                    .filter(node -> !List.of(first, target).contains(node))
                     .findFirst()
                     .orElseThrow();
             cluster.lead(other);
@@ -278,14 +278,14 @@ class ClusterServerTest {
     /**
      * Waits until the node serves as a follower. Before that, a former leader closes connections and rejects requests.
      */
-    private static void awaitFollows(ClusterNode host) {
-        HttpRequest relayed = TestCluster.request(host, "/v1/documents")
+    private static void awaitFollows(ClusterNode node) {
+        HttpRequest relayed = TestCluster.request(node, "/v1/documents")
                 .header("Caravan-Relayed", "x")
                 .build();
-        Eventually.await("host " + host.id() + " follows", () -> {
+        Eventually.await("host " + node.id() + " follows", () -> {
             try {
-                HttpResponse<String> reply = TestCluster.HTTP.send(relayed, HttpResponse.BodyHandlers.ofString());
-                return reply.headers().firstValue("Caravan-Relayed").isPresent();
+                HttpResponse<String> response = TestCluster.HTTP.send(relayed, HttpResponse.BodyHandlers.ofString());
+                return response.headers().firstValue("Caravan-Relayed").isPresent();
             } catch (IOException ended) {
                 return false;
             } catch (InterruptedException stopped) {
@@ -298,7 +298,7 @@ class ClusterServerTest {
     void rejectsWritesUntilMajorityReturns() throws Exception {
         ClusterNode leader = cluster.awaitLeader();
         List<ClusterNode> others =
-                cluster.hosts().stream().filter(host -> !host.equals(leader)).toList();
+                cluster.nodes().stream().filter(node -> !node.equals(leader)).toList();
         ClusterNode left = others.get(1);
         cluster.stop(leader.id());
         cluster.stop(others.get(0).id());
@@ -320,7 +320,7 @@ class ClusterServerTest {
         ClusterNode leader = cluster.awaitLeader();
         assertThat(cluster.call(leader, "RPUSH", "held", "v")).isEqualTo(":1");
         List<ClusterNode> others =
-                cluster.hosts().stream().filter(host -> !host.equals(leader)).toList();
+                cluster.nodes().stream().filter(node -> !node.equals(leader)).toList();
         ClusterNode left = others.get(1);
         // This node must not be elected, because then it would close the connections that it has as a follower.
         cluster.view(left.id()).drain(true);
@@ -334,11 +334,11 @@ class ClusterServerTest {
                     "the host that is left knows no leader",
                     () -> cluster.view(left.id()).leader().isEmpty());
             awaitFollows(left);
-            CompletableFuture<HttpResponse<String>> reply = TestCluster.HTTP.sendAsync(
+            CompletableFuture<HttpResponse<String>> response = TestCluster.HTTP.sendAsync(
                     TestCluster.request(left, "/v1/stream/held").build(), BodyHandlers.ofString());
             cluster.restart(leader.id());
             cluster.restart(others.get(0).id());
-            assertThat(reply.get().body()).isEqualTo("v");
+            assertThat(response.get().body()).isEqualTo("v");
         }
         cluster.view(left.id()).drain(false);
     }

@@ -43,9 +43,10 @@ class SpaceDurabilityTest {
         server.close();
     }
 
-    private static void assertDurability(String durability, HttpResponse<String> reply) {
-        assertThat(reply.statusCode()).as(reply.body()).isBetween(200, 299);
-        assertThat(reply.headers().firstValue("Stream-Durability").orElse("")).isEqualTo(durability);
+    private static void assertDurability(String durability, HttpResponse<String> response) {
+        assertThat(response.statusCode()).as(response.body()).isBetween(200, 299);
+        assertThat(response.headers().firstValue("Stream-Durability").orElse(""))
+                .isEqualTo(durability);
     }
 
     /**

@@ -36,9 +36,9 @@ class SpaceServerTest {
         client.replies(expected, words);
     }
 
-    private static void assertRejected(HttpResponse<String> reply, int status, String code) {
-        assertThat(reply.statusCode()).as(reply.body()).isEqualTo(status);
-        assertThat(reply.body()).contains("\"code\":\"" + code + "\"");
+    private static void assertRejected(HttpResponse<String> response, int status, String code) {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+        assertThat(response.body()).contains("\"code\":\"" + code + "\"");
     }
 
     private static String reported(String prefix) throws IOException {
@@ -248,9 +248,9 @@ class SpaceServerTest {
         }
         assertThat(client.call("CARAVAN.SPACE", "SET", "archived/", "archive-keep", "1000001"))
                 .startsWith("-ERR archive-keep must be from 1 to 1000000, or 0 to unset it, was 1000001");
-        HttpResponse<String> reply = server.http("PUT", "/v1/spaces/archived/", "{\"archive-after\": 60}");
-        assertThat(reply.statusCode()).as(reply.body()).isEqualTo(400);
-        assertThat(reply.body()).contains("archive-after cannot be set here");
+        HttpResponse<String> response = server.http("PUT", "/v1/spaces/archived/", "{\"archive-after\": 60}");
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+        assertThat(response.body()).contains("archive-after cannot be set here");
         assertThat(client.call("CARAVAN.SPACE", "REMOVE", "archived/")).isEqualTo(":1");
     }
 }

@@ -118,13 +118,13 @@ public final class TestCluster implements AutoCloseable {
         this.change = change;
         this.tls = tls;
         this.file = file;
-        ofAll(file.hosts(), id -> start(id, GroupConfig.Start.CREATE));
+        ofAll(file.nodes(), id -> start(id, GroupConfig.Start.CREATE));
     }
 
     /** Runs an action on several nodes at the same time, because each action mostly waits. */
-    private void ofAll(List<ClusterNode> hosts, HostAction action) {
+    private void ofAll(List<ClusterNode> nodes, HostAction action) {
         try (Crew crew = new Crew()) {
-            hosts.forEach(host -> crew.add(() -> action.on(host.id())));
+            nodes.forEach(node -> crew.add(() -> action.on(node.id())));
             crew.run();
         }
     }
@@ -149,36 +149,36 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /** Restarts several nodes. */
-    void restartAll(List<ClusterNode> hosts) {
-        ofAll(hosts, this::restart);
+    void restartAll(List<ClusterNode> nodes) {
+        ofAll(nodes, this::restart);
     }
 
     /** Starts a node that is not a member of the cluster yet, for the first group. */
     public ClusterNode join(String id) throws IOException {
-        ClusterNode host = freeNodes(id).get(0);
-        newcomers.add(host);
+        ClusterNode node = freeNodes(id).get(0);
+        newcomers.add(node);
         start(id, GroupConfig.Start.JOIN);
-        return host;
+        return node;
     }
 
     private void start(String id, GroupConfig.Start start) throws IOException {
-        ClusterFile file = newcomers.stream().anyMatch(host -> host.id().equals(id)) ? withNewcomers() : this.file;
-        ClusterNode host = file.host(id);
+        ClusterFile file = newcomers.stream().anyMatch(node -> node.id().equals(id)) ? withNewcomers() : this.file;
+        ClusterNode node = file.node(id);
         StoreConfig store = SmallFiles.config(directory.resolve(id).resolve("store"))
                 .durability(Durability.PROCESS)
                 .build();
         GroupConfig group = new GroupConfig(
                 file.groupOf(id).id(),
                 id,
-                file.groupOf(id).hosts().stream().map(ClusterNode::member).toList(),
+                file.groupOf(id).nodes().stream().map(ClusterNode::member).toList(),
                 store,
                 directory.resolve(id).resolve("raft"),
                 strictReads || file.groups().size() > 1 ? LONG_ELECTION : ELECTION,
                 GroupConfig.DEFAULT_KEPT_LOG_BYTES,
                 start,
                 tls);
-        InetSocketAddress http = host.http().resolve();
-        ServerConfig config = ServerConfig.of(host.resp().resolve(), store)
+        InetSocketAddress http = node.http().resolve();
+        ServerConfig config = ServerConfig.of(node.resp().resolve(), store)
                 .withHttp(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes()));
         Cluster view = new Cluster(file, id, tls == null ? null : client(tls), strictReads, () -> clock.instant());
         views.put(id, view);
@@ -189,9 +189,9 @@ public final class TestCluster implements AutoCloseable {
     private ClusterFile withNewcomers() {
         List<ClusterGroup> groups = new ArrayList<>(file.groups());
         ClusterGroup first = groups.get(0);
-        List<ClusterNode> hosts =
-                Stream.concat(first.hosts().stream(), newcomers.stream()).toList();
-        groups.set(0, new ClusterGroup(first.id(), first.slots(), hosts));
+        List<ClusterNode> nodes =
+                Stream.concat(first.nodes().stream(), newcomers.stream()).toList();
+        groups.set(0, new ClusterGroup(first.id(), first.slots(), nodes));
         return new ClusterFile(file.id(), groups);
     }
 
@@ -209,9 +209,9 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /** Stops nodes without a transfer of leadership. */
-    void stopAll(List<ClusterNode> hosts) {
-        hosts.forEach(host -> view(host.id()).serving(false));
-        ofAll(hosts, this::stop);
+    void stopAll(List<ClusterNode> nodes) {
+        nodes.forEach(node -> view(node.id()).serving(false));
+        ofAll(nodes, this::stop);
     }
 
     /** Stops the clock of the nodes' views of the cluster until the returned object is closed. */
@@ -226,8 +226,8 @@ public final class TestCluster implements AutoCloseable {
         void close();
     }
 
-    public List<ClusterNode> hosts() {
-        return file.hosts();
+    public List<ClusterNode> nodes() {
+        return file.nodes();
     }
 
     public ClusterServer server(String id) {
@@ -250,7 +250,7 @@ public final class TestCluster implements AutoCloseable {
     public ClusterNode awaitLeader(int group) {
         AtomicReference<@Nullable ClusterNode> leader = new AtomicReference<>();
         Eventually.await("all hosts know who leads", () -> {
-            leader.set(agreed(withNewcomers().groups().get(group).hosts()));
+            leader.set(agreed(withNewcomers().groups().get(group).nodes()));
             return leader.get() != null;
         });
         return Objects.requireNonNull(leader.get());
@@ -278,8 +278,8 @@ public final class TestCluster implements AutoCloseable {
 
     private @Nullable ClusterNode agreed(List<ClusterNode> group) {
         List<Cluster> views = group.stream()
-                .filter(host -> running.containsKey(host.id()))
-                .map(host -> view(host.id()))
+                .filter(node -> running.containsKey(node.id()))
+                .map(node -> view(node.id()))
                 .toList();
         List<ClusterNode> leading =
                 views.stream().filter(Cluster::leads).map(Cluster::self).toList();
@@ -293,17 +293,17 @@ public final class TestCluster implements AutoCloseable {
     /** Returns a running follower. */
     public ClusterNode follower() {
         ClusterNode leader = awaitLeader();
-        return withNewcomers().hosts().stream()
-                .filter(host -> running.containsKey(host.id()) && !host.equals(leader))
+        return withNewcomers().nodes().stream()
+                .filter(node -> running.containsKey(node.id()) && !node.equals(leader))
                 .findFirst()
                 .orElseThrow();
     }
 
     /** Connects to a node. Retries while the node refuses connections because its role is changing. */
-    public RespClient connect(ClusterNode host) throws IOException {
+    public RespClient connect(ClusterNode node) throws IOException {
         AtomicReference<RespClient> client = new AtomicReference<>();
-        InetSocketAddress address = host.resp().resolve();
-        Eventually.await("host " + host.id() + " takes connections", () -> {
+        InetSocketAddress address = node.resp().resolve();
+        Eventually.await("host " + node.id() + " takes connections", () -> {
             try {
                 client.set(new RespClient(address));
                 return true;
@@ -315,25 +315,25 @@ public final class TestCluster implements AutoCloseable {
     }
 
     /** Sends a command over a connection of its own. */
-    public String call(ClusterNode host, String... words) throws IOException {
-        try (RespClient client = connect(host)) {
+    public String call(ClusterNode node, String... words) throws IOException {
+        try (RespClient client = connect(node)) {
             return client.call(words);
         }
     }
 
-    static HttpRequest.Builder request(ClusterNode host, String path) {
-        return HttpRequest.newBuilder(URI.create("http://" + host.http() + path))
+    static HttpRequest.Builder request(ClusterNode node, String path) {
+        return HttpRequest.newBuilder(URI.create("http://" + node.http() + path))
                 .timeout(Duration.ofSeconds(60));
     }
 
-    static HttpResponse<String> get(ClusterNode host, String path) throws Exception {
-        return send(host, "GET", path, "");
+    static HttpResponse<String> get(ClusterNode node, String path) throws Exception {
+        return send(node, "GET", path, "");
     }
 
     /** Sends an HTTP request. A body is text. */
-    static HttpResponse<String> send(ClusterNode host, String method, String path, String body, String... headers)
+    static HttpResponse<String> send(ClusterNode node, String method, String path, String body, String... headers)
             throws Exception {
-        HttpRequest.Builder request = request(host, path)
+        HttpRequest.Builder request = request(node, path)
                 .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
         if (!body.isEmpty()) {
             request.header("Content-Type", "text/plain");
@@ -341,29 +341,29 @@ public final class TestCluster implements AutoCloseable {
         if (headers.length > 0) {
             request.headers(headers);
         }
-        return reply(request.build());
+        return send(request.build());
     }
 
-    static int status(ClusterNode host, String method, String path, String body) throws Exception {
-        return send(host, method, path, body).statusCode();
+    static int status(ClusterNode node, String method, String path, String body) throws Exception {
+        return send(node, method, path, body).statusCode();
     }
 
     /**
      * Appends a value. Appends it again if a change of leaders interrupts the write, although that write may have been
      * made.
      */
-    static void write(ClusterNode host, String path, String value) throws Exception {
-        HttpResponse<String> reply = send(host, "POST", path, value);
-        for (int attempt = 1; reply.statusCode() == 503 && attempt < 100; attempt++) {
-            System.out.println("the write was interrupted: " + reply.body());
+    static void write(ClusterNode node, String path, String value) throws Exception {
+        HttpResponse<String> response = send(node, "POST", path, value);
+        for (int attempt = 1; response.statusCode() == 503 && attempt < 100; attempt++) {
+            System.out.println("the write was interrupted: " + response.body());
             TimeUnit.MILLISECONDS.sleep(20);
-            reply = send(host, "POST", path, value);
+            response = send(node, "POST", path, value);
         }
-        assertThat(reply.statusCode()).as(reply.body()).isEqualTo(204);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(204);
     }
 
     /** Sends a request. Retries while the node refuses connections because its role is changing. */
-    private static HttpResponse<String> reply(HttpRequest request) throws Exception {
+    private static HttpResponse<String> send(HttpRequest request) throws Exception {
         for (int attempt = 1; ; attempt++) {
             try {
                 return HTTP.send(request, BodyHandlers.ofString());
@@ -378,8 +378,8 @@ public final class TestCluster implements AutoCloseable {
 
     @Override
     public void close() {
-        stopAll(withNewcomers().hosts().stream()
-                .filter(host -> running.containsKey(host.id()))
+        stopAll(withNewcomers().nodes().stream()
+                .filter(node -> running.containsKey(node.id()))
                 .toList());
     }
 }

@@ -21,13 +21,13 @@ class ClusterFileTest {
     @TempDir
     private Path directory;
 
-    private static String host(String id, int port) {
+    private static String node(String id, int port) {
         return id + ".peer = 10.0.0." + port + ":7000\n" + id + ".resp = 10.0.0." + port + ":6380\n" + id
                 + ".http = [::" + port + "]:4437\n";
     }
 
     private static String three() {
-        return host("a", 1) + host("b", 2) + host("c", 3);
+        return node("a", 1) + node("b", 2) + node("c", 3);
     }
 
     private ClusterFile read(String text) throws IOException {
@@ -38,16 +38,16 @@ class ClusterFileTest {
     void readsNodesAndAddresses() throws IOException {
         ClusterFile file = read("# a cluster\n" + GROUP + three());
         assertThat(file.groups().get(0).id()).isEqualTo(UUID.fromString("3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10"));
-        assertThat(file.hosts()).extracting(ClusterNode::id).containsExactly("a", "b", "c");
-        assertThat(file.host("b"))
+        assertThat(file.nodes()).extracting(ClusterNode::id).containsExactly("a", "b", "c");
+        assertThat(file.node("b"))
                 .isEqualTo(new ClusterNode(
                         "b",
                         HostPort.parse("10.0.0.2:7000"),
                         HostPort.parse("10.0.0.2:6380"),
                         HostPort.parse("[::2]:4437")));
-        assertThat(file.host("a").nodeId(file.groups().get(0).id())).matches("[0-9a-f]{40}");
-        assertThat(file.host("a").nodeId(file.groups().get(0).id()))
-                .isNotEqualTo(file.host("b").nodeId(file.groups().get(0).id()));
+        assertThat(file.node("a").nodeId(file.groups().get(0).id())).matches("[0-9a-f]{40}");
+        assertThat(file.node("a").nodeId(file.groups().get(0).id()))
+                .isNotEqualTo(file.node("b").nodeId(file.groups().get(0).id()));
     }
 
     private static String slots(String slots, String... ids) {
@@ -55,7 +55,7 @@ class ClusterFileTest {
     }
 
     private static String six() {
-        return GROUP + three() + host("d", 4) + host("e", 5) + host("f", 6);
+        return GROUP + three() + node("d", 4) + node("e", 5) + node("f", 6);
     }
 
     @Test
@@ -64,9 +64,9 @@ class ClusterFileTest {
         assertThat(file.groups())
                 .extracting(ClusterGroup::slots)
                 .containsExactly(new SlotRange(0, 8191), new SlotRange(8192, 16_383));
-        assertThat(file.groups().get(0).hosts()).extracting(ClusterNode::id).containsExactly("b", "d", "f");
+        assertThat(file.groups().get(0).nodes()).extracting(ClusterNode::id).containsExactly("b", "d", "f");
         assertThat(file.groupOf("e")).isEqualTo(file.groups().get(1));
-        assertThat(file.host("e").resp()).isEqualTo(HostPort.parse("10.0.0.5:6380"));
+        assertThat(file.node("e").resp()).isEqualTo(HostPort.parse("10.0.0.5:6380"));
     }
 
     /** A node that is restarted with other slots finds no Raft log of its group. */
@@ -135,7 +135,7 @@ class ClusterFileTest {
         rejected(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2:0"), "'b.peer'", "cannot be 0");
         rejected(GROUP + three().replace("10.0.0.2:7000", "10.0.0.1:7000"), "the address 10.0.0.1:7000 occurs twice");
         rejected(GROUP + three() + "d.rasp = 10.0.0.4:1\n", "'d.rasp'");
-        rejected(GROUP + host("a b", 1).replace("a b.", "a!b.") + host("b", 2) + host("c", 3), "the id of a node");
+        rejected(GROUP + node("a b", 1).replace("a b.", "a!b.") + node("b", 2) + node("c", 3), "the id of a node");
     }
 
     private void rejected(String text, String... parts) {

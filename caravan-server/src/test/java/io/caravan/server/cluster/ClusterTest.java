@@ -19,15 +19,15 @@ class ClusterTest {
                     ID,
                     Map.of(
                             SlotRange.ofGroup(0, 2),
-                            List.of(host("a"), host("b")),
+                            List.of(node("a"), node("b")),
                             SlotRange.ofGroup(1, 2),
-                            List.of(host("c"), host("d")))),
+                            List.of(node("c"), node("d")))),
             "b",
             null,
             false,
             InstantSource.system());
 
-    private static ClusterNode host(String id) {
+    private static ClusterNode node(String id) {
         return new ClusterNode(id, address(id, 1), address(id, 2), address(id, 3));
     }
 
@@ -59,7 +59,7 @@ class ClusterTest {
     @Test
     void namesOwnerBeforeLeaderIsKnown() {
         assertThat(CLUSTER.groups()).allMatch(group -> group.leader().isEmpty());
-        assertThat(CLUSTER.group().owner()).isEqualTo(host("a"));
-        assertThat(CLUSTER.groups().get(1).owner()).isEqualTo(host("c"));
+        assertThat(CLUSTER.group().owner()).isEqualTo(node("a"));
+        assertThat(CLUSTER.groups().get(1).owner()).isEqualTo(node("c"));
     }
 }

@@ -10,9 +10,9 @@ public final class FollowedLeader {
     private volatile ClusterNode leader;
 
     /** Creates the first node's view of a cluster. The second node leads. */
-    public FollowedLeader(List<ClusterNode> hosts) {
-        cluster = new Cluster(ClusterFile.ofOneGroup(hosts), hosts.get(0).id(), null, false, InstantSource.system());
-        leader = hosts.get(1);
+    public FollowedLeader(List<ClusterNode> nodes) {
+        cluster = new Cluster(ClusterFile.ofOneGroup(nodes), nodes.get(0).id(), null, false, InstantSource.system());
+        leader = nodes.get(1);
         cluster.follow(() -> Optional.of(leader));
     }
 
@@ -21,7 +21,7 @@ public final class FollowedLeader {
     }
 
     /** Makes another node the leader. */
-    public void leads(ClusterNode host) {
-        leader = host;
+    public void leads(ClusterNode node) {
+        leader = node;
     }
 }

@@ -32,7 +32,7 @@ class RemoteGroupTest {
             other.query(lookup);
         }
         assertThat(other.view().leader()).isEmpty();
-        assertThat(other.view().hosts()).containsExactly(SILENT);
+        assertThat(other.view().nodes()).containsExactly(SILENT);
     }
 
     /** A task that throws an exception would not run again, and the node would never learn the leader. */

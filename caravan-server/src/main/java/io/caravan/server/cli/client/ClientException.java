@@ -60,7 +60,7 @@ public final class ClientException extends RuntimeException {
     }
 
     /** Returns a copy with more details in the message. */
-    ClientException with(String more) {
+    public ClientException with(String more) {
         return new ClientException(exitCode, getMessage() + more, this, moved, waitMillis);
     }
 

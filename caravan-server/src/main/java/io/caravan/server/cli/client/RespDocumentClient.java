@@ -44,7 +44,7 @@ public final class RespDocumentClient implements DocumentClient {
      * @param first the sequence of the first value
      * @param next the sequence after the last value
      */
-    record Sequences(long first, long next) {}
+    public record Sequences(long first, long next) {}
 
     /**
      * Consecutive values.
@@ -53,12 +53,12 @@ public final class RespDocumentClient implements DocumentClient {
      * @param end whether the document is closed, so that no values will follow
      * @param id the document's id, see {@link DocumentClient.Description}; empty if the document does not exist
      */
-    record Page(long next, List<Value> values, boolean end, OptionalLong id) {}
+    public record Page(long next, List<Value> values, boolean end, OptionalLong id) {}
 
     /**
      * Returns the number of values to request in one reply, based on their mean length; 1 if this length is unknown.
      */
-    static int pageValues(Description document) {
+    public static int pageValues(Description document) {
         if (document.bytes() <= 0) {
             return 1;
         }
@@ -73,7 +73,7 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     /** Returns the connection, on which no reply may be pending. */
-    ServerConnection connection() {
+    public ServerConnection connection() {
         return connection;
     }
 
@@ -82,7 +82,7 @@ public final class RespDocumentClient implements DocumentClient {
      * if the document does not exist.
      */
     @Nullable
-    Map<String, @Nullable Object> info(byte[] name) {
+    public Map<String, @Nullable Object> info(byte[] name) {
         return ServerConnection.fields(connection.call("CARAVAN.INFO", name));
     }
 
@@ -91,7 +91,7 @@ public final class RespDocumentClient implements DocumentClient {
      * length excludes values that a fork shares with its source.
      */
     @Nullable
-    Description find(byte[] name) {
+    public Description find(byte[] name) {
         Map<String, @Nullable Object> info = info(name);
         return info == null
                 ? null
@@ -104,7 +104,7 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     /** Appends all values or none. If a sequence is given, the first value must get this sequence. */
-    Sequences append(byte[] name, List<byte[]> values, OptionalLong sequence) {
+    public Sequences append(byte[] name, List<byte[]> values, OptionalLong sequence) {
         if (sequence.isEmpty()) {
             return append(name, values);
         }
@@ -132,7 +132,7 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     /** Waits for values; returns an empty page after a timeout. */
-    Page await(byte[] name, long from, long count, int blockMillis) {
+    public Page await(byte[] name, long from, long count, int blockMillis) {
         return page(connection.callBlocking(
                 blockMillis, "CARAVAN.READ", name, "FROM", from, "COUNT", count, "BLOCK", blockMillis));
     }
@@ -160,13 +160,13 @@ public final class RespDocumentClient implements DocumentClient {
      * Trims the values before a sequence, and returns the first retained sequence; empty if the document does not
      * exist.
      */
-    OptionalLong trim(byte[] name, long to) {
+    public OptionalLong trim(byte[] name, long to) {
         Object first = connection.call("CARAVAN.TRIM", name, "TO", to);
         return first == null ? OptionalLong.empty() : OptionalLong.of(number(first));
     }
 
     /** Deletes all of these documents or none. */
-    void delete(List<byte[]> names) {
+    public void delete(List<byte[]> names) {
         connection.call("DEL", names);
     }
 
@@ -177,7 +177,7 @@ public final class RespDocumentClient implements DocumentClient {
     }
 
     /** Returns the next names that match this glob pattern, or of all documents. */
-    static Names scan(ServerConnection connection, Names before, byte @Nullable [] pattern) {
+    public static Names scan(ServerConnection connection, Names before, byte @Nullable [] pattern) {
         List<?> reply = list(connection.call(
                 "SCAN",
                 before.cursor(),
@@ -342,7 +342,7 @@ public final class RespDocumentClient implements DocumentClient {
     /**
      * Reads a range of values like {@link #read}, over the connection of the other requests. No reply may be pending.
      */
-    void read(byte[] name, Description document, long first, long next, Sink sink) throws IOException {
+    public void read(byte[] name, Description document, long first, long next, Sink sink) throws IOException {
         read(connection, name, document, first, next, sink);
     }
 

@@ -1,10 +1,10 @@
 /**
- * The commands for a running server.
+ * The connections of commands to a running server, and their common options.
  *
- * <p>Each command is a class. {@link io.caravan.server.cli.client.ClientCommand} contains their common options and
- * connection. {@link io.caravan.server.cli.client.DocumentClient} accesses documents, over RESP with a {@link
- * io.caravan.server.cli.client.ServerConnection} or over HTTP; {@link io.caravan.server.cli.common.Output} prints the
- * results. These commands run on one thread, and hold at most one page of a document's values in memory.
+ * <p>{@link io.caravan.server.cli.client.ClientCommand} is the base class of these commands. {@link
+ * io.caravan.server.cli.client.DocumentClient} accesses documents, over RESP with a {@link
+ * io.caravan.server.cli.client.ServerConnection} or over HTTP. It is used on one thread, and holds at most one page of
+ * a document's values in memory.
  */
 @NullMarked
 package io.caravan.server.cli.client;

@@ -88,7 +88,7 @@ final class ClusterDemoCommand extends CliCommand {
         List<Process> nodes = stoppedWithThisProcess();
         say("a cluster of " + (single ? "three nodes" : cluster.groups().size() + " groups of three nodes") + ", in "
                 + directory.toAbsolutePath().normalize() + ":");
-        for (ClusterNode node : cluster.hosts()) {
+        for (ClusterNode node : cluster.nodes()) {
             Process process = start(node, file, nodes);
             say("  " + described(node, process)
                     + (single ? "" : ", slots " + cluster.groupOf(node.id()).slots()));
@@ -97,7 +97,7 @@ final class ClusterDemoCommand extends CliCommand {
                             + ": start it again with 'caravan cluster demo " + directory + " --start " + node.id()
                             + "'"));
         }
-        int port = cluster.hosts().get(0).resp().port();
+        int port = cluster.nodes().get(0).resp().port();
         say("connect with a cluster client: redis-cli -c -p " + port + ", or send HTTP requests to any node; show the"
                 + " status with 'caravan cluster status --server 127.0.0.1:" + port + "'; stop with Ctrl-C");
         CompletableFuture.allOf(nodes.stream().map(Process::onExit).toArray(CompletableFuture[]::new))
@@ -108,7 +108,7 @@ final class ClusterDemoCommand extends CliCommand {
     private int startAgain(ClusterFile cluster, Path file) throws IOException {
         ClusterNode node;
         try {
-            node = cluster.host(again);
+            node = cluster.node(again);
         } catch (IllegalArgumentException unknown) {
             throw misused(String.valueOf(unknown.getMessage()));
         }

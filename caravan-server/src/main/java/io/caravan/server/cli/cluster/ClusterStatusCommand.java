@@ -70,7 +70,7 @@ final class ClusterStatusCommand extends ClientCommand {
                     "contact"));
             for (Map.Entry<String, String> field : figures.entrySet()) {
                 if (field.getKey().startsWith(NODE)) {
-                    host(output, field.getKey().substring(NODE.length()), fields(field.getValue()));
+                    node(output, field.getKey().substring(NODE.length()), fields(field.getValue()));
                 }
             }
             for (Map.Entry<String, String> field : figures.entrySet()) {
@@ -97,7 +97,7 @@ final class ClusterStatusCommand extends ClientCommand {
                 + fields.getOrDefault("nodes", "").replace("+", ", "));
     }
 
-    private static void host(Output output, String id, Map<String, String> fields) throws IOException {
+    private static void node(Output output, String id, Map<String, String> fields) throws IOException {
         String heard = fields.get("last_contact_ms");
         String files = fields.get("snapshot_bytes");
         output.line(String.format(

@@ -26,7 +26,7 @@ abstract class MembershipCommand extends ClientCommand {
         static Joining read(Path file, String id) throws IOException {
             try {
                 ClusterFile cluster = ClusterFile.read(file);
-                return new Joining(cluster.host(id), cluster.groupOf(id).slots());
+                return new Joining(cluster.node(id), cluster.groupOf(id).slots());
             } catch (IllegalArgumentException missing) {
                 throw new IOException(file + ": " + missing.getMessage(), missing);
             }

@@ -5,8 +5,8 @@ import static io.caravan.server.cli.common.Figures.size;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ServerInfo;
-import io.caravan.server.cli.client.ServerSummary;
 import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.document.ServerSummary;
 import io.caravan.server.cli.operate.Rates.Busy;
 import io.caravan.server.cli.operate.Rates.Order;
 import java.util.ArrayList;

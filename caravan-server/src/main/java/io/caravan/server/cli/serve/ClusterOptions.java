@@ -35,7 +35,7 @@ final class ClusterOptions {
     private @Nullable Path file;
 
     @Option(names = "--cluster-node", paramLabel = "ID", description = "Id of this node in the cluster file.")
-    private @Nullable String host;
+    private @Nullable String node;
 
     @Option(
             names = "--cluster-create",
@@ -110,7 +110,7 @@ final class ClusterOptions {
 
     /** Whether the server is a single server, not a node of a cluster. */
     boolean alone() {
-        check((file == null) == (host == null), "--cluster-file and --cluster-node require each other");
+        check((file == null) == (node == null), "--cluster-file and --cluster-node require each other");
         check(
                 file != null || reads == Reads.LEADER,
                 "--cluster-reads linearizable requires --cluster-file: the reads of a single server are linearizable");
@@ -138,7 +138,7 @@ final class ClusterOptions {
         }
         return new Cluster(
                 ClusterFile.read(Objects.requireNonNull(file)),
-                Objects.requireNonNull(host),
+                Objects.requireNonNull(node),
                 tls ? client() : null,
                 reads == Reads.LINEARIZABLE,
                 InstantSource.system());
@@ -165,7 +165,7 @@ final class ClusterOptions {
         return new GroupConfig(
                 cluster.group().id(),
                 cluster.self().id(),
-                cluster.hosts().stream().map(ClusterNode::member).toList(),
+                cluster.nodes().stream().map(ClusterNode::member).toList(),
                 replica,
                 data.resolve(Cluster.RAFT_DIRECTORY),
                 election,
@@ -178,12 +178,12 @@ final class ClusterOptions {
 
     private GroupConfig.Start firstStart(Cluster cluster) {
         check(!create || !join, "--cluster-create is for a new cluster, --cluster-join for an existing one");
-        int hosts = cluster.hosts().size();
+        int nodes = cluster.nodes().size();
         check(
-                !create || hosts == 3 || hosts == 5,
+                !create || nodes == 3 || nodes == 5,
                 "a new cluster and each of its Raft groups have three or five nodes, so that a majority survives the"
                         + " loss of one or two nodes; there are "
-                        + hosts);
+                        + nodes);
         if (join) {
             return GroupConfig.Start.JOIN;
         }

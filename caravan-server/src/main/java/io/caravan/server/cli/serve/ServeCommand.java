@@ -10,6 +10,7 @@ import io.caravan.server.app.ServerConfig;
 import io.caravan.server.app.Shutdown;
 import io.caravan.server.app.WarmUp;
 import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.backup.Backups;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.doctor.MachineChecks;
 import io.caravan.server.cluster.Cluster;
@@ -18,7 +19,6 @@ import io.caravan.server.config.HostPort;
 import io.caravan.server.config.Quantities;
 import io.caravan.server.config.Setting;
 import io.caravan.server.config.Settings;
-import io.caravan.server.document.Backups;
 import io.caravan.server.net.FatalErrors;
 import io.caravan.server.net.Network;
 import io.caravan.server.net.NetworkConfig;
@@ -124,9 +124,9 @@ public final class ServeCommand extends SettingsCommand {
         StartSteps steps = startSteps("warms up");
         warmUp(config).join();
         steps.next("opens the replica and the Raft log in " + storeOptions.data());
-        ClusterServer host = ClusterServer.start(group, config, settings(), cluster, storeOptions.backupDirectory());
+        ClusterServer node = ClusterServer.start(group, config, settings(), cluster, storeOptions.backupDirectory());
         steps.end();
-        Shutdown shutdown = new Shutdown(host::stop, processOptions.stopTimeout());
+        Shutdown shutdown = new Shutdown(node::stop, processOptions.stopTimeout());
         stopWith(shutdown);
         say("caravan is node " + cluster.self().id() + " of "
                 + (cluster.groups().size() == 1
@@ -141,15 +141,15 @@ public final class ServeCommand extends SettingsCommand {
                         : "an acknowledged write is on the disks of a majority"));
         logSettings(config);
         try {
-            host.awaitFailure();
-            printReasonForEnd(host);
+            node.awaitFailure();
+            printReasonForEnd(node);
         } finally {
             shutdown.failed();
         }
     }
 
-    private static void printReasonForEnd(ClusterServer host) {
-        if (host.removed()) {
+    private static void printReasonForEnd(ClusterServer node) {
+        if (node.removed()) {
             log().error("the node stops, because it was removed from its cluster: do not start it again with its"
                     + " files");
         } else {

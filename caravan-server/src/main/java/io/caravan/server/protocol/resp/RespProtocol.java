@@ -2,7 +2,7 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.RestoreService;
-import io.caravan.server.document.Backups;
+import io.caravan.server.backup.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ClientInfo;

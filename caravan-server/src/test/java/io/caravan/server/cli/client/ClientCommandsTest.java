@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.caravan.server.cli.document.ServerSummary;
 import io.caravan.testing.FreePorts;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -33,7 +33,7 @@ public final class ServedStore implements AutoCloseable {
 
     private static final int MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
-    final ListStore store;
+    public final ListStore store;
     private final UnaryOperator<ServerConfig> change;
     private Server server;
     /** A port that stays free while the server is stopped. */
@@ -102,8 +102,8 @@ public final class ServedStore implements AutoCloseable {
                 .method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
                 .headers(headers)
                 .build();
-        HttpResponse<String> reply = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
-        assertThat(reply.statusCode()).as(reply.body()).isBetween(200, 299);
+        HttpResponse<String> response = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+        assertThat(response.statusCode()).as(response.body()).isBetween(200, 299);
     }
 
     public void stop() {

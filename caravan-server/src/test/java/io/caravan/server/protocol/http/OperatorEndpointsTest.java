@@ -2,8 +2,8 @@ package io.caravan.server.protocol.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.backup.Backups;
 import io.caravan.server.config.Setting;
-import io.caravan.server.document.Backups;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.protocol.http.connection.ServerContext;
 import io.caravan.server.security.TestUsers;

@@ -9,7 +9,7 @@ import io.caravan.VerifyReport;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.app.SmallFiles;
-import io.caravan.server.document.Backups;
+import io.caravan.server.backup.Backups;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;

@@ -9,7 +9,7 @@ import io.caravan.StoreIoException;
 import io.caravan.ValueTooLargeException;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.object.ObjectStoreException;
-import io.caravan.server.document.BackupException;
+import io.caravan.server.backup.BackupException;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.MovedException;
 import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;

@@ -2,8 +2,8 @@ package io.caravan.server.protocol.http.connection;
 
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.ServerRestores;
+import io.caravan.server.backup.Backups;
 import io.caravan.server.config.Setting;
-import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.ClientInfo;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.BackupReport;
-import io.caravan.server.document.BackupInfo;
-import io.caravan.server.document.Backups;
+import io.caravan.server.backup.BackupInfo;
+import io.caravan.server.backup.Backups;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.connection.HttpExchange;

@@ -4,7 +4,7 @@ import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.NONE;
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.document.Backups;
+import io.caravan.server.backup.Backups;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;

@@ -97,7 +97,7 @@ public final class ClusterCommands {
                 + "\r\ncluster_slots_ok:" + ok
                 + "\r\ncluster_slots_pfail:0\r\ncluster_slots_fail:" + (Slots.COUNT - ok)
                 + "\r\ncluster_known_nodes:"
-                + groups.stream().mapToInt(group -> group.hosts().size()).sum()
+                + groups.stream().mapToInt(group -> group.nodes().size()).sum()
                 + "\r\ncluster_size:" + led.size()
                 + "\r\ncluster_current_epoch:" + cluster.term()
                 + "\r\ncluster_my_epoch:" + cluster.term() + "\r\n");
@@ -114,16 +114,16 @@ public final class ClusterCommands {
         range.add(new Reply.Number(group.slots().first()));
         range.add(new Reply.Number(group.slots().last()));
         range.add(node(group, owner));
-        group.nodesExcept(owner).forEach(host -> range.add(node(group, host)));
+        group.nodesExcept(owner).forEach(node -> range.add(node(group, node)));
         return new Reply.Array(range);
     }
 
-    private static Reply node(GroupView group, ClusterNode host) {
-        return Reply.Array.of(host.resp().host(), host.resp().port(), id(group, host), Reply.Array.EMPTY);
+    private static Reply node(GroupView group, ClusterNode node) {
+        return Reply.Array.of(node.resp().host(), node.resp().port(), id(group, node), Reply.Array.EMPTY);
     }
 
-    private static Reply id(GroupView group, ClusterNode host) {
-        return Reply.Bulk.of(group.nodeId(host));
+    private static Reply id(GroupView group, ClusterNode node) {
+        return Reply.Bulk.of(group.nodeId(node));
     }
 
     private Reply shards() {
@@ -133,23 +133,23 @@ public final class ClusterCommands {
     private Reply shard(GroupView group) {
         ClusterNode owner = group.owner();
         List<Reply> nodes = new ArrayList<>();
-        for (ClusterNode host : group.hosts()) {
-            boolean leads = host.equals(owner);
+        for (ClusterNode node : group.nodes()) {
+            boolean leads = node.equals(owner);
             nodes.add(Reply.Fields.of(
                     "id",
-                    id(group, host),
+                    id(group, node),
                     "port",
-                    host.resp().port(),
+                    node.resp().port(),
                     "ip",
-                    host.resp().host(),
+                    node.resp().host(),
                     "endpoint",
-                    host.resp().host(),
+                    node.resp().host(),
                     "role",
                     leads ? "master" : "replica",
                     "replication-offset",
                     group == cluster.group() ? cluster.committed() : 0,
                     "health",
-                    cluster.reachable(host) ? "online" : "failed"));
+                    cluster.reachable(node) ? "online" : "failed"));
         }
         return Reply.Fields.of(
                 "slots", Reply.Array.of(group.slots().first(), group.slots().last()), "nodes", new Reply.Array(nodes));
@@ -163,18 +163,18 @@ public final class ClusterCommands {
     }
 
     private Stream<String> lines(GroupView group, ClusterNode owner) {
-        return group.hosts().stream().map(host -> line(group, host, owner));
+        return group.nodes().stream().map(node -> line(group, node, owner));
     }
 
-    private String line(GroupView group, ClusterNode host, ClusterNode owner) {
-        boolean leads = host.equals(owner);
-        boolean reachable = cluster.reachable(host);
-        String flags = (host.equals(cluster.self()) ? "myself," : "")
+    private String line(GroupView group, ClusterNode node, ClusterNode owner) {
+        boolean leads = node.equals(owner);
+        boolean reachable = cluster.reachable(node);
+        String flags = (node.equals(cluster.self()) ? "myself," : "")
                 + (leads ? "master" : "slave")
                 + (reachable ? "" : ",fail?");
         String follows = leads ? "-" : group.nodeId(owner);
-        return group.nodeId(host) + " " + host.resp().unbracketed() + "@"
-                + host.peer().port() + " " + flags + " " + follows
+        return group.nodeId(node) + " " + node.resp().unbracketed() + "@"
+                + node.peer().port() + " " + flags + " " + follows
                 + " 0 0 " + (group == cluster.group() ? cluster.term() : 0)
                 + (reachable ? " connected" : " disconnected")
                 + (leads ? " " + group.slots() : "") + "\n";
@@ -190,8 +190,8 @@ public final class ClusterCommands {
                     "slave", leader.resp().host(), leader.resp().port(), "connected", cluster.committed());
         }
         List<Reply> replicas = cluster.group().nodesExcept(leader).stream()
-                .<Reply>map(host -> Reply.Array.of(
-                        host.resp().host(), String.valueOf(host.resp().port()), String.valueOf(cluster.committed())))
+                .<Reply>map(node -> Reply.Array.of(
+                        node.resp().host(), String.valueOf(node.resp().port()), String.valueOf(cluster.committed())))
                 .toList();
         return Reply.Array.of("master", cluster.committed(), new Reply.Array(replicas));
     }
@@ -273,7 +273,7 @@ public final class ClusterCommands {
 
     private Reply nodeIds() {
         return Reply.Fields.of(
-                "nodes", cluster.hosts().stream().map(ClusterNode::id).collect(Collectors.joining(",")));
+                "nodes", cluster.nodes().stream().map(ClusterNode::id).collect(Collectors.joining(",")));
     }
 
     private static ClusterNode node(Command command, int first) {

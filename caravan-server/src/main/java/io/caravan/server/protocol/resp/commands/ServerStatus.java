@@ -7,13 +7,13 @@ import io.caravan.StoreStats;
 import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
 import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.backup.Backups;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.ClusterStatus;
 import io.caravan.server.cluster.GroupView;
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Version;
-import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.space.Spaces;
 import io.caravan.server.metrics.DiskSpace;
@@ -321,7 +321,7 @@ public final class ServerStatus {
                         .map(leader -> leader.id() + ",resp=" + leader.resp() + ",http=" + leader.http())
                         .orElse("")
                 + ",since_seconds=" + group.unchangedFor().toSeconds()
-                + ",nodes=" + group.hosts().stream().map(ClusterNode::id).collect(Collectors.joining("+"));
+                + ",nodes=" + group.nodes().stream().map(ClusterNode::id).collect(Collectors.joining("+"));
     }
 
     private static Map<String, Object> ordered(Object... namesAndValues) {

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.Durability;
-import io.caravan.server.document.Backups;
+import io.caravan.server.backup.Backups;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.protocol.resp.RespProtocol;
 import io.caravan.server.protocol.resp.codec.Command;

@@ -1,7 +1,10 @@
-package io.caravan.server.cli.client;
+package io.caravan.server.cli.document;
 
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.DocumentClient.Value;
+import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;

@@ -1,8 +1,9 @@
-package io.caravan.server.cli.client;
+package io.caravan.server.cli.document;
 
-import io.caravan.server.cli.client.GetCommand.ValuePrinter;
+import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.UntilSignal;
+import io.caravan.server.cli.document.GetCommand.ValuePrinter;
 import java.io.IOException;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package io.caravan.server.document;
+package io.caravan.server.backup;
 
 import io.caravan.BackupReport;
 import java.nio.file.Path;

@@ -1,9 +1,10 @@
-package io.caravan.server.document;
+package io.caravan.server.backup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.BackupReport;
+import io.caravan.server.document.Outcome;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

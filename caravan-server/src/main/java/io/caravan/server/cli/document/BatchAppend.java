@@ -1,6 +1,9 @@
-package io.caravan.server.cli.client;
+package io.caravan.server.cli.document;
 
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.RespDocumentClient.Sequences;
+import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.util.ArrayList;

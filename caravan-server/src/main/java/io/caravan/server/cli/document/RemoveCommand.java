@@ -1,5 +1,8 @@
-package io.caravan.server.cli.client;
+package io.caravan.server.cli.document;
 
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.List;

@@ -1,8 +1,10 @@
-package io.caravan.server.cli.client;
+package io.caravan.server.cli.document;
 
-import io.caravan.server.cli.client.BatchAppend.Appended;
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.document.BatchAppend.Appended;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;

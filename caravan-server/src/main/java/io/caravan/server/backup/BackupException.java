@@ -1,4 +1,4 @@
-package io.caravan.server.document;
+package io.caravan.server.backup;
 
 import io.caravan.CaravanException;
 

@@ -1,6 +1,7 @@
-package io.caravan.server.cli.client;
+package io.caravan.server.cli.document;
 
 import io.caravan.StoreConfig;
+import io.caravan.server.cli.client.ClientException;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The values to append, in order; none is longer than {@value #MAX_VALUE_BYTES} bytes. */
-interface ValueSource {
+public interface ValueSource {
     /** The maximum of {@code --max-value}. */
     int MAX_VALUE_BYTES = StoreConfig.MAX_VALUE_BYTES;
 

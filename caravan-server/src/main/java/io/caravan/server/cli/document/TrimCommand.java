@@ -1,6 +1,9 @@
-package io.caravan.server.cli.client;
+package io.caravan.server.cli.document;
 
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;

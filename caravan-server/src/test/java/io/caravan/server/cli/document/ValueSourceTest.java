@@ -1,9 +1,10 @@
-package io.caravan.server.cli.client;
+package io.caravan.server.cli.document;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.server.cli.client.ClientException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,7 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Values from lines. */
 class ValueSourceTest {
     private static List<String> lines(InputStream in) throws IOException {
-        io.caravan.server.cli.client.ValueSource source = io.caravan.server.cli.client.ValueSource.lines(in, () -> {});
+        io.caravan.server.cli.document.ValueSource source =
+                io.caravan.server.cli.document.ValueSource.lines(in, () -> {});
         List<String> lines = new ArrayList<>();
         for (byte[] line = source.next(); line != null; line = source.next()) {
             lines.add(new String(line, UTF_8));
@@ -46,7 +48,7 @@ class ValueSourceTest {
         assertThatThrownBy(() -> lines(new Endless()))
                 .isInstanceOf(ClientException.class)
                 .hasMessageContaining("line 1 of the input is longer than");
-        assertThatThrownBy(() -> io.caravan.server.cli.client.ValueSource.whole(new Endless()))
+        assertThatThrownBy(() -> io.caravan.server.cli.document.ValueSource.whole(new Endless()))
                 .isInstanceOf(ClientException.class)
                 .hasMessageContaining("--lines");
     }

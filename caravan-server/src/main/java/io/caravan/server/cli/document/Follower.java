@@ -1,11 +1,14 @@
-package io.caravan.server.cli.client;
+package io.caravan.server.cli.document;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.DocumentClient.Sink;
 import io.caravan.server.cli.client.DocumentClient.Value;
+import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.RespDocumentClient.Page;
+import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.UntilSignal;
 import java.io.Flushable;
 import java.io.IOException;

@@ -1,6 +1,11 @@
-package io.caravan.server.cli.client;
+package io.caravan.server.cli.document;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.time.Duration;

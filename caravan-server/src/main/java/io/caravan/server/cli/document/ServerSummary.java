@@ -1,8 +1,9 @@
-package io.caravan.server.cli.client;
+package io.caravan.server.cli.document;
 
 import static io.caravan.server.cli.common.Figures.count;
 import static io.caravan.server.cli.common.Figures.size;
 
+import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Figures;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,7 @@ public record ServerSummary(ServerInfo info) {
      *
      * @param before the statistics some seconds ago, for rates
      */
-    List<String> lines(ServerInfo before, double seconds) {
+    public List<String> lines(ServerInfo before, double seconds) {
         List<String> lines = new ArrayList<>();
         add(lines, "state", "caravan_version", state());
         add(lines, "documents", "documents", number("documents"));

@@ -1,11 +1,12 @@
-package io.caravan.server.document;
+package io.caravan.server.backup;
 
 import io.caravan.BackupReport;
 import io.caravan.CaravanException;
 import io.caravan.StoreClosedException;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.BackupException.Reason;
-import io.caravan.server.document.BackupInfo.State;
+import io.caravan.server.backup.BackupException.Reason;
+import io.caravan.server.backup.BackupInfo.State;
+import io.caravan.server.document.Outcome;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,6 +1,6 @@
-package io.caravan.server.document;
+package io.caravan.server.backup;
 
-import io.caravan.server.document.BackupInfo.State;
+import io.caravan.server.backup.BackupInfo.State;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryIteratorException;

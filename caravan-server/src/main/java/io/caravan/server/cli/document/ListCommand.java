@@ -1,6 +1,9 @@
-package io.caravan.server.cli.client;
+package io.caravan.server.cli.document;
 
+import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.DocumentClient.Names;
+import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;

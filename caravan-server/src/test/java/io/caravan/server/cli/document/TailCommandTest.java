@@ -1,9 +1,11 @@
-package io.caravan.server.cli.client;
+package io.caravan.server.cli.document;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.document.AppendRequest;
 import io.caravan.server.document.AppendRequest.Added;
 import io.caravan.server.document.BlockingOutcome;

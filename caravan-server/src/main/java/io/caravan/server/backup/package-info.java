@@ -1,0 +1,5 @@
+/** Backups of the store: one copy at a time, in directories below the backup directory. */
+@NullMarked
+package io.caravan.server.backup;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** The commands that read and write documents of a server, and the command that prints its statistics. */
+@NullMarked
+package io.caravan.server.cli.document;
+
+import org.jspecify.annotations.NullMarked;
