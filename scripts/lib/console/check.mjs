@@ -235,7 +235,7 @@ async function archived(page, name) {
   await visit(page, `#/archive?path=/v1/stream/${name}`, 'Archive');
   const row = page.getByRole('button', {name: /^Restore generation/});
   for (let tries = 0; tries < 60 && !(await row.count()); tries++) {
-    await page.getByRole('button', {name: 'Look', exact: true}).click();
+    await page.getByRole('button', {name: 'Find', exact: true}).click();
     await page.waitForTimeout(250);
   }
   await row.first().waitFor();

@@ -7,8 +7,7 @@
  *   <li>{@code gate} fails if the store has become slower.
  * </ul>
  *
- * <p>This package contains the shared code, such as a socket for messages that outlive their writer ({@link
- * io.caravan.bench.LocalSocket}) and a progress line ({@link io.caravan.bench.ProgressLine}).
+ * <p>This package contains the shared code, such as a progress line ({@link io.caravan.bench.ProgressLine}).
  */
 @NullMarked
 package io.caravan.bench;

@@ -122,9 +122,9 @@ final class AppliedIndex {
      * Counts a check, and returns whether Raft has left a received snapshot uninstalled for this number of checks. Call
      * this on one thread only.
      */
-    boolean isOverdue(int timeout) {
+    boolean isOverdue(int maxChecks) {
         checksWhileUnreported = unreported ? checksWhileUnreported + 1 : 0;
-        return checksWhileUnreported == timeout;
+        return checksWhileUnreported == maxChecks;
     }
 
     /** Records that Raft installs the received snapshot. */

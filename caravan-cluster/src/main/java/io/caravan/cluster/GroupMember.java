@@ -50,7 +50,7 @@ public final class GroupMember implements AutoCloseable {
      * A node counts as reachable if it has responded within this time or within one election timeout, whichever is
      * longer.
      */
-    private static final Duration HEARD = Duration.ofSeconds(2);
+    private static final Duration CONTACT_TIMEOUT = Duration.ofSeconds(2);
     /**
      * The timeout of a confirmation, in election timeouts. A leader without a majority detects this after two election
      * timeouts.
@@ -308,7 +308,7 @@ public final class GroupMember implements AutoCloseable {
      * @throws IOException if the change failed or its outcome is unknown; the message states the reason
      */
     public void add(Node node) throws IOException {
-        membership.make(new MembershipChange(null, node), this::replies);
+        membership.make(new MembershipChange(null, node), this::responds);
     }
 
     /**
@@ -319,7 +319,7 @@ public final class GroupMember implements AutoCloseable {
      *     it is the leader, or no majority would be reachable
      */
     public void remove(String node) throws IOException {
-        membership.make(new MembershipChange(node, null), this::replies);
+        membership.make(new MembershipChange(node, null), this::responds);
     }
 
     /**
@@ -327,16 +327,16 @@ public final class GroupMember implements AutoCloseable {
      * step.
      */
     public void replace(String node, Node by) throws IOException {
-        membership.make(new MembershipChange(node, by), this::replies);
+        membership.make(new MembershipChange(node, by), this::responds);
     }
 
-    private boolean replies(String node) {
+    private boolean responds(String node) {
         return node.equals(config.self())
                 || progress().stream().anyMatch(other -> other.node().id().equals(node) && contactedRecently(other));
     }
 
     private boolean contactedRecently(Progress other) {
-        Duration lately = config.election().compareTo(HEARD) > 0 ? config.election() : HEARD;
+        Duration lately = config.election().compareTo(CONTACT_TIMEOUT) > 0 ? config.election() : CONTACT_TIMEOUT;
         return other.silent() != null && other.silent().compareTo(lately) < 0;
     }
 
@@ -567,7 +567,7 @@ public final class GroupMember implements AutoCloseable {
     @Override
     public void close() throws IOException {
         watch.close();
-        state.stopServing();
+        state.stopRetries();
         server.close();
         state.awaitLeft();
     }

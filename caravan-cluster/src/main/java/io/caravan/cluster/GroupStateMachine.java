@@ -358,10 +358,10 @@ final class GroupStateMachine extends BaseStateMachine {
      * that, and the next leader does not require a snapshot, no leader requests the installation, and this node accepts
      * no entries. After a restart, it continues from the snapshot.
      *
-     * @param timeout the number of checks after which the node leaves
+     * @param maxChecks the number of checks after which the node leaves
      */
-    void checkSnapshotProgress(int timeout) {
-        if (initialized(mark).isOverdue(timeout)) {
+    void checkSnapshotProgress(int maxChecks) {
+        if (initialized(mark).isOverdue(maxChecks)) {
             leave(new IllegalStateException(
                     "node " + config.self() + " has received a snapshot, but no leader requests its installation"));
         }
@@ -512,13 +512,13 @@ final class GroupStateMachine extends BaseStateMachine {
         thread.setDaemon(true);
         if (!closing && leaver.compareAndSet(null, thread)) {
             LOG.error("{}: leaves its group; restart it", config.self(), why);
-            stopServing();
+            stopRetries();
             thread.start();
         }
     }
 
     /** Stops all retry loops and prevents new ones; Raft cannot shut down while such a loop is running. */
-    void stopServing() {
+    void stopRetries() {
         closing = true;
     }
 

@@ -147,7 +147,7 @@ final class Membership {
      * counted twice.
      */
     private void requireThere(Node joining) throws IOException {
-        GroupInfoReply member = query(config, joining).orElseThrow(() -> new IOException(doesNotReply(joining)));
+        GroupInfoReply member = query(config, joining).orElseThrow(() -> new IOException(noResponse(joining)));
         // The reply's own server id only repeats the id of the request.
         RaftPeerId id = RaftPeerId.valueOf(member.getRoleInfoProto().getSelf().getId());
         if (!id.toString().equals(joining.id())) {
@@ -156,7 +156,7 @@ final class Membership {
         }
     }
 
-    private static String doesNotReply(@Nullable Node joining) {
+    private static String noResponse(@Nullable Node joining) {
         return "node " + joining + " does not respond: start it with an empty directory and join (--cluster-join);"
                 + " nothing has changed";
     }
@@ -242,7 +242,7 @@ final class Membership {
 
     private static String why(MembershipChange change, IOException failure) {
         if (failure instanceof ReconfigurationTimeoutException) {
-            return doesNotReply(change.joining());
+            return noResponse(change.joining());
         }
         if (failure instanceof ReconfigurationInProgressException) {
             return "another membership change is in progress";

@@ -30,7 +30,7 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
      * The number of checks without a leader after which connections are reset. They are not reset at each check,
      * because elections use them.
      */
-    private static final int CHECKS_OF_A_CONNECTION = 4;
+    private static final int CHECKS_UNTIL_RESET = 4;
 
     private final GroupConfig config;
     private final RaftServer server;
@@ -40,7 +40,7 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
     private final RaftView view;
     private final BooleanSupplier proposes;
     private final Runnable emptyEntry;
-    private final ScheduledExecutorService checks;
+    private final ScheduledExecutorService checker;
     /** The number of consecutive checks without a leader. Used by the checking thread only. */
     private int leaderless;
 
@@ -66,7 +66,7 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
         this.view = new RaftView(server, group);
         this.proposes = proposes;
         this.emptyEntry = emptyEntry;
-        this.checks = Executors.newSingleThreadScheduledExecutor(task -> {
+        this.checker = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread thread = new Thread(task, "caravan-watch " + config.self());
             thread.setDaemon(true);
             return thread;
@@ -75,15 +75,15 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
 
     void start() {
         long election = config.election().toMillis();
-        int timeout = (int) Math.max(STILL_ELECTIONS, STILL.toMillis() / election);
-        StallDetector commits = new StallDetector(config.self(), this, timeout);
-        checks.scheduleWithFixedDelay(() -> check(commits, timeout), election, election, TimeUnit.MILLISECONDS);
+        int maxChecks = (int) Math.max(STILL_ELECTIONS, STILL.toMillis() / election);
+        StallDetector commits = new StallDetector(config.self(), this, maxChecks);
+        checker.scheduleWithFixedDelay(() -> check(commits, maxChecks), election, election, TimeUnit.MILLISECONDS);
     }
 
-    private void check(StallDetector commits, int timeout) {
+    private void check(StallDetector commits, int maxChecks) {
         try {
             commits.check();
-            state.checkSnapshotProgress(timeout);
+            state.checkSnapshotProgress(maxChecks);
             state.noteNodes();
             checkLeader();
         } catch (RuntimeException problem) {
@@ -97,7 +97,7 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
         } catch (IOException left) {
             return;
         }
-        if (leaderless >= CHECKS_OF_A_CONNECTION) {
+        if (leaderless >= CHECKS_UNTIL_RESET) {
             leaderless = 0;
             view.endConnections();
         }
@@ -129,6 +129,6 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
 
     @Override
     public void close() {
-        checks.shutdown();
+        checker.shutdown();
     }
 }

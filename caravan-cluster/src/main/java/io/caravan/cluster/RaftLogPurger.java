@@ -46,11 +46,11 @@ final class RaftLogPurger {
      * Purges the entries that are not needed.
      *
      * @param durable the entry up to which this node's files are complete
-     * @param held the first entry needed by a node that is receiving a snapshot
+     * @param firstNeeded the first entry needed by a node that is receiving a snapshot
      */
-    void drop(RaftServer.Division division, long durable, OptionalLong held) throws IOException {
+    void drop(RaftServer.Division division, long durable, OptionalLong firstNeeded) throws IOException {
         long last = Math.max(leastCommitted(division), bound.lastBeyond());
-        long needed = Math.min(durable, held.orElse(Long.MAX_VALUE));
+        long needed = Math.min(durable, firstNeeded.orElse(Long.MAX_VALUE));
         // Raft compares an entry with its predecessor, so the predecessor is also kept.
         division.getRaftLog().purge(Math.min(last, needed - 1));
     }

@@ -29,12 +29,12 @@ import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
  *       directory is therefore fsynced before the reply to a candidate is sent. For the node's own vote, the directory
  *       is fsynced before the node acts as the elected leader ({@link #force}).
  *   <li><b>No commit of an unconfirmed entry.</b> A request to append without a previous entry confirms only the
- * entries that it contains. Ratis commits one more. If a node led before, and its first entries were not committed, it
- * would commit its own entry in place of the group's, and reject every later entry. Therefore the commit index of such
- * a request is lowered to the last entry that the request contains. <li><b>Durable entries.</b> A follower replies when
- * it has fsynced the entries of a request. But after Ratis has truncated the log, it compares the new entries with the
- * index up to which the longer log was fsynced, and may reply before it fsyncs them. Such a reply waits until the log
- * is fsynced up to the last entry of the request.
+ *       entries that it contains. Ratis commits one more. If a node led before, and its first entries were not
+ *       committed, it would commit its own entry in place of the group's, and reject every later entry. Therefore the
+ *       commit index of such a request is lowered to the last entry that the request contains.
+ *   <li><b>Durable entries.</b> A follower replies when it has fsynced the entries of a request. But after Ratis has
+ *       truncated the log, it compares the new entries with the index up to which the longer log was fsynced, and may
+ *       reply before it fsyncs them. Such a reply waits until the log is fsynced up to the last entry of the request.
  * </ul>
  */
 final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {

@@ -109,20 +109,20 @@ final class RaftSettings {
     /**
      * Creates a client for one node of this node's group, without retries.
      *
-     * @param reply the response timeout
+     * @param timeout the response timeout
      */
-    static RaftClient client(GroupConfig config, RaftPeer node, TimeDuration reply) {
-        return client(properties(config), config.group(), config.tls(), node, reply);
+    static RaftClient client(GroupConfig config, RaftPeer node, TimeDuration timeout) {
+        return client(properties(config), config.group(), config.tls(), node, timeout);
     }
 
     /** Creates a client for a node of any group, for requests with short responses, without retries. */
-    static RaftClient client(UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration reply) {
-        return client(new RaftProperties(), group, tls, node, reply);
+    static RaftClient client(UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration timeout) {
+        return client(new RaftProperties(), group, tls, node, timeout);
     }
 
     private static RaftClient client(
-            RaftProperties properties, UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration reply) {
-        RaftClientConfigKeys.Rpc.setRequestTimeout(properties, reply);
+            RaftProperties properties, UUID group, GroupConfig.@Nullable Tls tls, RaftPeer node, TimeDuration timeout) {
+        RaftClientConfigKeys.Rpc.setRequestTimeout(properties, timeout);
         return RaftClient.newBuilder()
                 .setRaftGroup(RaftGroup.valueOf(RaftGroupId.valueOf(group), node))
                 .setLeaderId(node.getId())

@@ -14,7 +14,7 @@ final class SnapshotMessage {
     private static final byte VERSION = 1;
     private static final int REQUEST_BYTES = 1 + 2 * Long.BYTES;
     private static final int HEAD_BYTES = 1 + Integer.BYTES;
-    private static final int MAX_HOST_BYTES = 64;
+    private static final int MAX_NODE_BYTES = 64;
 
     private SnapshotMessage() {}
 
@@ -35,7 +35,7 @@ final class SnapshotMessage {
 
         static Request decode(ByteString message) throws IOException {
             ByteBuffer bytes = message.asReadOnlyByteBuffer();
-            if (bytes.remaining() <= REQUEST_BYTES || bytes.remaining() > REQUEST_BYTES + MAX_HOST_BYTES) {
+            if (bytes.remaining() <= REQUEST_BYTES || bytes.remaining() > REQUEST_BYTES + MAX_NODE_BYTES) {
                 throw new IOException("a request for a snapshot cannot have " + bytes.remaining() + " bytes");
             }
             byte version = bytes.get();

@@ -48,7 +48,7 @@ final class StallDetector {
 
     private final String self;
     private final Leader leader;
-    private final int timeout;
+    private final int maxChecks;
     private List<Long> seen = List.of();
     /** The entry that followers must reach. Entries after it, such as the empty ones, are no progress. */
     private long target;
@@ -62,12 +62,12 @@ final class StallDetector {
     /**
      * Creates the detector of one node.
      *
-     * @param timeout the number of checks without progress after which the term is ended
+     * @param maxChecks the number of checks without progress after which the term is ended
      */
-    StallDetector(String self, Leader leader, int timeout) {
+    StallDetector(String self, Leader leader, int maxChecks) {
         this.self = self;
         this.leader = leader;
-        this.timeout = timeout;
+        this.maxChecks = maxChecks;
     }
 
     /** Checks for progress. Call this on one thread only. */
@@ -76,8 +76,8 @@ final class StallDetector {
         List<Long> now = progress == null || !progress.waits() ? List.of() : numbers(progress);
         stalledChecks = now.isEmpty() || !now.equals(seen) ? 0 : stalledChecks + 1;
         seen = now;
-        if (stalledChecks == timeout) {
-            LOG.warn("{}: steps down: its group has made no progress for {} election timeouts", self, timeout);
+        if (stalledChecks == maxChecks) {
+            LOG.warn("{}: steps down: its group has made no progress for {} election timeouts", self, maxChecks);
             stalledChecks = 0;
             leader.stepDown();
         } else if (stalledChecks > 0) {

@@ -54,7 +54,7 @@ final class GroupStateMachineTest {
             GroupStateMachine state = state(group);
             term.abandon(new IOException("the node is closing"));
             setLeading(state, term);
-            state.stopServing();
+            state.stopRetries();
             CompletableFuture<Void> applied = CompletableFuture.runAsync(() -> state.applyTransaction(entry(state)));
             assertThat(applied).succeedsWithin(30, TimeUnit.SECONDS);
         }

@@ -156,7 +156,7 @@ public final class CheckpointSections {
         if (first < 0 || next < first || next >= NUMBER_LIMIT) {
             visitor.damaged(offset, "document " + id + " has the sequences " + first + " to " + next);
         } else {
-            visitor.piece(id, window.getLong(at + PIECE_BIRTH), first, next, window, regionsAt, count);
+            visitor.piece(id, window.getLong(at + PIECE_CREATION_LSN), first, next, window, regionsAt, count);
         }
     }
 }

@@ -200,7 +200,7 @@ final class Flusher {
     private void finish(Commit commit) {
         StoreFailedException failure = state.failure();
         if (failure != null) {
-            rollBackLost();
+            takeBackLost();
             state.forced.fail(failure);
             state.committed.fail(failure);
             commit.fail(failure);
@@ -239,7 +239,7 @@ final class Flusher {
             state.committed.advance(commit.end());
             record(commit, bytes, force, startNanos, durableNanos);
         } catch (IOException | RuntimeException | Error failed) {
-            rollBackLost();
+            takeBackLost();
             fail(failed);
             commit.fail(state.fail(failed));
         }
@@ -262,7 +262,7 @@ final class Flusher {
     }
 
     /** Hides committed data that could not be fsynced. Such data exists only at levels weaker than {@code SYNC}. */
-    private void rollBackLost() {
+    private void takeBackLost() {
         if (writer.forceHasFailed()) {
             state.committed.takeBack(state.forced.position());
         }
@@ -274,7 +274,7 @@ final class Flusher {
      */
     void logForceFailed(IOException failure) {
         writer.forceFailed(failure);
-        rollBackLost();
+        takeBackLost();
         state.locked(demand::requireForce);
     }
 

@@ -35,8 +35,8 @@ public final class CheckpointLayout {
     public static final int SECTION_HEADER_BYTES = SECTION_CAPTURE_LSN + Long.BYTES;
 
     public static final int PIECE_ID = 0;
-    public static final int PIECE_BIRTH = PIECE_ID + Long.BYTES;
-    public static final int PIECE_FIRST = PIECE_BIRTH + Long.BYTES;
+    public static final int PIECE_CREATION_LSN = PIECE_ID + Long.BYTES;
+    public static final int PIECE_FIRST = PIECE_CREATION_LSN + Long.BYTES;
     public static final int PIECE_NEXT = PIECE_FIRST + Long.BYTES;
     public static final int PIECE_ENTRIES = PIECE_NEXT + Long.BYTES;
     public static final int PIECE_HEADER_BYTES = PIECE_ENTRIES + Long.BYTES;

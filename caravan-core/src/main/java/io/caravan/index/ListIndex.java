@@ -16,7 +16,7 @@ import java.util.function.LongConsumer;
  * finds the record. Three sequences describe the state of a list:
  *
  * <pre>
- *      held            first                      next
+ *   firstStored       first                      next
  *   ----+---------------+--------------------------+--------
  *       | trimmed, but  | retained                 |
  *       | not yet freed |                          |

@@ -340,7 +340,7 @@ class CheckpointFileTest {
                 List.of(List.of(list(1, 4096, 0, MAX_PAYLOAD_BYTES / Long.BYTES)), List.of(), List.of(), List.of()),
                 1000);
         int second = HEADER_BYTES + SECTION_HEADER_BYTES + MAX_PAYLOAD_BYTES;
-        for (int field : new int[] {PIECE_ID, PIECE_BIRTH, PIECE_FIRST, PIECE_NEXT}) {
+        for (int field : new int[] {PIECE_ID, PIECE_CREATION_LSN, PIECE_FIRST, PIECE_NEXT}) {
             int at = second + SECTION_HEADER_BYTES + field;
             DirectoryImage edited = cut.edited(NAME, file -> {
                 file.putLong(at, file.getLong(at) + 1);

@@ -36,9 +36,9 @@ public final class Health {
             socket.connect(reachable(address), TIMEOUT_MILLIS);
             socket.setSoTimeout(TIMEOUT_MILLIS);
             String status = tls ? "HTTP/1.1 200" : readStatus(socket);
-            return status != null && status.startsWith("HTTP/1.1 200") ? null : "answers " + status;
+            return status != null && status.startsWith("HTTP/1.1 200") ? null : "responds " + status;
         } catch (IOException | IllegalArgumentException unreachable) {
-            return "does not answer: " + unreachable.getMessage();
+            return "does not respond: " + unreachable.getMessage();
         }
     }
 

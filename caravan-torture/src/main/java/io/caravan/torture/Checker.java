@@ -82,8 +82,8 @@ final class Checker {
      * one, and as many further intents as are needed to explain the contents found and the other workers' reads.
      */
     private static final class WorkerCheck {
-        private static final int MAX_LISTS_TOLD = 5;
-        private static final int MAX_INTENTS_TOLD = 12;
+        private static final int MAX_LISTS_SHOWN = 5;
+        private static final int MAX_INTENTS_SHOWN = 12;
 
         private final List<Long> ids;
         private final StoreModel model;
@@ -226,7 +226,7 @@ final class Checker {
             List<String> story = new ArrayList<>();
             story.add(differing.size() + " lists are not as acknowledged, and none of the" + " "
                     + (intents.size() - certain) + " intents in flight explains it:");
-            differing.stream().limit(MAX_LISTS_TOLD).forEach(id -> {
+            differing.stream().limit(MAX_LISTS_SHOWN).forEach(id -> {
                 story.add("list " + id + " " + difference(id));
                 describeIntents(id, intents.subList(0, certain), "acknowledged", story);
                 describeIntents(id, intents.subList(certain, intents.size()), "in flight", story);
@@ -238,7 +238,7 @@ final class Checker {
             List<Intent> touching =
                     intents.stream().filter(intent -> intent.touches(id)).toList();
             touching.stream()
-                    .skip(Math.max(0, touching.size() - MAX_INTENTS_TOLD))
+                    .skip(Math.max(0, touching.size() - MAX_INTENTS_SHOWN))
                     .forEach(intent -> story.add("    " + state + ": " + intent));
         }
     }

@@ -1,6 +1,5 @@
 package io.caravan.torture;
 
-import io.caravan.bench.LocalSocket;
 import io.caravan.testing.ChildJvm;
 import java.io.IOException;
 import java.nio.ByteBuffer;

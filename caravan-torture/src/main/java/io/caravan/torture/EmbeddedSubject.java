@@ -1,6 +1,5 @@
 package io.caravan.torture;
 
-import io.caravan.bench.LocalSocket;
 import java.io.IOException;
 
 /** A store embedded in child processes. */

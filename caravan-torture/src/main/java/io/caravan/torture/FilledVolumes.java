@@ -74,15 +74,16 @@ final class FilledVolumes {
     }
 
     private boolean run(Case tried) throws IOException {
-        Path mountPoint = Files.createDirectories(work.resolve(tried.toString().replace(':', '-')));
-        try (SmallVolume volume = SmallVolume.mount(mountPoint, tried.type(), tried.megabytes())) {
+        Path volumeDirectory =
+                Files.createDirectories(work.resolve(tried.toString().replace(':', '-')));
+        try (SmallVolume volume = SmallVolume.mount(volumeDirectory, tried.type(), tried.megabytes())) {
             StoreConfig config =
                     StoreConfig.builder(volume.directory().resolve("store")).build();
             try (DurableListStore store = DurableListStore.open(config)) {
                 return run(tried, store);
             }
         } finally {
-            Files.deleteIfExists(mountPoint.resolve("volume.image"));
+            Files.deleteIfExists(volumeDirectory.resolve("volume.image"));
         }
     }
 

@@ -25,7 +25,7 @@ final class GroupNodeProcesses implements AutoCloseable {
      */
     static final Duration TIMEOUT = Duration.ofMinutes(2);
 
-    private static final Duration ASKING = Duration.ofSeconds(2);
+    private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(2);
     private static final long POLL_NANOS = 10_000_000;
     private static final long FILLED_LIST = 2_000_000;
     private static final int STARTS = 5;
@@ -260,7 +260,7 @@ final class GroupNodeProcesses implements AutoCloseable {
     Optional<NodeLink.State> state(String node) {
         try (NodeLink link = link(node)) {
             link.send(NodeCall.state());
-            return link.reply(ASKING) == Reply.DONE ? Optional.of(link.state()) : Optional.empty();
+            return link.reply(REPLY_TIMEOUT) == Reply.DONE ? Optional.of(link.state()) : Optional.empty();
         } catch (IOException down) {
             return Optional.empty();
         }
@@ -291,10 +291,10 @@ final class GroupNodeProcesses implements AutoCloseable {
         while (bytes < 2 * GroupPlan.KEPT_LOG_BYTES && System.nanoTime() < end) {
             try (NodeLink link = link(leader().orElse(ids().get(0)))) {
                 NodeCall append = NodeCall.append(FILLED_LIST, bytes, GroupPlan.MAX_VALUE_BYTES);
-                while (bytes < 2 * GroupPlan.KEPT_LOG_BYTES && takes(link, append, ASKING)) {
+                while (bytes < 2 * GroupPlan.KEPT_LOG_BYTES && takes(link, append, REPLY_TIMEOUT)) {
                     bytes += GroupPlan.MAX_VALUE_BYTES;
                 }
-                takes(link, NodeCall.delete(FILLED_LIST), ASKING);
+                takes(link, NodeCall.delete(FILLED_LIST), REPLY_TIMEOUT);
             } catch (IOException lost) {
                 LockSupport.parkNanos(POLL_NANOS);
             }

@@ -172,7 +172,7 @@ final class Ledger {
      */
     static final class WorkerRecord {
         private final List<Intent> intents = new ArrayList<>();
-        private final Map<Long, Long> result = new HashMap<>();
+        private final Map<Long, Long> results = new HashMap<>();
         private long lastAcknowledged = -1;
         private volatile int completed;
 
@@ -184,7 +184,7 @@ final class Ledger {
         /** The result of the intent, or null if there was none. */
         @Nullable
         Long result(Intent intent) {
-            return result.get(intent.number());
+            return results.get(intent.number());
         }
 
         /** Number of intents with a result; any thread may call this. */
@@ -198,11 +198,11 @@ final class Ledger {
 
         /** Records a result; returns the problem with it, or null. */
         @Nullable
-        String enterResult(Intent intent, long reply) {
-            completed = result.size() + 1;
-            return result.put(intent.number(), reply) == null
+        String enterResult(Intent intent, long result) {
+            completed = results.size() + 1;
+            return results.put(intent.number(), result) == null
                     ? null
-                    : Intent.name(intent.number()) + " got two replies";
+                    : Intent.name(intent.number()) + " got two results";
         }
 
         /**
@@ -210,10 +210,10 @@ final class Ledger {
          * arrive in the order of the intents.
          */
         @Nullable
-        String acknowledge(Intent intent, long reply) {
+        String acknowledge(Intent intent, long result) {
             long before = lastAcknowledged;
             lastAcknowledged = Math.max(before, intent.number());
-            String problem = enterResult(intent, reply);
+            String problem = enterResult(intent, result);
             return intent.number() > before || problem != null
                     ? problem
                     : Intent.name(intent.number()) + " was acknowledged after " + Intent.name(before);

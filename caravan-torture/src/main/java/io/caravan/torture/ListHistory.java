@@ -20,7 +20,7 @@ final class ListHistory {
     /** The result of a change that the group has not acknowledged. */
     static final long UNKNOWN = Long.MIN_VALUE;
 
-    private static final int CALLS_TOLD = 12;
+    private static final int CALLS_SHOWN = 12;
     /** The number of possibilities at which a list receives no further changes in the round. */
     private static final int MANY = 64;
 
@@ -149,7 +149,7 @@ final class ListHistory {
 
     private void remember(String call) {
         calls.addLast(call);
-        if (calls.size() > CALLS_TOLD) {
+        if (calls.size() > CALLS_SHOWN) {
             calls.removeFirst();
         }
     }

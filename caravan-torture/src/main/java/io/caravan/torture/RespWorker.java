@@ -1,6 +1,5 @@
 package io.caravan.torture;
 
-import io.caravan.bench.ReplyPipeline;
 import io.caravan.bench.client.RespConnection;
 import io.caravan.bench.client.RespConnection.Reply;
 import io.caravan.torture.TortureSubject.Shift;

@@ -73,9 +73,9 @@ final class RoundReport {
         counts = ledger.counts();
     }
 
-    void recoveryInterrupted(List<String> recovered) {
+    void recoveryInterrupted(List<String> problemsFound) {
         interruptedRecoveries++;
-        problems.addAll(recovered);
+        problems.addAll(problemsFound);
     }
 
     void checked(Verdict verdict, long openNanos, Contents found) {

@@ -95,14 +95,14 @@ final class ServerSession extends TortureSession {
     @Override
     public void kill() throws IOException, InterruptedException {
         expectEnd();
-        readToEnd(process.kill(), ChildJvm.KILLED);
+        joinClients(process.kill(), ChildJvm.KILLED);
     }
 
     /** Stops the server with SIGTERM, while the clients continue as long as they can. */
     @Override
     public void stop() throws IOException, InterruptedException {
         expectEnd();
-        readToEnd(process.terminate(), 0);
+        joinClients(process.terminate(), 0);
     }
 
     private void expectEnd() {
@@ -110,7 +110,7 @@ final class ServerSession extends TortureSession {
         clients.expectEnd();
     }
 
-    private void readToEnd(int status, int expectedStatus) throws IOException, InterruptedException {
+    private void joinClients(int status, int expectedStatus) throws IOException, InterruptedException {
         driver.join(TIMEOUT.toMillis());
         clients.awaitEnd(TIMEOUT);
         checkExit(status, expectedStatus);

@@ -42,7 +42,7 @@ final class SmallVolume implements AutoCloseable {
     /**
      * Mounts a volume in the directory: in memory or, if that is impossible, in a file.
      *
-     * @param parent the mount point, which is created
+     * @param parent the directory in which the mount point {@code volume} is created
      * @throws NotPossibleException if this is impossible, with the reason
      */
     static SmallVolume mount(Path parent) throws IOException {
@@ -66,7 +66,7 @@ final class SmallVolume implements AutoCloseable {
     /**
      * Mounts a volume of this size in a file in the directory.
      *
-     * @param parent the mount point, which is created
+     * @param parent the directory in which the mount point {@code volume} is created
      * @param type type of the file system: {@code ext4} or {@code xfs}
      * @throws NotPossibleException if this is impossible, with the reason
      */

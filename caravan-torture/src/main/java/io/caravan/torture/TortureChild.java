@@ -4,7 +4,6 @@ import io.caravan.DurableListStore;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
-import io.caravan.bench.LocalSocket;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;

@@ -4,7 +4,6 @@ import io.caravan.CaravanException;
 import io.caravan.DurableListStore;
 import io.caravan.Shards;
 import io.caravan.VerifyReport;
-import io.caravan.bench.Evidence;
 import io.caravan.bench.Programs;
 import io.caravan.bench.ProgressLine;
 import io.caravan.bench.WorkDirectories;

@@ -114,7 +114,7 @@ public final class RespConnection implements AutoCloseable {
         return call(Stream.of(words).map(RespConnection::ascii).toArray(byte[][]::new));
     }
 
-    /** Sends a command and returns the string that it is answered with; empty if the answer is null. */
+    /** Sends a command and returns the string in its reply; empty if the reply is null. */
     public String text(String... words) throws IOException {
         List<byte[]> result = call(words).values();
         return result == null ? "" : new String(result.get(0), StandardCharsets.UTF_8);

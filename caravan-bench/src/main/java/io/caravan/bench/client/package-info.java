@@ -1,4 +1,4 @@
-/** Connections to a Caravan server in another process; shared by the programs of this module. */
+/** Connections to a Caravan server in another process; shared by the benchmarks and caravan-torture. */
 @NullMarked
 package io.caravan.bench.client;
 

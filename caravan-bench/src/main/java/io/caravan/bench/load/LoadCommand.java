@@ -81,9 +81,9 @@ public final class LoadCommand implements Callable<Integer> {
                 rate,
                 connections,
                 seconds,
-                outcome.all().getTotalCount() - outcome.pending(),
+                outcome.all().getTotalCount() - outcome.withoutReply(),
                 outcome.errors(),
-                outcome.pending());
+                outcome.withoutReply());
         print(out, "all", outcome.all());
         print(out, "first second", outcome.first());
         print(out, "sent late by", outcome.late());
@@ -91,7 +91,7 @@ public final class LoadCommand implements Callable<Integer> {
             out.println("UNRELIABLE: this program could not keep up, so the times above are partly its own; give it"
                     + " a core to itself, or lower --rate");
         }
-        return outcome.errors() + outcome.pending() == 0 ? 0 : 1;
+        return outcome.errors() + outcome.withoutReply() == 0 ? 0 : 1;
     }
 
     private static void print(PrintStream out, String what, Histogram micros) {

@@ -55,9 +55,9 @@ public final class OpenLoop {
      *
      * @param late delay with which requests were sent, in microseconds; this program causes it, not the server
      * @param errors number of error replies
-     * @param pending number of requests without a reply
+     * @param withoutReply number of requests without a reply
      */
-    public record Outcome(Timeline timeline, Histogram late, long errors, long pending) {
+    public record Outcome(Timeline timeline, Histogram late, long errors, long withoutReply) {
         /** Whether this program was late so often that its times say little about the server. */
         public boolean clientTooSlow() {
             return late.getValueAtPercentile(99.9) > TOO_LATE_MICROS;

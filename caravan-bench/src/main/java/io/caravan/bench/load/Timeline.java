@@ -31,12 +31,12 @@ public final class Timeline {
     }
 
     void replied(long dueNanos, long nowNanos, boolean error) {
-        at(nowNanos).replied(error);
+        at(nowNanos).ended(error);
         at(dueNanos).waited(TimeUnit.NANOSECONDS.toMicros(nowNanos - dueNanos));
     }
 
     void abandoned(long dueNanos, long nowNanos) {
-        at(dueNanos).replied(true);
+        at(dueNanos).ended(true);
         at(dueNanos).waited(TimeUnit.NANOSECONDS.toMicros(nowNanos - dueNanos));
     }
 
@@ -85,7 +85,7 @@ public final class Timeline {
             sent++;
         }
 
-        void replied(boolean error) {
+        void ended(boolean error) {
             if (error) {
                 failures++;
             } else {

@@ -231,9 +231,9 @@ interface PublishedWorkload {
             OpenLoop.warmUp(plan, protocol);
             try (RunningServer server = RunningServer.start(Caravan.asDelivered(), turn.work())) {
                 OpenLoop.Outcome outcome = new OpenLoop(plan, protocol, server.address()).run();
-                if (outcome.errors() + outcome.pending() > 0) {
+                if (outcome.errors() + outcome.withoutReply() > 0) {
                     throw new IOException(
-                            outcome.errors() + " deltas were rejected, " + outcome.pending() + " got no reply");
+                            outcome.errors() + " deltas were rejected, " + outcome.withoutReply() + " got no reply");
                 }
                 Histogram waits = outcome.timeline().waitsFrom(warmSeconds);
                 return new Measurement()

@@ -123,7 +123,7 @@ final class ServicePictures {
     }
 
     private Picture replies() {
-        String title = "Answers, second by second: " + load;
+        String title = "Replies, second by second: " + load;
         CategoryChart chart = Charts.bars(title, "second since the server began to serve", "replies in the second");
         List<String> categories = seconds().stream()
                 .map(second -> Long.toString(Math.round(second)))

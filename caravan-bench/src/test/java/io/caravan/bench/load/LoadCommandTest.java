@@ -28,7 +28,7 @@ class LoadCommandTest {
             assertThat(outcome.first().getTotalCount()).isEqualTo(1_000);
             assertThat(outcome.all().getMinValue()).isPositive();
             assertThat(outcome.late().getTotalCount()).isEqualTo(1_000);
-            assertThat(outcome.errors() + outcome.pending()).isZero();
+            assertThat(outcome.errors() + outcome.withoutReply()).isZero();
             assertThat(load(address, "--value", "0")).isZero();
             assertThat(load(address, "--rate", "0")).isEqualTo(2);
             assertThat(load(address, "--value", "-1")).isEqualTo(2);
@@ -43,7 +43,7 @@ class LoadCommandTest {
             OpenLoop.Plan plan = new OpenLoop.Plan(500, 5, 1, 20, OpenLoop.MAX_VALUE_BYTES, 1);
             OpenLoop.Outcome outcome = new OpenLoop(plan, protocol, echo.address()).run();
             assertThat(outcome.all().getTotalCount()).isEqualTo(500);
-            assertThat(outcome.errors() + outcome.pending()).isZero();
+            assertThat(outcome.errors() + outcome.withoutReply()).isZero();
         }
     }
 

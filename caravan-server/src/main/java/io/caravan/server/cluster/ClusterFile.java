@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 public record ClusterFile(UUID id, List<ClusterGroup> groups) {
     private static final String CLUSTER = "cluster";
     private static final String SLOTS = ".slots";
-    private static final Set<String> OF_HOSTS = Set.of("peer", "resp", "http", "slots");
+    private static final Set<String> OF_NODES = Set.of("peer", "resp", "http", "slots");
 
     public ClusterFile {
         groups = List.copyOf(groups);
@@ -92,7 +92,7 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
         Set<String> ids = new LinkedHashSet<>();
         for (String name : lines.keySet()) {
             int dot = name.lastIndexOf('.');
-            if (dot > 0 && OF_HOSTS.contains(name.substring(dot + 1))) {
+            if (dot > 0 && OF_NODES.contains(name.substring(dot + 1))) {
                 ids.add(name.substring(0, dot));
             } else if (!name.equals(CLUSTER)) {
                 throw new IllegalArgumentException(

@@ -28,7 +28,7 @@ public final class ChangeWait {
     private final BiFunction<DocumentName, Runnable, ChangeSubscription> observe;
     private final Consumer<List<DocumentName>> check;
     private final Runnable release;
-    private final Map<DocumentName, ChangeSubscription> tails = new HashMap<>();
+    private final Map<DocumentName, ChangeSubscription> subscriptions = new HashMap<>();
     private final Set<DocumentName> changed = new LinkedHashSet<>();
     private Stage stage = Stage.WAITING;
     private boolean checking = true;
@@ -94,7 +94,7 @@ public final class ChangeWait {
     /** Stops waiting for changes of this document. */
     public void forget(DocumentName name) {
         changed.remove(name);
-        ChangeSubscription tail = tails.remove(name);
+        ChangeSubscription tail = subscriptions.remove(name);
         if (tail != null) {
             tail.close();
         }
@@ -122,8 +122,8 @@ public final class ChangeWait {
         if (timer != null) {
             timer.cancel(false);
         }
-        tails.values().forEach(ChangeSubscription::close);
-        tails.clear();
+        subscriptions.values().forEach(ChangeSubscription::close);
+        subscriptions.clear();
         changed.clear();
         release.run();
     }
@@ -145,12 +145,12 @@ public final class ChangeWait {
     }
 
     private void observe(DocumentName name) {
-        tails.computeIfAbsent(name, any -> observe.apply(name, () -> loop.execute(() -> written(name))));
+        subscriptions.computeIfAbsent(name, any -> observe.apply(name, () -> loop.execute(() -> written(name))));
     }
 
     private void written(DocumentName name) {
-        // If the tail is gone, the wait has ended or no longer includes the document.
-        if (tails.remove(name) != null) {
+        // If the subscription is closed, the wait has ended or no longer includes the document.
+        if (subscriptions.remove(name) != null) {
             changed(List.of(name));
         }
     }

@@ -74,10 +74,10 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     /**
      * Creates the same service with another durability.
      *
-     * @param promise the durability of writes to documents that are in no space
+     * @param durability the durability of writes to documents that are in no space
      */
-    public DocumentService(ListStore store, Catalog catalog, DocumentDurability promise) {
-        this(store, catalog, InstantSource.system(), System::nanoTime, Duration.ofMinutes(1), promise);
+    public DocumentService(ListStore store, Catalog catalog, DocumentDurability durability) {
+        this(store, catalog, InstantSource.system(), System::nanoTime, Duration.ofMinutes(1), durability);
     }
 
     /** Creates a service in which documents expire by this clock alone. */
@@ -101,12 +101,12 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
             InstantSource clock,
             LongSupplier nanoTime,
             Duration sweepCycle,
-            DocumentDurability promise) {
+            DocumentDurability durability) {
         super(
                 store,
                 catalog,
                 new Expiry(clock, nanoTime),
-                new Spaces(store, catalog, nanoTime, promise),
+                new Spaces(store, catalog, nanoTime, durability),
                 new SpaceRules(nanoTime, clock));
         for (int stripe = 0; stripe < STRIPES; stripe++) {
             catalog.list(stripe, raw -> DocumentAttributes.of(raw).restoring()).forEach(this::deleteUnfinished);
@@ -205,7 +205,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
      * @param action runs on a store thread: it must be quick, must not block, and must not read
      */
     public ChangeSubscription onChange(DocumentName name, Runnable action) {
-        return tails.add(name, action);
+        return listeners.add(name, action);
     }
 
     /**
@@ -256,7 +256,7 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
 
     /** Returns the number of documents whose next write an action waits for. */
     public int tailedDocuments() {
-        return tails.documents();
+        return listeners.documents();
     }
 
     /**

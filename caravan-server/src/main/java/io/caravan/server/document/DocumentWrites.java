@@ -43,7 +43,7 @@ abstract class DocumentWrites extends DocumentReads {
 
     final Spaces spaces;
     final SpaceRules rules;
-    final ChangeListeners tails = new ChangeListeners();
+    final ChangeListeners listeners = new ChangeListeners();
     /** The deletions that are not archived yet, of each shard. */
     final List<DeletionJournal> deletions;
     /** One for each shard: if one has no space, the others may still have some. */
@@ -327,7 +327,7 @@ abstract class DocumentWrites extends DocumentReads {
         }
         Durability strongest = Durability.MEMORY;
         for (DocumentName name : names) {
-            strongest = strongest.orStronger(spaces.promise(name).durability());
+            strongest = strongest.orStronger(spaces.durability(name).durability());
         }
         edit.durability(strongest);
         Duration delay = flushDelay(names);
@@ -465,7 +465,7 @@ abstract class DocumentWrites extends DocumentReads {
     }
 
     /**
-     * Returns a callback that notifies the caller, and then the tails of the documents.
+     * Returns a callback that notifies the caller, and then the subscriptions to the documents.
      *
      * @param done reports to the outcome, once the state that the write has seen or made is durable
      * @param barrier the barrier that the report passes
@@ -479,7 +479,7 @@ abstract class DocumentWrites extends DocumentReads {
                 try {
                     barrier.pass(done, outcome::failure);
                 } finally {
-                    tails.changed(names);
+                    listeners.changed(names);
                 }
             }
 
@@ -489,7 +489,7 @@ abstract class DocumentWrites extends DocumentReads {
                 try {
                     outcome.failure(problem);
                 } finally {
-                    tails.changed(names);
+                    listeners.changed(names);
                 }
             }
         };

@@ -395,7 +395,7 @@ public final class Statistics {
                     "durability",
                     "level",
                     "durability of an acknowledged write: 1 `memory`, 2 `process`, 3 `sync`, 4 `replicated`",
-                    space -> 1 + space.promise().ordinal()),
+                    space -> 1 + space.durability().ordinal()),
             space("writes", "writes", "appends and creations since the start", Space::writes),
             space("written.bytes", "bytes", "bytes appended since the start", Space::writtenBytes),
             space(

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 public final class ConnectionMemory extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionMemory.class);
     private static final LogRateLimiter LINES = new LogRateLimiter();
-    /** A client that sends fewer bytes within {@link NetworkLimits#timeout} counts as idle. */
+    /** A client that sends fewer bytes within {@link NetworkLimits#fullIdleTimeout} counts as idle. */
     private static final int PROGRESS_BYTES = 8 * 1024;
     /**
      * A connection with fewer bytes of replies than this may create small replies even without space, so that its
@@ -348,9 +348,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
                 || much && !channel.isWritable() && stalledSince(nanos);
     }
 
-    /** Whether a request whose client chooses the waiting time has waited for {@link NetworkLimits#timeout}. */
+    /** Whether a request whose client chooses the waiting time has waited for {@link NetworkLimits#fullIdleTimeout}. */
     boolean waitsLong() {
-        return waitingNanos.getAsLong() >= budget.limits.timeout().toNanos();
+        return waitingNanos.getAsLong() >= budget.limits.fullIdleTimeout().toNanos();
     }
 
     /** Whether the connection holds replies of which the client has received nothing since the given time. */
@@ -376,7 +376,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
                     channel.remoteAddress(),
                     requestBytes,
                     PROGRESS_BYTES,
-                    budget.limits.timeout(),
+                    budget.limits.fullIdleTimeout(),
                     left);
         }
         channel.eventLoop().execute(() -> {
@@ -398,7 +398,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
                         + " connections are at their limit",
                 channel.remoteAddress(),
                 replyBytes(),
-                MemoryBudget.REPLY_TIMEOUT);
+                MemoryBudget.FULL_STALL_TIMEOUT);
         channel.close();
     }
 

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MemoryBudget {
     /** The maximum time for which a client may receive nothing while replies are at their limit. */
-    static final Duration REPLY_TIMEOUT = Duration.ofSeconds(5);
+    static final Duration FULL_STALL_TIMEOUT = Duration.ofSeconds(5);
     /** The maximum bytes of requests of a connection that holds little; less if the limit is small. */
     private static final int LITTLE_BYTES = 16 * 1024;
     /** The divisor that yields the limit of waits from the limit of replies. */
@@ -254,7 +254,7 @@ final class MemoryBudget {
 
     private void watch() {
         if (watching.compareAndSet(false, true)) {
-            long nanos = Math.min(limits.timeout().toNanos(), REPLY_TIMEOUT.toNanos());
+            long nanos = Math.min(limits.fullIdleTimeout().toNanos(), FULL_STALL_TIMEOUT.toNanos());
             timer.schedule(this::closeInactive, nanos, TimeUnit.NANOSECONDS);
         }
     }
@@ -266,7 +266,7 @@ final class MemoryBudget {
         long requests = requestBytes.get();
         if (requests >= limitForMuchBytes) {
             watch();
-            long before = now - limits.timeout().toNanos();
+            long before = now - limits.fullIdleTimeout().toNanos();
             closeGreatest(
                     requests - (limitForMuchBytes - limitForMuchBytes / 8),
                     connection -> connection.idleSince(before, littleBytes),
@@ -281,7 +281,7 @@ final class MemoryBudget {
         }
         if (spent) {
             watch();
-            long before = now - REPLY_TIMEOUT.toNanos();
+            long before = now - FULL_STALL_TIMEOUT.toNanos();
             closeGreatest(
                     replyBytes.get() - repliesFreeBytes,
                     connection -> connection.stalledSince(before),

@@ -48,7 +48,7 @@ public final class Network implements AutoCloseable {
 
     private final NetworkConfig config;
     private final EventLoopGroup loops;
-    /** Limits the number of refused connections that are open only to receive a message. */
+    /** Limits the number of rejected connections that are open only to receive a message. */
     private final ConnectionLimiter rejections = new ConnectionLimiter(MAX_REJECTIONS, MAX_REJECTIONS);
 
     /** The threads that compute TLS signatures when a connection begins. */
@@ -159,7 +159,7 @@ public final class Network implements AutoCloseable {
                 cause);
     }
 
-    /** Sets up each new connection of one listener, or refuses it. */
+    /** Sets up each new connection of one listener, or rejects it. */
     private final class Setup extends ChannelInitializer<Channel> {
         private final WireProtocol protocol;
 
@@ -196,8 +196,8 @@ public final class Network implements AutoCloseable {
         }
 
         /**
-         * Refuses a connection with a message. If too many refused connections are still open, closes it without a
-         * message, so that refusals do not use up the sockets.
+         * Rejects a connection with a message. If too many rejected connections are still open, closes it without a
+         * message, so that rejections do not use up the sockets.
          */
         private void reject(Channel channel) {
             if (!rejections.take(channel)) {
@@ -239,12 +239,12 @@ public final class Network implements AutoCloseable {
         return memory.closedForReplies.sum();
     }
 
-    /** Returns the number of connections refused because of the limit on the total number. */
+    /** Returns the number of connections rejected because of the limit on the total number. */
     public long rejectedConnections() {
         return slots.rejected();
     }
 
-    /** Returns the number of connections refused because of the limit for one address. */
+    /** Returns the number of connections rejected because of the limit for one address. */
     public long rejectedByAddress() {
         return slots.rejectedByAddress();
     }

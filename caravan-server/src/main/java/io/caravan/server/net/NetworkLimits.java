@@ -31,7 +31,7 @@ public record NetworkLimits(
     private static final int MAX_CONNECTIONS = 10_000;
     private static final long MIN_TOTAL_BYTES = 64L << 20;
     /** The divisor that yields {@link #timeout} from the request timeout. */
-    private static final int TIMEOUT_PART = 15;
+    private static final int FULL_IDLE_PART = 15;
 
     /**
      * Returns the default limits. One address may have half of the connections. Requests and replies may each take a
@@ -51,8 +51,8 @@ public record NetworkLimits(
     }
 
     /** Returns the maximum idle time of a client while the requests of all connections together are at their limit. */
-    Duration timeout() {
-        return requestTimeout.dividedBy(TIMEOUT_PART);
+    Duration fullIdleTimeout() {
+        return requestTimeout.dividedBy(FULL_IDLE_PART);
     }
 
     /** Returns the default limit for one address: half of the connections, but at least one. */

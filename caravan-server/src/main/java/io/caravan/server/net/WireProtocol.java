@@ -18,6 +18,6 @@ public interface WireProtocol {
     /** Returns the default idle timeout of connections; zero means no timeout. */
     Duration idleTimeout();
 
-    /** Returns the message for a connection that is refused because of a connection limit. */
+    /** Returns the message for a connection that is rejected because of a connection limit. */
     ByteBuf tooManyConnections();
 }

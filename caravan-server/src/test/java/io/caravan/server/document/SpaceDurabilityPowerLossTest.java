@@ -42,12 +42,12 @@ class SpaceDurabilityPowerLossTest {
                 store, Catalog.open(store, DocumentService.CATALOG_LIST_ID), DocumentDurability.SYNC);
     }
 
-    private static Space set(DocumentService documents, String prefix, DocumentDurability promise) {
+    private static Space set(DocumentService documents, String prefix, DocumentDurability level) {
         return documents
                 .spaces()
                 .set(
                         Prefix.of(prefix.getBytes(UTF_8)),
-                        before -> before.with(SpaceSetting.DURABILITY, promise.ordinal() + 1L));
+                        before -> before.with(SpaceSetting.DURABILITY, level.ordinal() + 1L));
     }
 
     /**
@@ -59,10 +59,10 @@ class SpaceDurabilityPowerLossTest {
         private long written;
         private long fsynced;
 
-        void wrote(DocumentDurability promise) {
+        void wrote(DocumentDurability level) {
             all++;
-            written = promise == DocumentDurability.MEMORY ? written : all;
-            fsynced = promise == DocumentDurability.SYNC ? all : fsynced;
+            written = level == DocumentDurability.MEMORY ? written : all;
+            fsynced = level == DocumentDurability.SYNC ? all : fsynced;
         }
 
         void raised() {
@@ -92,7 +92,7 @@ class SpaceDurabilityPowerLossTest {
         try (DocumentService documents = documents(store)) {
             DocumentDurability[] durabilities = new DocumentDurability[PREFIXES.size()];
             for (int i = 0; i < PREFIXES.size(); i++) {
-                durabilities[i] = documents.spaces().promise(name(i));
+                durabilities[i] = documents.spaces().durability(name(i));
                 DocumentInfo info = documents.find(name(i));
                 reported[i].all = info == null ? 0 : info.nextSequence();
                 reported[i].raised();
@@ -100,9 +100,9 @@ class SpaceDurabilityPowerLossTest {
             for (int left = random.nextInt(60); left > 0; left--) {
                 int at = random.nextInt(PREFIXES.size());
                 if (random.nextInt(8) == 0) {
-                    DocumentDurability promise = DocumentDurability.values()[random.nextInt(3)];
-                    set(documents, PREFIXES.get(at), promise);
-                    durabilities[at] = promise;
+                    DocumentDurability level = DocumentDurability.values()[random.nextInt(3)];
+                    set(documents, PREFIXES.get(at), level);
+                    durabilities[at] = level;
                     for (AcknowledgedCounts each : reported) {
                         each.raised();
                     }
@@ -159,7 +159,7 @@ class SpaceDurabilityPowerLossTest {
                         .isThrownBy(() -> set(documents, "a/", weaker))
                         .withMessageContaining("every document of a cluster is replicated");
             }
-            assertThat(set(documents, "a/", DocumentDurability.REPLICATED).promise())
+            assertThat(set(documents, "a/", DocumentDurability.REPLICATED).durability())
                     .isEqualTo(DocumentDurability.REPLICATED);
         }
     }

@@ -62,7 +62,7 @@ final class ReplyMemoryInterleavings {
     /** Whether a client was closed because others wait for memory. */
     private boolean pass() {
         long before = budget.closedForReplies.sum();
-        timer.advanceTimeBy(MemoryBudget.REPLY_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
+        timer.advanceTimeBy(MemoryBudget.FULL_STALL_TIMEOUT.toNanos(), TimeUnit.NANOSECONDS);
         timer.runScheduledPendingTasks();
         return budget.closedForReplies.sum() > before;
     }

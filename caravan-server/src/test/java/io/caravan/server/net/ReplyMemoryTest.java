@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** The memory limit for replies to clients that do not read. */
 class ReplyMemoryTest {
     private static final int LIMIT = 80_000;
-    private static final long TIMEOUT_SECONDS = MemoryBudget.REPLY_TIMEOUT.toSeconds();
+    private static final long TIMEOUT_SECONDS = MemoryBudget.FULL_STALL_TIMEOUT.toSeconds();
 
     private final EmbeddedChannel timer = new EmbeddedChannel();
     private final MemoryBudget budget =

@@ -37,16 +37,16 @@ final class DocumentHistory {
         /** Null if the document does not exist. */
         private final @Nullable ListModel list;
 
-        private boolean completed;
-        private long completedNanos;
+        private boolean acknowledged;
+        private long acknowledgedNanos;
 
         Moment(@Nullable ListModel list) {
             this.list = list;
         }
 
         /** Whether the server had acknowledged the change by this time. */
-        boolean completedBy(long nanos) {
-            return completed && completedNanos - nanos <= 0;
+        boolean acknowledgedBy(long nanos) {
+            return acknowledged && acknowledgedNanos - nanos <= 0;
         }
 
         /** Whether the found document, or its absence, matches this moment, including all sequences and values. */
@@ -112,9 +112,9 @@ final class DocumentHistory {
     }
 
     /** Records that the last change has been acknowledged. */
-    void completed(long nanos) {
-        last().completed = true;
-        last().completedNanos = nanos;
+    void acknowledged(long nanos) {
+        last().acknowledged = true;
+        last().acknowledgedNanos = nanos;
     }
 
     /**
@@ -145,10 +145,10 @@ final class DocumentHistory {
 
     private Finding finding(@Nullable String problem, int at) {
         int lost = 0;
-        for (int i = at + 1; i < moments.size() && moments.get(i).completed; i++) {
+        for (int i = at + 1; i < moments.size() && moments.get(i).acknowledged; i++) {
             lost++;
         }
-        return new Finding(problem, at, lost, lost == 0 ? 0 : moments.get(at + 1).completedNanos);
+        return new Finding(problem, at, lost, lost == 0 ? 0 : moments.get(at + 1).acknowledgedNanos);
     }
 
     /**
@@ -157,14 +157,14 @@ final class DocumentHistory {
      */
     private int certain(long mustNanos) {
         int at = moments.size() - 1;
-        while (at > 0 && !moments.get(at).completedBy(mustNanos)) {
+        while (at > 0 && !moments.get(at).acknowledgedBy(mustNanos)) {
             at--;
         }
         return at;
     }
 
     private String tooOld(int at, int certain, long mustNanos) {
-        long lateMillis = TimeUnit.NANOSECONDS.toMillis(mustNanos - moments.get(at + 1).completedNanos);
+        long lateMillis = TimeUnit.NANOSECONDS.toMillis(mustNanos - moments.get(at + 1).acknowledgedNanos);
         return this + " is as it was (" + moments.get(at) + ") before " + (certain - at)
                 + " changes that the archive must contain, the first of them acknowledged " + lateMillis
                 + " ms before the limit; must be at least: " + moments.get(certain);

@@ -22,7 +22,7 @@ final class HostLossDrill {
     private final SplittableRandom random;
     private final List<DocumentHistory> documents;
     private final List<String> problems = new ArrayList<>();
-    private long responses;
+    private long acknowledged;
     private long lostChanges;
 
     HostLossDrill(HostLossOptions options, long seed, PrintStream out) {
@@ -50,7 +50,7 @@ final class HostLossDrill {
                 Locale.ROOT,
                 "%d rounds, %,d changes acknowledged, %,d of them lost within the allowed age%n%s%n",
                 round,
-                responses,
+                acknowledged,
                 lostChanges,
                 problems.isEmpty() ? "no faults" : problems.size() + " FAULTS");
         problems.forEach(problem -> out.println("FAULT: " + problem));
@@ -67,7 +67,7 @@ final class HostLossDrill {
         restored.run(options.data(round + 1));
         problems.addAll(lost.problems());
         problems.addAll(restored.problems);
-        responses += lost.responses();
+        acknowledged += lost.acknowledged();
         lostChanges += restored.lostChanges;
         report(round, lost, restored);
     }
@@ -79,7 +79,7 @@ final class HostLossDrill {
                         + " %,d changes lost, the first acknowledged %.2f s before the kill; longest wait for a reply"
                         + " %.1f ms: %s%n",
                 round,
-                lost.responses(),
+                lost.acknowledged(),
                 lost.servedNanos() / NANOS_PER_SECOND,
                 restored.there,
                 restored.restoreNanos / NANOS_PER_SECOND,

@@ -1,7 +1,7 @@
 package io.caravan.torture.hostloss;
 
-import io.caravan.bench.Evidence;
 import io.caravan.bench.Programs;
+import io.caravan.torture.Evidence;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;

@@ -1,7 +1,7 @@
 package io.caravan.torture.hostloss;
 
-import io.caravan.bench.Evidence;
 import io.caravan.bench.s3.S3Software;
+import io.caravan.torture.Evidence;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

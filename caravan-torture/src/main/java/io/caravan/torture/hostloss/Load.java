@@ -59,8 +59,8 @@ final class Load {
     }
 
     /** Number of acknowledged changes. */
-    long responses() {
-        return workers.stream().mapToLong(worker -> worker.responses).sum();
+    long acknowledged() {
+        return workers.stream().mapToLong(worker -> worker.acknowledged).sum();
     }
 
     /** The longest time that a reply took. */
@@ -94,7 +94,7 @@ final class Load {
         String problem;
 
         /** Number of acknowledged changes. */
-        long responses;
+        long acknowledged;
         /** The longest time that a reply took. */
         long longestWaitNanos;
 
@@ -189,8 +189,8 @@ final class Load {
                 throw new IOException("the server closed the connection");
             }
             if (Long.toString(expected).equals(reply.text())) {
-                document.completed(now);
-                responses++;
+                document.acknowledged(now);
+                acknowledged++;
                 longestWaitNanos = Math.max(longestWaitNanos, now - startNanos);
             } else {
                 problem = document + " got the reply " + reply.words() + " instead of " + expected;

@@ -34,7 +34,7 @@ final class ServedRound extends Round {
      * @param servedNanos time from the first request to the kill
      * @param killedNanos time of the kill
      * @param mustNanos changes acknowledged by this time must be in the archive
-     * @param responses number of acknowledged changes
+     * @param acknowledged number of acknowledged changes
      * @param longestWaitNanos longest time that a reply took
      * @param problems problems found before the loss
      */
@@ -42,7 +42,7 @@ final class ServedRound extends Round {
             long servedNanos,
             long killedNanos,
             long mustNanos,
-            long responses,
+            long acknowledged,
             long longestWaitNanos,
             List<String> problems) {}
 
@@ -83,7 +83,7 @@ final class ServedRound extends Round {
                     killedNanos - startNanos,
                     killedNanos,
                     times.mustBy(options.boundNanos()),
-                    load.responses(),
+                    load.acknowledged(),
                     load.longestWaitNanos(),
                     problems);
         }

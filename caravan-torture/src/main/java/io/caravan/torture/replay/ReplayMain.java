@@ -1,10 +1,10 @@
 package io.caravan.torture.replay;
 
 import io.caravan.DurableListStore;
-import io.caravan.bench.Evidence;
 import io.caravan.bench.Programs;
 import io.caravan.bench.ProgressLine;
 import io.caravan.testing.ServerProcess;
+import io.caravan.torture.Evidence;
 import io.caravan.torture.replay.Player.ReplayException;
 import java.io.IOException;
 import java.net.InetSocketAddress;

@@ -1,10 +1,10 @@
 package io.caravan.torture.replay;
 
-import io.caravan.bench.ReplyPipeline;
 import io.caravan.bench.client.RespConnection;
 import io.caravan.bench.client.RespConnection.Reply;
 import io.caravan.testing.ChildJvm;
 import io.caravan.testing.ServerProcess;
+import io.caravan.torture.ReplyPipeline;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;

@@ -25,16 +25,16 @@ class DocumentHistoryTest {
         append(2, 10);
         append(1, 20);
         history.trim(1);
-        history.completed(30);
+        history.acknowledged(30);
         history.delete();
-        history.completed(40);
+        history.acknowledged(40);
         append(1, 50);
         values.addAll(history.append(1));
     }
 
-    private void append(int count, long completedNanos) {
+    private void append(int count, long acknowledgedNanos) {
         values.addAll(history.append(count));
-        history.completed(completedNanos);
+        history.acknowledged(acknowledgedNanos);
     }
 
     private ListModel found(long firstSequence, int firstValue, int lastValue) {
@@ -121,7 +121,7 @@ class DocumentHistoryTest {
     void discardsLostStatesAfterRestore() {
         history.continueFrom(history.find(found(0, 0, 1), 19));
         List<byte[]> other = history.append(1);
-        history.completed(100);
+        history.acknowledged(100);
         List<byte[]> foundValues = List.of(values.get(0), values.get(1), other.get(0));
         assertThat(history.find(found(0, foundValues), 100).problem()).isNull();
         assertThat(history.find(found(0, 0, 2), NOTHING).problem()).contains("sequence 2 should be value number");

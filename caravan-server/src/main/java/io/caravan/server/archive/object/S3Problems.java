@@ -80,7 +80,7 @@ final class S3Problems {
                     "there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile, or a role";
             return of(Kind.DENIED, call, key, why, cause);
         }
-        return of(Kind.UNAVAILABLE, call, key, pending(cause, message), cause);
+        return of(Kind.UNAVAILABLE, call, key, noResponse(cause, message), cause);
     }
 
     ObjectStoreException of(Kind kind, String call, String key, String why, @Nullable Throwable cause) {
@@ -149,7 +149,7 @@ final class S3Problems {
         return message.length() <= QUOTED_CHARACTERS ? message : message.substring(0, QUOTED_CHARACTERS) + "...";
     }
 
-    private static String pending(Throwable cause, String message) {
+    private static String noResponse(Throwable cause, String message) {
         if (isInterruption(cause)) {
             return "interrupted";
         }

@@ -146,14 +146,15 @@ final class ArchiveSchedule {
          * Counts a failure.
          *
          * @param successes number of successes of all jobs so far
+         * @param maxFailures number of failures after which this returns true
          * @return whether it has failed several times while others succeeded
          */
-        boolean failedAlone(long successes, int timeout) {
+        boolean failedAlone(long successes, int maxFailures) {
             if (failures == 0) {
                 successesAtFirstFailure = successes;
             }
             failures++;
-            return failures >= timeout && successes != successesAtFirstFailure;
+            return failures >= maxFailures && successes != successesAtFirstFailure;
         }
 
         private void count() {

@@ -43,7 +43,7 @@ public final class Archiver implements AutoCloseable {
     private static final int MAX_WAITING_JOBS = 4096;
     private static final Duration LONGEST_PUT_OFF = Duration.ofSeconds(5);
     /** The number of failures, while others succeed, after which a document is put off or left for the next round. */
-    private static final int TIMEOUT = 4;
+    private static final int MAX_FAILURES = 4;
 
     private static final long DROP = -1;
     private static final long NO_DELAY = 0;
@@ -227,7 +227,7 @@ public final class Archiver implements AutoCloseable {
         } else {
             outcomes.interrupted(failure);
             backOff.failed(startNanos);
-            if (!job.failedAlone(outcomes.successes(), TIMEOUT)) {
+            if (!job.failedAlone(outcomes.successes(), MAX_FAILURES)) {
                 return NO_DELAY;
             }
         }

@@ -224,7 +224,7 @@ public final class HttpDocumentClient implements DocumentClient {
     }
 
     @Override
-    @SuppressWarnings("unchecked") // askValues has submitted this type
+    @SuppressWarnings("unchecked") // requestValues has submitted this type
     public List<Value> values(Description document) {
         return (List<Value>) Objects.requireNonNull(response());
     }

@@ -98,7 +98,7 @@ final class ClusterStatusCommand extends ClientCommand {
     }
 
     private static void node(Output output, String id, Map<String, String> fields) throws IOException {
-        String heard = fields.get("last_contact_ms");
+        String lastContact = fields.get("last_contact_ms");
         String files = fields.get("snapshot_bytes");
         output.line(String.format(
                 Locale.ROOT,
@@ -108,7 +108,7 @@ final class ClusterStatusCommand extends ClientCommand {
                 fields.get("resp"),
                 fields.get("http"),
                 fields.getOrDefault("committed_entries", "?"),
-                heard == null ? "" : heard + " ms",
+                lastContact == null ? "" : lastContact + " ms",
                 files == null
                         ? ""
                         : "  receives a snapshot, has " + files + " of " + fields.get("snapshot_total_bytes")

@@ -66,7 +66,7 @@ public final class Output implements Closeable {
     }
 
     public Output(OutputStream to) throws IOException {
-        out = new BufferedOutputStream(new StandardOutput(to), BUFFER_BYTES);
+        out = new BufferedOutputStream(new CheckedStream(to), BUFFER_BYTES);
         json = new JsonFactory()
                 .disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET)
                 .disable(JsonGenerator.Feature.FLUSH_PASSED_TO_STREAM)
@@ -124,11 +124,11 @@ public final class Output implements Closeable {
     }
 
     /** A stream that marks its exceptions as failures of the output. After a failure, each later use fails, too. */
-    private static final class StandardOutput extends OutputStream {
+    private static final class CheckedStream extends OutputStream {
         private final OutputStream to;
         private @Nullable IOException failure;
 
-        StandardOutput(OutputStream to) {
+        CheckedStream(OutputStream to) {
             this.to = to;
         }
 

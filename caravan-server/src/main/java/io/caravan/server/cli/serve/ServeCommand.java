@@ -142,13 +142,13 @@ public final class ServeCommand extends SettingsCommand {
         logSettings(config);
         try {
             node.awaitFailure();
-            printReasonForEnd(node);
+            logReasonForEnd(node);
         } finally {
             shutdown.failed();
         }
     }
 
-    private static void printReasonForEnd(ClusterServer node) {
+    private static void logReasonForEnd(ClusterServer node) {
         if (node.removed()) {
             log().error("the node stops, because it was removed from its cluster: do not start it again with its"
                     + " files");
@@ -249,12 +249,12 @@ public final class ServeCommand extends SettingsCommand {
 
     /** The steps of a server's start, which are logged only if the start takes long. Thread-safe. */
     static final class StartSteps {
-        private final Consumer<String> printer;
+        private final Consumer<String> logger;
         private @Nullable String current;
         private boolean slow;
 
-        StartSteps(String first, Executor afterDelay, Consumer<String> printer) {
-            this.printer = printer;
+        StartSteps(String first, Executor afterDelay, Consumer<String> logger) {
+            this.logger = logger;
             this.current = first;
             afterDelay.execute(this::printMessage);
         }
@@ -262,7 +262,7 @@ public final class ServeCommand extends SettingsCommand {
         private synchronized void printMessage() {
             slow = true;
             if (current != null) {
-                printer.accept(current);
+                logger.accept(current);
             }
         }
 

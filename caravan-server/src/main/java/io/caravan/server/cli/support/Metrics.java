@@ -13,7 +13,7 @@ final class Metrics {
             "((?:caravan|jvm|process|system)_[a-z0-9_]{1,80})(?:\\{([^{}]{0,400})})? ([-+0-9.eE]{1,30}|NaN|[+-]Inf)");
     private static final Pattern LABEL = Pattern.compile("([a-z]{1,20})=\"([^\"\\\\]{0,60})\"(?:,|$)");
     private static final Set<String> WORDS =
-            Set.of("protocol", "operation", "outcome", "kind", "limit", "state", "area", "reason", "host");
+            Set.of("protocol", "operation", "outcome", "kind", "limit", "state", "area", "reason", "node");
     private static final Pattern WORD = Pattern.compile("[a-z][a-z_.-]{0,40}");
     private static final Pattern LIMIT = Pattern.compile("[0-9.eE+-]{1,20}|\\+Inf");
     /** Labels whose values are names from the JVM: garbage collectors, causes of collections, and pools. */

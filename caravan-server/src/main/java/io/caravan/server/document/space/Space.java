@@ -12,7 +12,7 @@ public final class Space {
     private final Prefix prefix;
     private final SpaceSettings settings;
     private final SpaceCounters counters;
-    private final DocumentDurability promise;
+    private final DocumentDurability durability;
     /** The enclosing space: the one with the longest prefix that this space's prefix starts with. */
     private final @Nullable Space enclosing;
 
@@ -33,9 +33,9 @@ public final class Space {
             @Nullable Space enclosing,
             SpaceTable table,
             @Nullable Space before) {
-        DocumentDurability set = settings.promise();
+        DocumentDurability set = settings.durability();
         // The server may have offered more when it was set.
-        this.promise = set != null && server.allows(set) ? set : server;
+        this.durability = set != null && server.allows(set) ? set : server;
         this.prefix = prefix;
         this.settings = settings;
         this.counters = counters;
@@ -66,8 +66,8 @@ public final class Space {
     }
 
     /** Returns the durability of an acknowledged write to a document of the space. */
-    public DocumentDurability promise() {
-        return promise;
+    public DocumentDurability durability() {
+        return durability;
     }
 
     /**
@@ -222,6 +222,6 @@ public final class Space {
                 sizeRejections(),
                 quotaRejections(),
                 rateRejections(),
-                promise().word());
+                durability().word());
     }
 }

@@ -71,7 +71,7 @@ public final class SpaceSettings {
 
     /** Returns the durability that is set, or null. */
     @Nullable
-    DocumentDurability promise() {
+    DocumentDurability durability() {
         return has(SpaceSetting.DURABILITY)
                 ? DocumentDurability.values()[(int) get(SpaceSetting.DURABILITY) - 1]
                 : null;

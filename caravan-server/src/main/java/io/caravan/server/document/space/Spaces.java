@@ -81,9 +81,9 @@ public final class Spaces {
      * Returns the durability of an acknowledged write to a document of this name. Allocates no memory and takes no
      * lock.
      */
-    public DocumentDurability promise(DocumentName name) {
+    public DocumentDurability durability(DocumentName name) {
         Space space = find(name);
-        return space == null ? server : space.promise();
+        return space == null ? server : space.durability();
     }
 
     /** Rejects settings from now on, because they have no effect on this server; values that are already set stay. */
@@ -127,7 +127,7 @@ public final class Spaces {
             if (after.asMap().isEmpty()) {
                 throw new IllegalArgumentException("a space must have a setting; remove it to have none");
             }
-            checkPromise(before.promise(), after.promise());
+            checkDurability(before.durability(), after.durability());
             checkNotRejected(before, after);
             if (!present.containsKey(prefix) && present.size() == MAX_SPACES) {
                 throw new IllegalArgumentException(
@@ -160,7 +160,7 @@ public final class Spaces {
         }
     }
 
-    private void checkPromise(@Nullable DocumentDurability before, @Nullable DocumentDurability after) {
+    private void checkDurability(@Nullable DocumentDurability before, @Nullable DocumentDurability after) {
         if (after == null || after == before || server.allows(after)) {
             return;
         }

@@ -144,10 +144,10 @@ final class Routes {
                 new Route(PUT, SPACE, "setSpace", ADMIN, Set.of(200, 507), spaces::set),
                 new Route(DELETE, SPACE, "removeSpace", ADMIN, Set.of(204, 404, 507), spaces::remove),
                 new Route(GET, "/v1/stats", "stats", ADMIN, Set.of(200), pages::stats));
-        List<Route> ofHost = List.of(
+        List<Route> ofNode = List.of(
                 new Route(GET, "/v1/cluster", "cluster", ADMIN, Set.of(200, 404), operators::cluster),
-                new Route(GET, "/", "root", null, Set.of(302), ConsoleFiles::directory),
-                new Route(GET, "/console", "console", null, Set.of(302), ConsoleFiles::directory),
+                new Route(GET, "/", "root", null, Set.of(302), ConsoleFiles::redirect),
+                new Route(GET, "/console", "console", null, Set.of(302), ConsoleFiles::redirect),
                 new Route(
                         GET,
                         ConsoleFiles.PREFIX + Route.REST,
@@ -160,7 +160,7 @@ final class Routes {
                 new Route(GET, "/readyz", "ready", null, Set.of(200), pages::ready),
                 new Route(GET, "/openapi.json", "openApi", null, Set.of(200), pages::openApi));
         List<Route> all = Stream.concat(
-                        ofDocuments.stream().map(route -> relay.around(route, readiness)), ofHost.stream())
+                        ofDocuments.stream().map(route -> relay.around(route, readiness)), ofNode.stream())
                 .toList();
         pages.describe(all);
         return all;

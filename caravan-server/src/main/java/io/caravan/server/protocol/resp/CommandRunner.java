@@ -315,17 +315,17 @@ final class CommandRunner {
     private void read() {
         Command command = (Command) waiting.element();
         CommandSpec spec = Objects.requireNonNull(nextRead());
-        readWith(spec.action(), command, openReply(), spec.readsStore(), spec.blocks());
+        readWith(spec.action(), command, openReply(), spec.readsDocuments(), spec.blocks());
     }
 
     /** Hands a read to a reading thread, together with the reads that directly follow. */
-    private void readWith(Action first, Command of, PendingReply place, boolean readsStore, boolean blocks) {
+    private void readWith(Action first, Command of, PendingReply place, boolean readsDocuments, boolean blocks) {
         ReadBatch reads = new ReadBatch(session, protocol.readers(), replies, this::readsPaused);
-        reads.add(first, of, place, readsStore, blocks);
+        reads.add(first, of, place, readsDocuments, blocks);
         CommandSpec next = nextRead();
         while (next != null && reads.size() < MAX_READS_TOGETHER) {
             Command command = (Command) waiting.element();
-            reads.add(next.action(), command, openReply(), next.readsStore(), next.blocks());
+            reads.add(next.action(), command, openReply(), next.readsDocuments(), next.blocks());
             next = nextRead();
         }
         batch = reads;

@@ -164,7 +164,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
             incoming = null;
             memory.requestArrived();
             HttpExchange whole =
-                    new HttpExchange(response, begun.route(), begun.principal(), begun.complete(), this::responded);
+                    new HttpExchange(response, begun.route(), begun.principal(), begun.complete(), this::ended);
             exchange = whole;
             request++;
             whole.onBodyReleased(() -> memory.settle(decoder.heldBytes(), false));
@@ -173,9 +173,9 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     }
 
     /** Called when the response was written. */
-    private void responded() {
+    private void ended() {
         HttpExchange done = Objects.requireNonNull(exchange);
-        service.responded(done);
+        service.ended(done);
         if (!Objects.requireNonNull(writer).keepAlive() || service.readiness().draining()) {
             exchange = null;
             end(false);
@@ -270,7 +270,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
         incoming = null;
         if (exchange != null && !exchange.over()) {
             exchange.gone();
-            service.responded(exchange);
+            service.ended(exchange);
         }
     }
 

@@ -112,7 +112,7 @@ public final class HttpService {
     }
 
     /** Counts an exchange that is over. */
-    void responded(HttpExchange exchange) {
+    void ended(HttpExchange exchange) {
         RequestOutcome outcome = exchange.finished() ? outcome(exchange.status()) : RequestOutcome.ABANDONED;
         metrics.request(PROTOCOL, exchange.operation(), outcome, System.nanoTime() - exchange.startedNanos());
     }

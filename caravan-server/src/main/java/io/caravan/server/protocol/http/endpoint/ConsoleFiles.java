@@ -89,7 +89,7 @@ public final class ConsoleFiles {
      * Redirects a browser to the console. The redirect is relative, so that it works through a proxy that adds a
      * prefix.
      */
-    public static void directory(HttpExchange exchange) {
+    public static void redirect(HttpExchange exchange) {
         exchange.respond(new Response(302).uncached().header("Location", "console/"));
     }
 

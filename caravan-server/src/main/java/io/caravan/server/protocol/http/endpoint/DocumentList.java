@@ -152,7 +152,7 @@ public final class DocumentList implements Route.Endpoint {
         entry.put("firstOffset", Offset.of(info.firstSequence()));
         entry.put("nextOffset", Offset.of(info.nextSequence()));
         entry.put("closed", attributes.closed());
-        entry.put("durability", documents.spaces().promise(name).word());
+        entry.put("durability", documents.spaces().durability(name).word());
         attributes.ttlSeconds().ifPresent(seconds -> entry.put("ttlSeconds", seconds));
         attributes.expiresAtMillis().ifPresent(millis -> entry.put("expiresAt", StreamResponses.rfc3339(millis)));
         return entry;

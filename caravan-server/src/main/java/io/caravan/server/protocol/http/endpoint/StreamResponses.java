@@ -35,7 +35,7 @@ final class StreamResponses {
         DocumentDurability strongest = spaces.server();
         if (!spaces.isEmpty()) {
             strongest = names.stream()
-                    .map(spaces::promise)
+                    .map(spaces::durability)
                     .max(Comparator.naturalOrder())
                     .orElse(strongest);
         }

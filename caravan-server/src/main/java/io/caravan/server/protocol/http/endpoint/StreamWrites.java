@@ -124,11 +124,11 @@ public final class StreamWrites {
     private static String location(HttpExchange exchange) {
         Request request = exchange.request();
         String path = request.path();
-        String node = request.headers().get(HttpHeaderNames.HOST, "");
+        String host = request.headers().get(HttpHeaderNames.HOST, "");
         boolean proxied = BY_PROXIES.stream().anyMatch(request.headers()::contains);
-        return proxied || !HOST.matcher(node).matches()
+        return proxied || !HOST.matcher(host).matches()
                 ? "./" + path.substring(path.lastIndexOf('/') + 1)
-                : exchange.scheme() + "://" + node + path;
+                : exchange.scheme() + "://" + host + path;
     }
 
     /** Appends the body, closes the stream, or trims the oldest values if there is a parameter {@code trim}. */

@@ -94,7 +94,7 @@ public final class ExtensionCommands {
                 "ttl-seconds", orNull(attributes.ttlSeconds()),
                 "forks", attributes.forks(),
                 "moving-to", attributes.movingTo() == null ? null : String.valueOf(attributes.movingTo()),
-                "durability", documents.spaces().promise(name).word());
+                "durability", documents.spaces().durability(name).word());
     }
 
     private static @Nullable Long orNull(OptionalLong number) {

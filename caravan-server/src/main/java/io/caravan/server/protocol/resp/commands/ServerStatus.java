@@ -268,7 +268,7 @@ public final class ServerStatus {
                 spaces.all().size(),
                 "spaces_less_durable",
                 spaces.all().stream()
-                        .filter(space -> space.promise() != spaces.server())
+                        .filter(space -> space.durability() != spaces.server())
                         .count());
         fields.putAll(Statistic.fields(Statistics.SPACES, spaces, "Spaces", true));
         return fields;

@@ -120,7 +120,7 @@ public record CommandSpec(
      * Whether the reply may reveal the contents of documents. On a reading thread, such a command runs only after it
      * has passed the {@link io.caravan.server.document.ReadBarrier}.
      */
-    public boolean readsStore() {
+    public boolean readsDocuments() {
         return flags.contains("readonly")
                 || keys != Keys.NONE && access.permissions().contains(Permission.READ);
     }

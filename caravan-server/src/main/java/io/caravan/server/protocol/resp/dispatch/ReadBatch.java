@@ -40,7 +40,7 @@ public final class ReadBatch implements Runnable {
     /** Start of the last turn of a step that may wait for as long as its client wants; 0 if no such step runs. */
     private volatile long waitingSince;
 
-    private record Step(Action action, Command command, PendingReply place, boolean readsStore, boolean blocks) {}
+    private record Step(Action action, Command command, PendingReply place, boolean readsDocuments, boolean blocks) {}
 
     /**
      * Creates an empty batch.
@@ -60,11 +60,11 @@ public final class ReadBatch implements Runnable {
     /**
      * Adds a read, before the batch begins.
      *
-     * @param readsStore whether the read must not return stale data
+     * @param readsDocuments whether the read must not return stale data
      * @param blocks whether the read may wait for as long as its client wants
      */
-    public void add(Action action, Command command, PendingReply place, boolean readsStore, boolean blocks) {
-        steps.add(new Step(action, command, place, readsStore, blocks));
+    public void add(Action action, Command command, PendingReply place, boolean readsDocuments, boolean blocks) {
+        steps.add(new Step(action, command, place, readsDocuments, blocks));
     }
 
     /** Returns the nanoseconds for which a blocking step has waited, or 0 if none waits. Callable on any thread. */
@@ -75,7 +75,7 @@ public final class ReadBatch implements Runnable {
 
     /** Starts the batch after the barrier. If the barrier fails, the batch rejects all reads of documents. */
     public void begin(ReadBarrier barrier) {
-        if (steps.stream().anyMatch(Step::readsStore)) {
+        if (steps.stream().anyMatch(Step::readsDocuments)) {
             barrier.pass(this::start, this::reject);
         } else {
             start();
@@ -128,7 +128,7 @@ public final class ReadBatch implements Runnable {
     /** Runs a step. Returns false if it waits; another thread may then run the batch, so this one must not use it. */
     private boolean run(Step step) {
         try {
-            if (rejection != null && step.readsStore()) {
+            if (rejection != null && step.readsDocuments()) {
                 step.place().complete(Errors.reply(rejection));
             } else if (step.action() instanceof Action.Read read) {
                 // Earlier reads may have waited for a long time.

@@ -4,7 +4,7 @@ const ROOT = new URL('../', document.baseURI);
 const KEY = 'caravan-token';
 
 /** A request that the server rejected, with the server's message. */
-export class Refusal extends Error {
+export class Rejection extends Error {
   constructor(status, problem) {
     super(problem.detail || `the server responded with status ${status}`);
     this.status = status;
@@ -19,14 +19,14 @@ export const token = {
 
 let strangers = () => {};
 
-/** Calls the action when the server requires a token and the request had none. */
+/** Calls the action when the server responds with status 401: the request had no valid token. */
 export const onStranger = (action) => (strangers = action);
 
 /** Sends a request; `path` starts with a slash, like the server's paths. Paths that a browser would rewrite are not sent. */
 export async function call(method, path, {body, headers = {}, signal} = {}) {
   const address = new URL(path.slice(1), ROOT);
   if (address.href !== ROOT.href + path.slice(1)) {
-    throw new Refusal(0, {code: 'rewritten_address', detail: `The browser would change this address: ${path}`});
+    throw new Rejection(0, {code: 'rewritten_address', detail: `The browser would change this address: ${path}`});
   }
   const secret = token.get();
   const all = secret ? {...headers, Authorization: `Bearer ${secret}`} : headers;
@@ -35,12 +35,12 @@ export async function call(method, path, {body, headers = {}, signal} = {}) {
     response = await fetch(address, {method, body, headers: all, signal, cache: 'no-store'});
   } catch (problem) {
     if (problem.name === 'AbortError') throw problem;
-    throw new Refusal(0, {code: 'unreachable', detail: 'The server cannot be reached.'});
+    throw new Rejection(0, {code: 'unreachable', detail: 'The server cannot be reached.'});
   }
   if (response.ok) return response;
   const problem = await response.json().catch(() => ({}));
   if (response.status === 401) strangers();
-  throw new Refusal(response.status, problem);
+  throw new Rejection(response.status, problem);
 }
 
 export const json = async (path, options) => (await call('GET', path, options)).json();

@@ -78,8 +78,8 @@ function signIn() {
   return html`<form class="card sign-in" @submit=${trySignIn}>
     <h1 tabindex="-1">Sign in</h1>
     <p>
-      This server requires a token, as its other clients do. The console keeps the token until this tab is closed, and has
-      the permissions of the token.
+      This server requires a token: the same token that its other clients send. The console keeps the token until this tab
+      is closed, and has the permissions of the token.
     </p>
     <label for="token">Token</label>
     <input id="token" name="token" type="password" autocomplete="current-password" required />

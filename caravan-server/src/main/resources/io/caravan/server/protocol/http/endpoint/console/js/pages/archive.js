@@ -151,7 +151,7 @@ const generations = () => html`<section class="card">
       <label for="document">Full name</label>
       <input id="document" name="document" required .value=${path ? nameOf(path) : ''} autocomplete="off" spellcheck="false" />
     </div>
-    <button class="primary">Look</button>
+    <button class="primary">Find</button>
   </form>
   ${foundProblem ? html`<p class="problem" role="alert">${foundProblem}</p>` : nothing}
   <p role="status">${note}</p>

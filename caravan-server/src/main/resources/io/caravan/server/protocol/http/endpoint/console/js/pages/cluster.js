@@ -47,7 +47,7 @@ export const view = () => html`<div class="head">
     <h1 tabindex="-1">Cluster</h1>
     ${cluster ? html`<p class="about">${about()}</p>` : nothing}
   </div>
-  ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing} ${cluster ? hosts() : nothing}
+  ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing} ${cluster ? nodes() : nothing}
   ${cluster && several() ? groups() : nothing}`;
 
 const several = () => cluster.groups.length > 1;
@@ -60,7 +60,7 @@ function about() {
     several() ? ', except the documents, which are those of all groups' : ''}.`;
 }
 
-const hosts = () => html`<div class="card scroll" tabindex="0" role="region" aria-label="Nodes">
+const nodes = () => html`<div class="card scroll" tabindex="0" role="region" aria-label="Nodes">
   <table>
     <thead>
       <tr><th scope="col">Node</th><th scope="col">Role</th><th scope="col">Entry lag</th>
@@ -72,7 +72,7 @@ const hosts = () => html`<div class="card scroll" tabindex="0" role="region" ari
           <th scope="row">${each.id}</th>
           <td>${each.id === cluster.leader ? 'leader' : 'follower'}</td>
           <td>${behind(each)}</td>
-          <td>${heard(each)}</td>
+          <td>${lastContact(each)}</td>
           <td class="whole">${each.resp}</td>
           <td class="whole">${each.http}</td>
         </tr>`,
@@ -103,8 +103,8 @@ const groups = () => html`<div class="card scroll" tabindex="0" role="region" ar
   </table>
 </div>`;
 
-const behind = (host) =>
-  host.committedEntries === undefined ? '–' : Math.max(0, cluster.committedEntries - host.committedEntries);
+const behind = (node) =>
+  node.committedEntries === undefined ? '–' : Math.max(0, cluster.committedEntries - node.committedEntries);
 
 /** Only the leader has contact with all nodes. */
-const heard = (host) => (host.lastContactMillis == null ? '–' : `${seconds(host.lastContactMillis / 1000)} ago`);
+const lastContact = (node) => (node.lastContactMillis == null ? '–' : `${seconds(node.lastContactMillis / 1000)} ago`);

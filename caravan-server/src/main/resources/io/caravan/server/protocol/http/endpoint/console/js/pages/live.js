@@ -138,7 +138,7 @@ function figures(stats) {
       ${tile('Ack, p99', store.recentAckNanos.count ? nanos(store.recentAckNanos.p99) : 'idle', 'last seconds')}
       ${tile('Values', bytes(store.heap.usedBytes), 'in the log and the heap')}
       ${tile('Checkpoints', count(store.checkpoints), store.checkpoints ? 'last took ' + nanos(store.lastCheckpointNanos) : '')}
-      ${tile('Refused, failed', `${count(store.rejections)}, ${count(store.failures)}`, 'writes; store')}
+      ${tile('Rejected, failed', `${count(store.rejections)}, ${count(store.failures)}`, 'writes; store')}
     </dl>
     <div class="charts">${CHARTS.map(chart)}</div>
     <p class="muted">

@@ -1,4 +1,4 @@
-package io.caravan.bench;
+package io.caravan.torture;
 
 import java.io.IOException;
 import java.util.concurrent.BlockingQueue;

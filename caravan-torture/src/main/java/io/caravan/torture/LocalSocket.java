@@ -1,4 +1,4 @@
-package io.caravan.bench;
+package io.caravan.torture;
 
 import io.caravan.testing.ChildJvm;
 import java.io.IOException;

@@ -1,5 +1,6 @@
-package io.caravan.bench;
+package io.caravan.torture;
 
+import io.caravan.bench.WorkDirectories;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
