@@ -44,7 +44,7 @@ def main():
         assert client.llen(name) == len(found)
         assert client.cluster_keyslot(name) == client.keyslot(name)
         again += len(found) - VALUES
-    assert len({client.get_node_from_key(name).port for name in NAMES}) == 2, "one host has the slots of both names"
+    assert len({client.get_node_from_key(name).port for name in NAMES}) == 2, "one node has the slots of both names"
     client.close()
     print(f"redis-py {redis.__version__}: {VALUES} values twice over a killed leader, {again} sent again")
 

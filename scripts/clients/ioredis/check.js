@@ -7,15 +7,15 @@ const Redis = require('ioredis');
 const { version } = require('ioredis/package.json');
 
 // Converts a reply to plain JSON values, with 1 and 0 for Booleans.
-function plain(answer) {
-  if (typeof answer === 'boolean') return Number(answer);
-  if (Buffer.isBuffer(answer)) return answer.toString();
-  if (answer instanceof Set || Array.isArray(answer)) return [...answer].map(plain);
-  if (answer instanceof Map) return plain(Object.fromEntries(answer));
-  if (answer !== null && typeof answer === 'object') {
-    return Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, plain(value)]));
+function plain(reply) {
+  if (typeof reply === 'boolean') return Number(reply);
+  if (Buffer.isBuffer(reply)) return reply.toString();
+  if (reply instanceof Set || Array.isArray(reply)) return [...reply].map(plain);
+  if (reply instanceof Map) return plain(Object.fromEntries(reply));
+  if (reply !== null && typeof reply === 'object') {
+    return Object.fromEntries(Object.entries(reply).map(([name, value]) => [name, plain(value)]));
   }
-  return answer;
+  return reply;
 }
 
 function steps(path) {
@@ -30,17 +30,17 @@ function steps(path) {
 
 async function call(client, words) {
   try {
-    return { answer: plain(await client.call(...words)) };
+    return { reply: plain(await client.call(...words)) };
   } catch (error) {
     return { error: error.message };
   }
 }
 
-function agrees(expected, { error, answer }) {
+function agrees(expected, { error, reply }) {
   if (expected.startsWith('!')) return error !== undefined && error.startsWith(expected.slice(1));
   if (error !== undefined) return false;
-  if (expected.startsWith('/')) return new RegExp(expected.slice(1, -1)).test(JSON.stringify(answer));
-  return JSON.stringify(answer) === expected;
+  if (expected.startsWith('/')) return new RegExp(expected.slice(1, -1)).test(JSON.stringify(reply));
+  return JSON.stringify(reply) === expected;
 }
 
 async function runSteps(client, path) {

@@ -9,17 +9,17 @@ import threading
 import redis
 
 
-def plain(answer):
+def plain(reply):
     """Converts a reply to plain JSON values, with 1 and 0 for Booleans."""
-    if isinstance(answer, bool):
-        return int(answer)
-    if isinstance(answer, bytes):
-        return answer.decode()
-    if isinstance(answer, dict):
-        return {plain(name): plain(value) for name, value in answer.items()}
-    if isinstance(answer, (list, tuple, set)):
-        return [plain(element) for element in answer]
-    return answer
+    if isinstance(reply, bool):
+        return int(reply)
+    if isinstance(reply, bytes):
+        return reply.decode()
+    if isinstance(reply, dict):
+        return {plain(name): plain(value) for name, value in reply.items()}
+    if isinstance(reply, (list, tuple, set)):
+        return [plain(element) for element in reply]
+    return reply
 
 
 def steps(path):
@@ -38,7 +38,7 @@ def call(connection, words):
         return str(error), None
 
 
-def agrees(expected, error, answer):
+def agrees(expected, error, reply):
     if expected.startswith("!"):
         # The client strips the first word of some errors.
         start = expected[1:]
@@ -46,8 +46,8 @@ def agrees(expected, error, answer):
     if error is not None:
         return False
     if expected.startswith("/"):
-        return re.search(expected[1:-1], json.dumps(answer, separators=(",", ":"))) is not None
-    return answer == json.loads(expected)
+        return re.search(expected[1:-1], json.dumps(reply, separators=(",", ":"))) is not None
+    return reply == json.loads(expected)
 
 
 def run_steps(client, path, protocol):
@@ -59,9 +59,9 @@ def run_steps(client, path, protocol):
         # The parser of the client understands only the version with which the client was created.
         if words[:2] == ["HELLO", str(5 - protocol)]:
             continue
-        error, answer = call(connection, words)
+        error, reply = call(connection, words)
         used.add(words[0].upper())
-        assert agrees(expected, error, answer), f"{words}: expected {expected}, was {error or answer!r}"
+        assert agrees(expected, error, reply), f"{words}: expected {expected}, was {error or reply!r}"
     missing = listed - used
     assert not missing, f"commands without a line in {path}: {sorted(missing)}"
     connection.disconnect()

@@ -1,8 +1,8 @@
 package io.caravan;
 
 import static io.caravan.testing.StoreCalls.NO_CALLBACK;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.testing.ListStoreContract;
@@ -64,7 +64,7 @@ class DurableListStoreTest extends ListStoreContract {
             for (int i = 0; i < 4_000; i++) {
                 store().append(1, bytes("v" + i), NO_CALLBACK);
             }
-            sequenceOf(reported -> store().delete(1, reported));
+            awaitWrite(reported -> store().delete(1, reported));
             closeAndReopen();
         }
     }

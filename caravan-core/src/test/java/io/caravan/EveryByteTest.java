@@ -2,8 +2,8 @@ package io.caravan;
 
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Changes bytes of an open store. {@code verify} reports each change of a used byte with file, offset and, for heap
- * entries, document and sequence, and no change of an unused one. {@link DamageCatalogueTest} changes the bytes of a
+ * entries, list and sequence, and no change of an unused one. {@link DamageCatalogueTest} changes the bytes of a
  * closed store.
  */
 @Timeout(1800)
@@ -63,9 +63,9 @@ class EveryByteTest {
         await(store.append(3, bytes(BIG_VALUE_BYTES, 3)));
         await(store.append(4, bytes(BIG_VALUE_BYTES, 4)));
         await(store.append(7, bytes(BIG_VALUE_BYTES, 7)));
-        sequenceOf(callback -> store.trim(1, 1, callback));
-        sequenceOf(callback -> store.delete(9, callback));
-        sequenceOf(callback -> store.trim(3, 1, callback));
+        awaitWrite(callback -> store.trim(1, 1, callback));
+        awaitWrite(callback -> store.delete(9, callback));
+        awaitWrite(callback -> store.trim(3, 1, callback));
         await(store.append(3, bytes(0, 1)));
         await(store.append(5, bytes(50, 5)));
     }

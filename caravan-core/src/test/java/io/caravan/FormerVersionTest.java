@@ -65,8 +65,8 @@ class FormerVersionTest {
     /** The checkpoint makes an older release reject the store because of its version, instead of reporting damage. */
     @ParameterizedTest
     @CsvSource({"open", "closed"})
-    void openingEarlierVersionWritesNewCheckpoint(String parent) throws Exception {
-        FormerStore.of(parent).writeTo(directory);
+    void openingEarlierVersionWritesNewCheckpoint(String formerVersion) throws Exception {
+        FormerStore.of(formerVersion).writeTo(directory);
         assertThat(newestCheckpointVersion()).isEqualTo(FileHeader.OLDEST_VERSION);
         StoreContents contents = SmallStore.build(built).contents();
         try (ListStore opened = open()) {
@@ -80,8 +80,8 @@ class FormerVersionTest {
     /** The older checkpoint is the last one of the earlier version, and new frames follow old ones after it. */
     @ParameterizedTest
     @CsvSource({"open", "closed"})
-    void replaysNewFramesAfterFramesOfEarlierVersion(String parent) throws Exception {
-        FormerStore.of(parent).writeTo(directory);
+    void replaysNewFramesAfterFramesOfEarlierVersion(String formerVersion) throws Exception {
+        FormerStore.of(formerVersion).writeTo(directory);
         DirectoryImage killed;
         StoreContents contents;
         try (ListStore opened = open()) {

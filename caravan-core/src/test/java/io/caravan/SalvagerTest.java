@@ -70,15 +70,15 @@ class SalvagerTest {
         entries = entriesOf(contents);
     }
 
-    private static Set<Entry> entriesOf(StoreContents firstStored) {
+    private static Set<Entry> entriesOf(StoreContents salvagedContents) {
         Set<Entry> found = new HashSet<>();
-        firstStored.lists().forEach((id, list) -> list.values().forEach(value -> found.add(new Entry(id, value))));
+        salvagedContents.lists().forEach((id, list) -> list.values().forEach(value -> found.add(new Entry(id, value))));
         return found;
     }
 
-    private static List<IdAndValue> valuesOf(StoreContents firstStored) {
+    private static List<IdAndValue> valuesOf(StoreContents salvagedContents) {
         List<IdAndValue> found = new ArrayList<>();
-        firstStored
+        salvagedContents
                 .lists()
                 .forEach((id, list) -> list.values().forEach(value -> found.add(new IdAndValue(id, value.bytes()))));
         return found;
@@ -101,14 +101,14 @@ class SalvagerTest {
         assertThat(Verifier.verify(to, VerifyReport.Progress.NONE).faults()).isEmpty();
         assertThat(report.losses()).isEqualTo(losses.size());
         try (Engine engine = Engine.open(SmallStore.config(Path.of("new")).build(), to, System::nanoTime)) {
-            StoreContents firstStored = StoreContents.of(engine);
-            List<IdAndValue> values = valuesOf(firstStored);
+            StoreContents salvagedContents = StoreContents.of(engine);
+            List<IdAndValue> values = valuesOf(salvagedContents);
             assertThat(values).allMatch(SalvagerTest::wasWritten);
             assertThat(report.entries()).isEqualTo(values.size());
             List<IdAndValue> wanted = valuesOf(contents);
             values.forEach(wanted::remove);
             Set<Entry> missing = new HashSet<>(entries);
-            missing.removeAll(entriesOf(firstStored));
+            missing.removeAll(entriesOf(salvagedContents));
             return new Back(
                     1 - missing.size() / (double) entries.size(),
                     1 - wanted.size() / (double) entries.size(),

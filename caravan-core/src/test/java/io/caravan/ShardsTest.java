@@ -40,10 +40,10 @@ class ShardsTest {
         }
     }
 
-    private void rejected(int shards, String... reported) {
+    private void assertRejected(int shards, String... messageParts) {
         assertThatExceptionOfType(StoreDirectoryException.class)
                 .isThrownBy(() -> open(shards).close())
-                .satisfies(rejection -> assertThat(rejection.getMessage()).contains(reported));
+                .satisfies(rejection -> assertThat(rejection.getMessage()).contains(messageParts));
     }
 
     @Test
@@ -51,7 +51,7 @@ class ShardsTest {
         make(3);
         assertThat(Shards.directories(data()))
                 .containsExactly(data().resolve("shard-0"), data().resolve("shard-1"), data().resolve("shard-2"))
-                .allMatch(parent -> DurableListStore.verify(parent, VerifyReport.Progress.NONE)
+                .allMatch(shardDirectory -> DurableListStore.verify(shardDirectory, VerifyReport.Progress.NONE)
                         .clean());
         try (Shards again = open(3)) {
             assertThat(again.store().shards()).hasSize(3);
@@ -79,9 +79,9 @@ class ShardsTest {
     void rejectsDifferentShardCountWithoutChanges() throws IOException {
         make(3);
         List<String> before = names();
-        rejected(2, "was created with --shards 3", "with 2", "Start with --shards 3");
-        rejected(4, "was created with --shards 3");
-        rejected(1, "was created with --shards 3");
+        assertRejected(2, "was created with --shards 3", "with 2", "Start with --shards 3");
+        assertRejected(4, "was created with --shards 3");
+        assertRejected(1, "was created with --shards 3");
         assertThat(names()).isEqualTo(before);
         assertThatIllegalArgumentException().isThrownBy(() -> open(17));
         assertThatIllegalArgumentException().isThrownBy(() -> open(0));
@@ -98,7 +98,7 @@ class ShardsTest {
     void rejectsShardsForUnshardedStore() throws IOException {
         make(1);
         List<String> before = names();
-        rejected(2, "was created with --shards 1", "Start with --shards 1");
+        assertRejected(2, "was created with --shards 1", "Start with --shards 1");
         assertThat(names()).isEqualTo(before);
     }
 
@@ -117,10 +117,10 @@ class ShardsTest {
         make(3);
         Path shard = data().resolve("shard-1");
         Files.move(shard, work.resolve("elsewhere"));
-        rejected(3, "shard-1 is missing", "put it back");
+        assertRejected(3, "shard-1 is missing", "put it back");
         assertThat(shard).doesNotExist();
         Files.createDirectory(shard);
-        rejected(3, "shard-1 is missing or holds no store");
+        assertRejected(3, "shard-1 is missing or holds no store");
         Files.delete(shard);
         Files.move(work.resolve("elsewhere"), shard);
         make(3);
@@ -136,7 +136,7 @@ class ShardsTest {
             }
         }
         Files.writeString(data().resolve("caravan.shards.tmp"), "cut off");
-        rejected(2, "shard-2 does not belong to a store with 2 shards");
+        assertRejected(2, "shard-2 does not belong to a store with 2 shards");
         make(3);
         assertThat(data().resolve("caravan.shards.tmp")).doesNotExist();
         open(3).close();
@@ -146,8 +146,8 @@ class ShardsTest {
     void rejectsMissingShardsFile() throws IOException {
         make(2);
         Files.delete(data().resolve("caravan.shards"));
-        rejected(2, "caravan.shards is missing", "put it back");
-        rejected(3, "caravan.shards is missing");
+        assertRejected(2, "caravan.shards is missing", "put it back");
+        assertRejected(3, "caravan.shards is missing");
         assertThat(data().resolve("caravan.shards")).doesNotExist();
     }
 
@@ -167,10 +167,10 @@ class ShardsTest {
     }
 
     @Test
-    void rejectsForeignFile() throws IOException {
+    void rejectsUnknownFile() throws IOException {
         make(2);
         Files.writeString(data().resolve("letter"), "keep me");
-        rejected(2, "letter does not belong to a store with 2 shards");
+        assertRejected(2, "letter does not belong to a store with 2 shards");
     }
 
     @Test

@@ -84,14 +84,14 @@ final class SnapshotInstallerTest {
 
     @Test
     void rejectsNonEmptyDirectoryWithoutChangingIt() throws IOException {
-        Path parent = Files.createDirectory(directory.resolve("copy"));
-        Path letter = Files.writeString(parent.resolve("heap-0000000000000000.dat"), "of another store");
+        Path copyDirectory = Files.createDirectory(directory.resolve("copy"));
+        Path letter = Files.writeString(copyDirectory.resolve("heap-0000000000000000.dat"), "of another store");
         assertThatExceptionOfType(StoreDirectoryException.class)
-                .isThrownBy(() -> SnapshotInstaller.begin(parent))
+                .isThrownBy(() -> SnapshotInstaller.begin(copyDirectory))
                 .withMessageContainingAll("not empty", "heap-0000000000000000.dat", "missing or empty");
         assertThat(letter).hasContent("of another store");
         Files.delete(letter);
-        SnapshotInstaller.begin(parent).close();
+        SnapshotInstaller.begin(copyDirectory).close();
     }
 
     @Test

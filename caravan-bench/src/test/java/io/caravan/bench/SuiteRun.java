@@ -30,7 +30,7 @@ public final class SuiteRun {
         return new ObjectMapper().readTree(out.resolve(suite + ".json").toFile());
     }
 
-    /** Runs a suite, checks that no figure of its report is negative, and returns the rows. */
+    /** Runs a suite, checks that no value of its report is negative, and returns the rows. */
     public static JsonNode quickly(String suite, Path directory) throws IOException {
         JsonNode rows = report(suite, directory).path("rows");
         for (JsonNode row : rows) {

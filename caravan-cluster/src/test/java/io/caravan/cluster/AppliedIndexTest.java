@@ -75,7 +75,7 @@ final class AppliedIndexTest {
         mark.markReported();
         assertThat(mark.isOverdue(1)).isFalse();
         mark.replaced(new AppliedIndex.Applied(TermIndex.valueOf(2, 99), 99 * FRAME_BYTES));
-        assertThat(mark.isOverdue(2)).as("counted anew").isFalse();
+        assertThat(mark.isOverdue(2)).as("the count restarts").isFalse();
     }
 
     @Test

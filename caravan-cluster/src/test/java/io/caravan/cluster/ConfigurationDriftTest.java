@@ -127,7 +127,7 @@ final class ConfigurationDriftTest {
         }
     }
 
-    /** The node has wrong addresses of the others, so it cannot ask them. The first frame reveals the difference. */
+    /** The node has wrong addresses of the others, so it cannot query them. The first frame reveals the difference. */
     @Test
     void nodeLeavesAtFirstFrameIfSegmentSizeDiffers() throws Exception {
         try (Group group = new Group(directory)

@@ -21,7 +21,7 @@ final class FrameEntryTest {
     }
 
     @Test
-    void decodesEntryAsEncoded() {
+    void decodesEncodedEntry() {
         FrameEntry entry = new FrameEntry(frame(), 32 << 20);
         assertThat(FrameEntry.decode(PLACE, ByteBuffer.wrap(entry.encode()))).isEqualTo(entry);
         assertThat(FrameEntry.lsn(frame())).isEqualTo(8192);

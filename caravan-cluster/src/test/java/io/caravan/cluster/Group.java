@@ -315,7 +315,7 @@ final class Group implements AutoCloseable {
     }
 
     /** Appends until all running nodes have purged the first entries of their Raft logs, whichever node leads. */
-    void appendUntilTheLogIsDropped(long list) {
+    void appendUntilLogIsPurged(long list) {
         while (members.values().stream().anyMatch(Group::hasAllEntries)) {
             DurableListStore store = store(awaitLeader());
             if (store != null) {
@@ -341,7 +341,7 @@ final class Group implements AutoCloseable {
         }
     }
 
-    /** Asks the current leader to transfer leadership to this node. Returns whether the node leads. */
+    /** Requests that the current leader transfer leadership to this node. Returns whether the node leads. */
     boolean handedOver(String node) {
         try {
             member(awaitLeader()).transferLeadership(node, HAND_OVER);

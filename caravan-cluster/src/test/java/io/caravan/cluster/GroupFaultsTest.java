@@ -125,10 +125,10 @@ final class GroupFaultsTest {
     void linearizableReadsAloneTriggerRaftLogPurge() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "only");
-            for (int i = 0; i < MANY_CONFIRMATIONS && !isDropped(group); i++) {
+            for (int i = 0; i < MANY_CONFIRMATIONS && !isPurged(group); i++) {
                 confirm(group);
             }
-            assertThat(isDropped(group)).isTrue();
+            assertThat(isPurged(group)).isTrue();
             String away = group.follower();
             group.stop(away);
             group.restart(away);
@@ -137,7 +137,7 @@ final class GroupFaultsTest {
         }
     }
 
-    private static boolean isDropped(Group group) {
+    private static boolean isPurged(Group group) {
         GroupMember leader = group.member(group.awaitLeader());
         return leader.keptEntries() < leader.committedIndex() / 2;
     }
@@ -358,7 +358,7 @@ final class GroupFaultsTest {
             }
             String node = group.awaitLeader();
             AtomicBoolean damaged = damageWhenDeposed(group, node);
-            while (!handOver(group, node, group.follower()) && !damaged.get()) {
+            while (!transferTo(group, node, group.follower()) && !damaged.get()) {
                 group.append(LIST, "more");
             }
             // Before any other frame reveals the missing one.
@@ -378,12 +378,12 @@ final class GroupFaultsTest {
             AtomicBoolean damaged = damageWhenDeposed(group, node);
             while (!damaged.get()) {
                 String leader = group.awaitLeader();
-                handOver(group, leader, leader.equals(node) ? group.follower() : node);
+                transferTo(group, leader, leader.equals(node) ? group.follower() : node);
             }
             while (group.member(node).takesPart()) {
                 String leader = group.awaitLeader();
                 assertThat(leader).isNotEqualTo(node);
-                handOver(group, leader, node);
+                transferTo(group, leader, node);
             }
             assertLeavesAndRejoinsIntact(group, node, damaged);
         }
@@ -422,7 +422,7 @@ final class GroupFaultsTest {
     }
 
     /** Elections on a busy machine may interfere. A caller that needs the transfer retries. */
-    private static boolean handOver(Group group, String from, String to) {
+    private static boolean transferTo(Group group, String from, String to) {
         boolean done = true;
         try {
             group.member(from).transferLeadership(to, Duration.ofSeconds(5));
@@ -441,7 +441,7 @@ final class GroupFaultsTest {
         group.stop(node);
         group.restart(node);
         group.awaitAllAlike();
-        handOver(group, group.awaitLeader(), node);
+        transferTo(group, group.awaitLeader(), node);
         assertThat(group.values(LIST))
                 .contains("value 0.", "value 1.", "value 2.", "value 3.", "value 4.", "one more")
                 .doesNotContain("too late");

@@ -24,10 +24,10 @@ final class GroupFilesTest {
     Path directory;
 
     /** Stops a node for longer than the Raft log is retained, and returns its id. */
-    private static String stopUntilTheLogIsDropped(Group group) throws IOException {
+    private static String stopUntilLogIsPurged(Group group) throws IOException {
         String away = group.follower();
         group.stop(away);
-        group.appendUntilTheLogIsDropped(LIST + 1);
+        group.appendUntilLogIsPurged(LIST + 1);
         return away;
     }
 
@@ -43,7 +43,7 @@ final class GroupFilesTest {
     void laggingNodeReceivesSnapshotAndCanLead() throws Exception {
         try (Group group = new Group(directory).create()) {
             String before = group.append(LIST, "before");
-            String away = stopUntilTheLogIsDropped(group);
+            String away = stopUntilLogIsPurged(group);
             String whileAway = group.append(LIST, "while away");
 
             group.restart(away);
@@ -63,7 +63,7 @@ final class GroupFilesTest {
     void resendsSnapshotAfterReceiverRestarts() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
-            String away = stopUntilTheLogIsDropped(group);
+            String away = stopUntilLogIsPurged(group);
             for (int round = 0; round < 3; round++) {
                 group.restart(away);
                 awaitFiles(group, away);
@@ -81,7 +81,7 @@ final class GroupFilesTest {
     @Tag("slow")
     void nextLeaderSendsSnapshotAfterLeaderLoss() throws Exception {
         try (Group group = new Group(directory).election(Duration.ofSeconds(1)).create()) {
-            String away = stopUntilTheLogIsDropped(group);
+            String away = stopUntilLogIsPurged(group);
             group.append(LIST, "while away");
             String leader = group.awaitLeader();
             group.restart(away);

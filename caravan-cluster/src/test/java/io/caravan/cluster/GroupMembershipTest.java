@@ -180,7 +180,7 @@ final class GroupMembershipTest {
     void joiningNodeReceivesSnapshotIfLogIsPurged() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
-            group.appendUntilTheLogIsDropped(LIST + 1);
+            group.appendUntilLogIsPurged(LIST + 1);
             add(group, group.join("d"));
             group.append(LIST, "after");
             group.assertAllAlike();
@@ -192,7 +192,7 @@ final class GroupMembershipTest {
     void leaderStepsDownIfMajorityIsLostDuringCatchUp() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "before");
-            group.appendUntilTheLogIsDropped(LIST + 1);
+            group.appendUntilLogIsPurged(LIST + 1);
             Node d = group.join("d");
             // It receives snapshots again and again, because they cannot get this name.
             Path inTheWay = Files.createFile(group.storeDirectory("d").resolveSibling("store.received"));
@@ -225,7 +225,7 @@ final class GroupMembershipTest {
 
     /** Until it is added, it is no member, even after a restart: it must neither vote nor start an election. */
     @Test
-    void nodeJoinsEmptyGroupAndKeepsNote() throws Exception {
+    void nodeJoinsGroupWithoutWritesAndKeepsNote() throws Exception {
         try (Group group = new Group(directory).create()) {
             Node d = group.join("d");
             group.stop("d");

@@ -87,12 +87,12 @@ final class GroupReplicaTest {
     }
 
     private Path received(Replica from) throws IOException {
-        Path parent = follower.beginIncoming();
-        try (SnapshotInstaller copy = SnapshotInstaller.begin(parent)) {
+        Path incoming = follower.beginIncoming();
+        try (SnapshotInstaller copy = SnapshotInstaller.begin(incoming)) {
             from.send(copy::receive, BackupReport.Progress.NONE);
             copy.finish();
         }
-        return parent;
+        return incoming;
     }
 
     private static Applied entry(long endLsn) {

@@ -23,7 +23,7 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
  */
 final class GroupSabotageTest {
     /** Deliberate faults in a group, and the tests that must detect them. */
-    enum Fault {
+    enum Sabotage {
         ACKNOWLEDGES_AT_THE_LEADERS_FORCE(
                 RaftFrameReplicatorTest.class,
                 "waitsUntilGroupCommitsFrame",
@@ -112,7 +112,7 @@ final class GroupSabotageTest {
         private final String method;
         private final List<SourceEdit> edits;
 
-        Fault(Class<?> test, String method, SourceEdit... edits) {
+        Sabotage(Class<?> test, String method, SourceEdit... edits) {
             this.test = test;
             this.method = method;
             this.edits = List.of(edits);
@@ -123,15 +123,15 @@ final class GroupSabotageTest {
     Path directory;
 
     @ParameterizedTest
-    @EnumSource(Fault.class)
-    void editsApplyToSource(Fault sabotage) throws IOException {
+    @EnumSource(Sabotage.class)
+    void editsApplyToSource(Sabotage sabotage) throws IOException {
         assertThat(SabotagedBuild.sources(Path.of(""), sabotage.edits)).isNotEmpty();
     }
 
     @ParameterizedTest
-    @EnumSource(Fault.class)
+    @EnumSource(Sabotage.class)
     @Tag("thorough")
-    void testDetectsFault(Fault sabotage) throws Exception {
+    void detectsSabotage(Sabotage sabotage) throws Exception {
         assertThat(run(sabotage, List.of(), "honest").getFailures()).isEmpty();
         List<TestExecutionSummary.Failure> failures =
                 run(sabotage, sabotage.edits, "sabotaged").getFailures();
@@ -149,7 +149,7 @@ final class GroupSabotageTest {
                         .orElse(""));
     }
 
-    private TestExecutionSummary run(Fault sabotage, List<SourceEdit> edits, String name) throws Exception {
+    private TestExecutionSummary run(Sabotage sabotage, List<SourceEdit> edits, String name) throws Exception {
         Class<?> test = SabotagedBuild.of(edits, directory.resolve(name)).loadClass(sabotage.test.getName());
         SummaryGeneratingListener summary = new SummaryGeneratingListener();
         LauncherFactory.create()

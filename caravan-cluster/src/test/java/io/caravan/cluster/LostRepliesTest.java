@@ -99,7 +99,7 @@ final class LostRepliesTest {
             return false;
         }
         LockSupport.parkNanos(replyDelay.toNanos());
-        throw new IllegalStateException("the response of node " + node + " is lost");
+        throw new IllegalStateException("the reply of node " + node + " is lost");
     }
 
     private boolean appendsByAnEmptyEntry(Group group, int attempt) {

@@ -19,7 +19,8 @@ final class MembershipChangeTest {
         new MembershipChange(leaving, joining).check(nodes, "a", Set.of(reachable)::contains);
     }
 
-    private static void rejected(String why, @Nullable String leaving, @Nullable Node joining, String... reachable) {
+    private static void assertRejected(
+            String why, @Nullable String leaving, @Nullable Node joining, String... reachable) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> check(leaving, joining, List.of(A, B, C), reachable))
                 .withMessageContaining(why);
@@ -27,16 +28,16 @@ final class MembershipChangeTest {
 
     @Test
     void rejectsDuplicateIdsAndAddresses() {
-        rejected("already has a node a", null, new Node("a", "127.0.0.1", 4), "a", "b", "c");
-        rejected("already has the address 127.0.0.1:2", null, new Node("d", "127.0.0.1", 2), "a", "b", "c");
-        rejected("needs another id", "c", new Node("c", "127.0.0.1", 4), "a", "b");
-        rejected("already has the address 127.0.0.1:3", "c", new Node("d", "127.0.0.1", 3), "a", "b");
+        assertRejected("already has a node a", null, new Node("a", "127.0.0.1", 4), "a", "b", "c");
+        assertRejected("already has the address 127.0.0.1:2", null, new Node("d", "127.0.0.1", 2), "a", "b", "c");
+        assertRejected("needs another id", "c", new Node("c", "127.0.0.1", 4), "a", "b");
+        assertRejected("already has the address 127.0.0.1:3", "c", new Node("d", "127.0.0.1", 3), "a", "b");
     }
 
     @Test
     void rejectsRemovalOfLeader() {
-        rejected("transfer leadership to another node", "a", null, "a", "b", "c");
-        rejected("transfer leadership to another node", "a", D, "a", "b", "c");
+        assertRejected("transfer leadership to another node", "a", null, "a", "b", "c");
+        assertRejected("transfer leadership to another node", "a", D, "a", "b", "c");
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> check("a", null, List.of(A), "a"))
                 .withMessageContaining("is the leader");
@@ -44,18 +45,18 @@ final class MembershipChangeTest {
 
     @Test
     void rejectsRemovalOfUnknownNode() {
-        rejected("has no node z", "z", null, "a", "b", "c");
+        assertRejected("has no node z", "z", null, "a", "b", "c");
     }
 
     @Test
     void rejectsRemovalOfRespondingNode() {
-        rejected("node c responded a moment ago: stop it", "c", null, "a", "b", "c");
-        rejected("node c responded a moment ago: stop it", "c", D, "a", "b", "c");
+        assertRejected("node c responded a moment ago: stop it", "c", null, "a", "b", "c");
+        assertRejected("node c responded a moment ago: stop it", "c", D, "a", "b", "c");
     }
 
     @Test
     void requiresReachableMajorityAfterChange() {
-        rejected("of the 2 nodes that the group would have, only 1 can be reached", "b", null, "a");
+        assertRejected("of the 2 nodes that the group would have, only 1 can be reached", "b", null, "a");
         check("b", null, List.of(A, B, C), "a", "c");
         check("b", D, List.of(A, B, C), "a", "c");
         check(null, D, List.of(A, B, C), "a", "c");

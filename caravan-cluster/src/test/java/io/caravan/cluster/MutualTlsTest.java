@@ -66,7 +66,7 @@ final class MutualTlsTest {
                     .as("no node responds to a stranger")
                     .isThrownBy(() -> group.join("d"))
                     .withMessageContaining(" responds: node ");
-            group.appendUntilTheLogIsDropped(1);
+            group.appendUntilLogIsPurged(1);
             GroupMembershipTest.add(group, group.join("e"));
             group.awaitAllAlike();
             assertThat(group.member("e").nodes()).extracting(Node::id).containsExactlyInAnyOrder("a", "b", "c", "e");

@@ -52,14 +52,14 @@ final class RaftRpcGuardTest {
 
     private final List<Object> sent = new ArrayList<>();
     private final BlockingQueue<AppendEntriesReplyProto> replies = new LinkedBlockingQueue<>();
-    private Path parent;
+    private Path currentDirectory;
     private LongSupplier fsynced = () -> {
         throw new AssertionError("requests the index of the last fsynced entry");
     };
 
     @BeforeEach
     void setMissingDirectory() {
-        parent = directory.resolve("current");
+        currentDirectory = directory.resolve("current");
     }
 
     private static RequestVoteReplyProto vote(boolean granted) {
@@ -69,7 +69,7 @@ final class RaftRpcGuardTest {
     }
 
     private void send(Object message) {
-        new RaftRpcGuard(parent, fsynced).interceptCall(new Call(), new Metadata(), (call, headers) -> {
+        new RaftRpcGuard(currentDirectory, fsynced).interceptCall(new Call(), new Metadata(), (call, headers) -> {
             call.sendMessage(message);
             return new ServerCall.Listener<>() {};
         });
@@ -83,7 +83,7 @@ final class RaftRpcGuardTest {
                 .withMessageContaining("current");
         assertThat(sent).isEmpty();
 
-        Files.createDirectory(parent);
+        Files.createDirectory(currentDirectory);
         send(vote(true));
         assertThat(sent).containsExactly(vote(true));
     }

@@ -177,28 +177,28 @@ final class SimulatedGroup implements RaftModel.Network {
     void step() {
         SimulatedNode node = nodes.get(random.nextInt(NODES));
         node.bury();
-        SimulatedNode.Incarnation incarnation = node.incarnation();
+        SimulatedNode.NodeProcess process = node.process();
         int dice = random.nextInt(64);
         if (dice < 28) {
             deliver();
-        } else if (incarnation == null) {
+        } else if (process == null) {
             if (random.nextInt(8) == 0) {
                 node.start();
             }
         } else if (dice < 34) {
             tick(node);
         } else if (dice < 46) {
-            incarnation.resume();
+            process.resume();
         } else if (dice < 52) {
-            work(incarnation);
+            work(process);
         } else if (dice < 58) {
-            write(incarnation);
+            write(process);
         } else if (dice < 61) {
-            read(incarnation);
+            read(process);
         } else if (dice < 62) {
-            maintain(incarnation);
+            maintain(process);
         } else if (!calm) {
-            harm(node, incarnation);
+            harm(node, process);
         }
         node.bury();
     }
@@ -215,11 +215,11 @@ final class SimulatedGroup implements RaftModel.Network {
             messages.remove(messages.size() - 1);
         }
         SimulatedNode to = nodes.get(message.to());
-        SimulatedNode.Incarnation incarnation = to.incarnation();
+        SimulatedNode.NodeProcess process = to.process();
         boolean dropped = cutOff[message.from()][message.to()] || (!calm && random.nextInt(16) == 0);
-        if (incarnation != null && !incarnation.over() && !dropped) {
+        if (process != null && !process.over() && !dropped) {
             message.content().accept(to.raft());
-            incarnation.noticeRole();
+            process.noticeRole();
         }
     }
 
@@ -233,38 +233,38 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    private void work(SimulatedNode.Incarnation incarnation) {
-        if (incarnation.committing()) {
-            incarnation.scheduler().stepInside();
-        } else if (!incarnation.leads() || depth < MAX_DEPTH) {
-            incarnation.scheduler().step();
+    private void work(SimulatedNode.NodeProcess process) {
+        if (process.committing()) {
+            process.scheduler().stepInside();
+        } else if (!process.leads() || depth < MAX_DEPTH) {
+            process.scheduler().step();
         }
     }
 
-    private void write(SimulatedNode.Incarnation incarnation) {
-        if (!incarnation.leads() || calm) {
+    private void write(SimulatedNode.NodeProcess process) {
+        if (!process.leads() || calm) {
             return;
         }
         int list = random.nextInt(LISTS);
-        inside(incarnation, () -> {
+        inside(process, () -> {
             if (random.nextInt(5) == 0) {
-                trim(incarnation, list);
+                trim(process, list);
             } else {
-                append(incarnation, list);
+                append(process, list);
             }
         });
     }
 
     /** Runs an action that must not wait if the flusher of a store already waits for the group. */
-    private void inside(SimulatedNode.Incarnation incarnation, Runnable action) {
+    private void inside(SimulatedNode.NodeProcess process, Runnable action) {
         try {
             if (depth == 0) {
                 action.run();
             } else {
-                incarnation.scheduler().asGuest(action);
+                process.scheduler().asGuest(action);
             }
         } catch (StoreFailedException failed) {
-            if (incarnation.leads() && !incarnation.isAbandoned()) {
+            if (process.leads() && !process.isAbandoned()) {
                 throw new SimulationFailure("a leader failed, though it leads", failed);
             }
         } catch (CaravanException rejected) {
@@ -272,45 +272,45 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    private void append(SimulatedNode.Incarnation incarnation, int list) {
+    private void append(SimulatedNode.NodeProcess process, int list) {
         long number = ++values;
-        boolean large = incarnation.takesLargeValues() && random.nextInt(4) == 0;
+        boolean large = process.takesLargeValues() && random.nextInt(4) == 0;
         byte[] value = new byte[large ? SMALL_BUFFER_BYTES : Long.BYTES + random.nextInt(MAX_VALUE_BYTES - Long.BYTES)];
         ByteBuffer.wrap(value).putLong(number);
-        incarnation.engine().append(list, value, new Reply(incarnation, sequence -> {
+        process.engine().append(list, value, new Callback(process, sequence -> {
             acknowledged++;
             larges += large ? 1 : 0;
             settle(list, sequence, number);
         }));
     }
 
-    private void trim(SimulatedNode.Incarnation incarnation, int list) {
-        ListInfo info = incarnation.engine().info(list);
+    private void trim(SimulatedNode.NodeProcess process, int list) {
+        ListInfo info = process.engine().info(list);
         if (info == null) {
             return;
         }
         long first = info.firstSequence() + random.nextInt((int) info.count() + 1);
         requestedFirst[list] = Math.max(requestedFirst[list], first);
-        incarnation.engine().trimTo(list, first, new Reply(incarnation, sequence -> {
+        process.engine().trimTo(list, first, new Callback(process, sequence -> {
             acknowledged++;
             acknowledgedFirst[list] = Math.max(acknowledgedFirst[list], first);
         }));
     }
 
     /** A callback whose calls count until its process ends. */
-    private final class Reply implements WriteCallback {
-        private final SimulatedNode.Incarnation incarnation;
-        private final Consumer<Long> reported;
+    private final class Callback implements WriteCallback {
+        private final SimulatedNode.NodeProcess process;
+        private final Consumer<Long> onSuccess;
 
-        Reply(SimulatedNode.Incarnation incarnation, Consumer<Long> reported) {
-            this.incarnation = incarnation;
-            this.reported = reported;
+        Callback(SimulatedNode.NodeProcess process, Consumer<Long> onSuccess) {
+            this.process = process;
+            this.onSuccess = onSuccess;
         }
 
         @Override
         public void success(long sequence) {
-            if (!incarnation.over()) {
-                reported.accept(sequence);
+            if (!process.over()) {
+                onSuccess.accept(sequence);
             }
         }
 
@@ -321,12 +321,12 @@ final class SimulatedGroup implements RaftModel.Network {
     }
 
     /** Reads on any node, which shows only data that the group has committed. */
-    private void read(SimulatedNode.Incarnation incarnation) {
+    private void read(SimulatedNode.NodeProcess process) {
         long list = random.nextInt(LISTS);
         Map<Long, Long> values = new HashMap<>();
-        inside(incarnation, () -> {
-            incarnation.engine().get(list, numbers(values));
-            if (!incarnation.over()) {
+        inside(process, () -> {
+            process.engine().get(list, numbers(values));
+            if (!process.over()) {
                 seen += values.size();
                 values.forEach((sequence, number) -> settle(list, sequence, number));
             }
@@ -345,27 +345,27 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    private void maintain(SimulatedNode.Incarnation incarnation) {
+    private void maintain(SimulatedNode.NodeProcess process) {
         if (depth > 0) {
             return;
         }
-        inside(incarnation, () -> {
+        inside(process, () -> {
             if (random.nextInt(4) == 0) {
-                incarnation.engine().checkpoint();
+                process.engine().checkpoint();
             } else {
-                incarnation.force();
+                process.force();
             }
         });
     }
 
     /** Ends a process, or cuts the power of all nodes. */
-    void cut(SimulatedNode.Incarnation incarnation) {
+    void cut(SimulatedNode.NodeProcess process) {
         if (random.nextInt(8) > 0) {
-            incarnation.end(random.nextInt(4) > 0);
+            process.end(random.nextInt(4) > 0);
             return;
         }
         for (SimulatedNode node : nodes) {
-            SimulatedNode.Incarnation each = node.incarnation();
+            SimulatedNode.NodeProcess each = node.process();
             if (each != null && !each.over()) {
                 each.end(true);
             }
@@ -373,12 +373,12 @@ final class SimulatedGroup implements RaftModel.Network {
         blackouts++;
     }
 
-    private void harm(SimulatedNode node, SimulatedNode.Incarnation incarnation) {
+    private void harm(SimulatedNode node, SimulatedNode.NodeProcess process) {
         switch (random.nextInt(8)) {
-            case 0 -> cut(incarnation);
+            case 0 -> cut(process);
             case 1 -> {
                 node.raft().stop();
-                incarnation.noticeRole();
+                process.noticeRole();
             }
             case 2, 3 -> {
                 int other = random.nextInt(NODES);
@@ -419,23 +419,23 @@ final class SimulatedGroup implements RaftModel.Network {
         }
     }
 
-    private static SimulatedNode.Incarnation living(SimulatedNode node) {
-        return Objects.requireNonNull(node.incarnation(), () -> node + " is down");
+    private static SimulatedNode.NodeProcess living(SimulatedNode node) {
+        return Objects.requireNonNull(node.process(), () -> node + " is down");
     }
 
     private boolean allAlike() {
         int applied = -1;
         boolean leader = false;
         for (SimulatedNode node : nodes) {
-            SimulatedNode.Incarnation incarnation = node.incarnation();
-            if (incarnation == null || incarnation.over() || incarnation.committing() || incarnation.isAbandoned()) {
+            SimulatedNode.NodeProcess process = node.process();
+            if (process == null || process.over() || process.committing() || process.isAbandoned()) {
                 return false;
             }
-            if (applied >= 0 && incarnation.applied() != applied) {
+            if (applied >= 0 && process.applied() != applied) {
                 return false;
             }
-            applied = incarnation.applied();
-            leader |= incarnation.leads();
+            applied = process.applied();
+            leader |= process.leads();
         }
         return leader
                 && applied
@@ -448,11 +448,11 @@ final class SimulatedGroup implements RaftModel.Network {
     private void compare() {
         List<StoreContents> contents = new ArrayList<>();
         for (SimulatedNode node : nodes) {
-            SimulatedNode.Incarnation incarnation = living(node);
-            while (incarnation.scheduler().step()) {
+            SimulatedNode.NodeProcess process = living(node);
+            while (process.scheduler().step()) {
                 checkNoFailure();
             }
-            contents.add(StoreContents.of(incarnation.engine()));
+            contents.add(StoreContents.of(process.engine()));
         }
         for (int id = 1; id < NODES; id++) {
             if (!contents.get(id).equals(contents.get(0))) {

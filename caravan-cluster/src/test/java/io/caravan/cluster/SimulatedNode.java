@@ -34,7 +34,7 @@ final class SimulatedNode {
     /** The position up to which the store files have everything, fsynced. Survives as the own files of Raft do. */
     private Mark mark = new Mark(0, 0);
 
-    private @Nullable Incarnation incarnation;
+    private @Nullable NodeProcess process;
 
     private record Mark(int entry, long endLsn) {}
 
@@ -52,13 +52,13 @@ final class SimulatedNode {
 
     /** Returns the running process, or null. */
     @Nullable
-    Incarnation incarnation() {
-        return incarnation;
+    NodeProcess process() {
+        return process;
     }
 
     void start() {
-        Incarnation starting = new Incarnation(disk);
-        incarnation = starting;
+        NodeProcess starting = new NodeProcess(disk);
+        process = starting;
         raft.restart(mark.entry());
         starting.open();
         bury();
@@ -66,10 +66,10 @@ final class SimulatedNode {
 
     /** Keeps only the disk of a process that has ended. */
     void bury() {
-        Incarnation ended = incarnation;
+        NodeProcess ended = process;
         if (ended != null && ended.left != null) {
             disk = ended.left;
-            incarnation = null;
+            process = null;
         }
     }
 
@@ -79,7 +79,7 @@ final class SimulatedNode {
     }
 
     /** A process, from its start to a cut. */
-    final class Incarnation implements CrashStorage.Director {
+    final class NodeProcess implements CrashStorage.Director {
         private final CrashStorage ownDisk;
         private final SimulatedClock clock = new SimulatedClock();
         private final Deque<Mark> marks = new ArrayDeque<>();
@@ -99,7 +99,7 @@ final class SimulatedNode {
 
         private @Nullable CrashStorage left;
 
-        Incarnation(CrashStorage disk) {
+        NodeProcess(CrashStorage disk) {
             this.ownDisk = disk;
             disk.director(this);
         }

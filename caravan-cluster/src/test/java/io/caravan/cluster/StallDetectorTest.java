@@ -8,10 +8,10 @@ import org.junit.jupiter.api.Test;
 
 /** The reaction of a leader whose group makes no progress. */
 final class StallDetectorTest {
-    private static final int TIMEOUT = 4;
+    private static final int CHECKS_UNTIL_STEP_DOWN = 4;
 
     private final InventedLeader leader = new InventedLeader();
-    private final StallDetector watch = new StallDetector("a", leader, TIMEOUT);
+    private final StallDetector watch = new StallDetector("a", leader, CHECKS_UNTIL_STEP_DOWN);
 
     private static final class InventedLeader implements StallDetector.Leader {
         private boolean waits = true;
@@ -54,7 +54,7 @@ final class StallDetectorTest {
 
     @Test
     void doesNothingWhileGroupProgresses() {
-        for (int i = 0; i < 3 * TIMEOUT; i++) {
+        for (int i = 0; i < 3 * CHECKS_UNTIL_STEP_DOWN; i++) {
             leader.reached++;
             watch.check();
         }
@@ -67,7 +67,7 @@ final class StallDetectorTest {
         leader.waits = false;
         leader.oneFollows = true;
         leader.other = -1;
-        check(3 * TIMEOUT);
+        check(3 * CHECKS_UNTIL_STEP_DOWN);
         assertThat(leader.emptyEntries).isZero();
         assertThat(leader.termsEnded).isZero();
     }
@@ -86,11 +86,11 @@ final class StallDetectorTest {
     /** Nodes may respond although a connection between them is dead. */
     @Test
     void stepsDownAfterTermWithoutProgress() {
-        check(TIMEOUT);
+        check(CHECKS_UNTIL_STEP_DOWN);
         assertThat(leader.termsEnded).isZero();
         check(1);
         assertThat(leader.termsEnded).isOne();
-        check(TIMEOUT - 1);
+        check(CHECKS_UNTIL_STEP_DOWN - 1);
         assertThat(leader.termsEnded).as("the next term has as long").isOne();
         check(1);
         assertThat(leader.termsEnded).isEqualTo(2);
@@ -100,7 +100,7 @@ final class StallDetectorTest {
     @Test
     void stepsDownIfOnlyMinorityReceivesEntries() {
         leader.oneFollows = true;
-        check(TIMEOUT + 1);
+        check(CHECKS_UNTIL_STEP_DOWN + 1);
         assertThat(leader.termsEnded).isOne();
     }
 
@@ -114,7 +114,7 @@ final class StallDetectorTest {
         assertThat(leader.emptyEntries).isZero();
         check(1);
         assertThat(leader.emptyEntries).isOne();
-        check(3 * TIMEOUT);
+        check(3 * CHECKS_UNTIL_STEP_DOWN);
         assertThat(leader.emptyEntries).as("it may be down").isOne();
         leader.other = 8;
         check(2);
@@ -125,18 +125,18 @@ final class StallDetectorTest {
     @Test
     void doesNothingOnFollower() {
         leader.leads = false;
-        check(3 * TIMEOUT);
+        check(3 * CHECKS_UNTIL_STEP_DOWN);
         assertThat(leader.emptyEntries).isZero();
         assertThat(leader.termsEnded).isZero();
     }
 
     @Test
     void idleCheckResetsStallCount() {
-        check(TIMEOUT);
+        check(CHECKS_UNTIL_STEP_DOWN);
         leader.waits = false;
         check(1);
         leader.waits = true;
-        check(TIMEOUT);
+        check(CHECKS_UNTIL_STEP_DOWN);
         assertThat(leader.termsEnded).isZero();
     }
 }

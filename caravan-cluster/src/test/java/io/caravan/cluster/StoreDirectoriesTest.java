@@ -29,10 +29,10 @@ final class StoreDirectoriesTest {
         fill(store, "old");
     }
 
-    private static void fill(Path parent, String content) throws IOException {
-        Files.createDirectories(parent);
+    private static void fill(Path target, String content) throws IOException {
+        Files.createDirectories(target);
         for (String file : FILES) {
-            Files.writeString(parent.resolve(file), content);
+            Files.writeString(target.resolve(file), content);
         }
     }
 
@@ -82,8 +82,8 @@ final class StoreDirectoriesTest {
         }
     }
 
-    static void delete(Path parent) throws IOException {
-        try (Stream<Path> found = Files.walk(parent)) {
+    static void delete(Path target) throws IOException {
+        try (Stream<Path> found = Files.walk(target)) {
             for (Path each : found.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(each);
             }

@@ -268,7 +268,7 @@ public final class Recovery {
             cases.add(RecoveryCase.TORN_TAIL);
         }
         if (end.gap()) {
-            cases.add(forcedLsn.isPresent() ? RecoveryCase.GAP_IN_A_REPLICA : RecoveryCase.GAP_BEHIND_WHAT_WAS_FORCED);
+            cases.add(forcedLsn.isPresent() ? RecoveryCase.GAP_IN_A_REPLICA : RecoveryCase.GAP_AFTER_FSYNCED_FRAMES);
         }
         if (cases.isEmpty()) {
             cases.add(RecoveryCase.CLEAN_CLOSE);

@@ -120,7 +120,7 @@ class BackpressureTest {
                 force.awaitReached();
                 assertThat(store.engine.tryWrite(batch, NO_CALLBACK)).isFalse();
             }
-            Eventually.await("there is room again", () -> store.engine.tryWrite(batch, NO_CALLBACK));
+            Eventually.await("there is space again", () -> store.engine.tryWrite(batch, NO_CALLBACK));
         }
     }
 
@@ -204,7 +204,7 @@ class BackpressureTest {
                     append(store.engine, 1, "frame " + i);
                 }
                 create.awaitReached();
-                Eventually.await("the log's room is used up", () -> !store.engine.writable());
+                Eventually.await("the log's space is used up", () -> !store.engine.writable());
                 store.engine.onWritable(ran::countDown);
                 store.awaitIdleFlusher();
                 assertThat(ran.getCount()).isEqualTo(1);

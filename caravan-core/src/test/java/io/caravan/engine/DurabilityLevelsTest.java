@@ -67,7 +67,7 @@ class DurabilityLevelsTest {
     }
 
     @Test
-    void processFailsPermanentlyAfterFailedLogFsync() {
+    void storeAtProcessFailsPermanentlyAfterFailedLogFsync() {
         FaultyStore store = open(Durability.PROCESS);
         append(store.engine, 1, "a");
         store.faults.fail(nth(1, FORCES));

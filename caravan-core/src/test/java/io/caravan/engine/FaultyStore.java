@@ -142,9 +142,9 @@ final class FaultyStore implements AutoCloseable {
     }
 
     /** Runs the work while such a call of a new checkpoint is held. Returns when the checkpoint has ended. */
-    void duringCheckpoint(Predicate<Call> firstStored, Crew.Work work) throws Exception {
+    void duringCheckpoint(Predicate<Call> heldCalls, Crew.Work work) throws Exception {
         FutureTask<Void> checkpoint = new FutureTask<>(engine::checkpoint, null);
-        try (Hold hold = faults.hold(firstStored)) {
+        try (Hold hold = faults.hold(heldCalls)) {
             new Thread(checkpoint, "checkpoint").start();
             hold.awaitReached();
             work.run();

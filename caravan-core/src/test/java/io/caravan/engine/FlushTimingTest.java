@@ -93,7 +93,7 @@ class FlushTimingTest {
         }
     }
 
-    private static WriteBatch patient(long id, Duration delay) {
+    private static WriteBatch withFlushDelay(long id, Duration delay) {
         return WriteBatch.create().append(id, bytes("patient")).flushDelay(delay);
     }
 
@@ -109,7 +109,7 @@ class FlushTimingTest {
     @Test
     void writeCanUseLongerDelayThanStore() {
         try (FaultyStore store = atOnce()) {
-            store.engine.write(patient(1, Duration.ofMinutes(1)), completions.callback(1));
+            store.engine.write(withFlushDelay(1, Duration.ofMinutes(1)), completions.callback(1));
             store.awaitIdleFlusher();
             assertThat(completions.all()).isEmpty();
             store.engine.append(2, bytes("value"), completions.callback(2));
@@ -124,11 +124,11 @@ class FlushTimingTest {
     @Test
     void sharedFlushUsesShortestDelay() {
         try (FaultyStore store = atOnce()) {
-            store.engine.write(patient(1, Duration.ofSeconds(30)), completions.callback(1));
-            store.engine.write(patient(1, Duration.ofMinutes(1)), completions.callback(2));
+            store.engine.write(withFlushDelay(1, Duration.ofSeconds(30)), completions.callback(1));
+            store.engine.write(withFlushDelay(1, Duration.ofMinutes(1)), completions.callback(2));
             store.awaitIdleFlusher();
             assertThat(completions.all()).isEmpty();
-            store.engine.write(patient(1, Duration.ZERO), completions.callback(3));
+            store.engine.write(withFlushDelay(1, Duration.ZERO), completions.callback(3));
             store.awaitIdleFlusher();
             assertThat(completions.all()).hasSize(3);
         }
@@ -137,7 +137,7 @@ class FlushTimingTest {
     @Test
     void delayedWriteIsFlushedAfterItsDelay() {
         try (FaultyStore store = atOnce()) {
-            store.engine.write(patient(1, Duration.ofMillis(25)), completions.callback(1));
+            store.engine.write(withFlushDelay(1, Duration.ofMillis(25)), completions.callback(1));
             store.awaitIdleFlusher();
             assertThat(completions.all()).isEmpty();
             nanos.set(25 * MILLI);
@@ -151,11 +151,11 @@ class FlushTimingTest {
             // Each of the two alternating commits has had both kinds of writes.
             for (int i = 0; i < 2; i++) {
                 StoreCalls.append(store.engine, 2, "value");
-                store.engine.write(patient(1, Duration.ZERO)).join();
-                store.engine.write(patient(1, Duration.ZERO)).join();
+                store.engine.write(withFlushDelay(1, Duration.ZERO)).join();
+                store.engine.write(withFlushDelay(1, Duration.ZERO)).join();
                 store.awaitIdleFlusher();
             }
-            store.engine.write(patient(1, Duration.ofMinutes(1)), completions.callback(1));
+            store.engine.write(withFlushDelay(1, Duration.ofMinutes(1)), completions.callback(1));
             store.awaitIdleFlusher();
             assertThat(completions.all()).isEmpty();
         }
@@ -166,7 +166,7 @@ class FlushTimingTest {
         try (FaultyStore store = neverFlushing()) {
             store.engine.append(1, bytes("value"), completions.callback(1));
             store.awaitIdleFlusher();
-            store.engine.write(patient(1, Duration.ZERO), completions.callback(2));
+            store.engine.write(withFlushDelay(1, Duration.ZERO), completions.callback(2));
             store.awaitIdleFlusher();
             assertThat(completions.all()).hasSize(2);
         }
@@ -176,7 +176,7 @@ class FlushTimingTest {
     @MethodSource("reads")
     void readDoesNotWaitForDelayedWrites(Consumer<ListStore> read) {
         try (FaultyStore store = atOnce()) {
-            store.engine.write(patient(1, Duration.ofMinutes(1)), NO_CALLBACK);
+            store.engine.write(withFlushDelay(1, Duration.ofMinutes(1)), NO_CALLBACK);
             store.engine.write(
                     WriteBatch.create().append(2, bytes("gone")).delete(2).flushDelay(Duration.ofMinutes(1)),
                     NO_CALLBACK);

@@ -6,9 +6,9 @@ import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.copyOf;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static io.caravan.testing.StoreCalls.values;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -104,7 +104,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
             store.appendMany(1, FULL_COUNT, FULL_LENGTH);
             FutureTask<Long> append = new FutureTask<>(
-                    () -> sequenceOf(reported -> store.engine.append(2, bytes(FULL_LENGTH, 99), reported)));
+                    () -> awaitWrite(reported -> store.engine.append(2, bytes(FULL_LENGTH, 99), reported)));
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
                 store.engine.trim(1, FULL_COUNT, NO_CALLBACK);
                 force.awaitReached();
@@ -129,9 +129,9 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
             store.engine.checkpoint();
             List<Value> before = values(store.engine, 1);
             String heap = store.heapBytes();
-            sequenceOf(reported -> store.engine.trim(1, FULL_COUNT, reported));
+            awaitWrite(reported -> store.engine.trim(1, FULL_COUNT, reported));
             FutureTask<Long> append = new FutureTask<>(
-                    () -> sequenceOf(reported -> store.engine.append(2, bytes(FULL_LENGTH, 99), reported)));
+                    () -> awaitWrite(reported -> store.engine.append(2, bytes(FULL_LENGTH, 99), reported)));
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
                 Eventually.runUntilWaiting(append);
                 store.engine.stats();
@@ -161,7 +161,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
             store.engine.get(1, StoreCalls.each((sequence, value) -> {
                 if (sequence == 0) {
                     if (deleted) {
-                        sequenceOf(reported -> store.engine.delete(1, reported));
+                        awaitWrite(reported -> store.engine.delete(1, reported));
                     }
                     for (int i = 0; i < 3; i++) {
                         store.appendMany(2, 10, 3000);
@@ -187,9 +187,9 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
             List<Value> read = new ArrayList<>();
             store.engine.get(1, StoreCalls.each((sequence, value) -> {
                 if (sequence == 0 && deleted) {
-                    sequenceOf(reported -> store.engine.delete(1, reported));
+                    awaitWrite(reported -> store.engine.delete(1, reported));
                 } else if (sequence == 0) {
-                    sequenceOf(reported -> store.engine.trim(1, FULL_COUNT, reported));
+                    awaitWrite(reported -> store.engine.trim(1, FULL_COUNT, reported));
                 }
                 if (sequence == 0) {
                     assertThatExceptionOfType(OutOfSpaceException.class)
@@ -211,7 +211,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
             store.engine.checkpoint();
             store.engine.get(1, StoreCalls.each((sequence, value) -> {
                 if (sequence == 0) {
-                    sequenceOf(reported -> store.engine.trim(1, 4, reported));
+                    awaitWrite(reported -> store.engine.trim(1, 4, reported));
                     Thread.getAllStackTraces().keySet().stream()
                             .filter(thread -> thread.getName().startsWith("caravan-flusher"))
                             .forEach(Eventually::awaitWaitingOrDone);
@@ -235,7 +235,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
             List<Value> before = values(store.engine, 1);
             store.appendMany(2, 4, FULL_LENGTH);
             List<Value> young = values(store.engine, 2);
-            sequenceOf(reported -> store.engine.write(
+            awaitWrite(reported -> store.engine.write(
                     WriteBatch.create().append(3, bytes("the last frame")).trimTo(1, 4), reported));
             store.awaitIdleFlusher();
             store.duringCheckpoint(on(Kind.CREATE, FaultyStore.UNFINISHED_CHECKPOINT), () -> {
@@ -258,7 +258,7 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         try (FaultyStore store = FaultyStore.open()) {
             store.appendMany(1, 4, FULL_LENGTH);
             store.engine.checkpoint();
-            sequenceOf(reported -> store.engine.trim(1, 3, reported));
+            awaitWrite(reported -> store.engine.trim(1, 3, reported));
             try (Recovered recovered = new Recovery(store.disk.powerCut()).recover()) {
                 assertThat(recovered.heap().usedBytes()).isEqualTo(4 * EntryLayout.entryBytes(FULL_LENGTH));
                 assertThat(recovered.freed().bytes()).isEqualTo(3 * EntryLayout.entryBytes(FULL_LENGTH));

@@ -7,8 +7,8 @@ import static io.caravan.testing.FaultStorage.nth;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.WriteBatch;
@@ -183,7 +183,7 @@ class Invariant03ReplayIsIdempotentTest {
             int segments = store.files(HEAP).size();
             assertThat(segments).isGreaterThan(5);
             append(store.engine, 2, "kept");
-            sequenceOf(reported -> store.engine.trim(1, 40, reported));
+            awaitWrite(reported -> store.engine.trim(1, 40, reported));
             store.engine.flush();
             Eventually.await(
                     "the trimmed regions are free",

@@ -3,9 +3,9 @@ package io.caravan.engine;
 import static io.caravan.engine.FaultyStore.HEAP;
 import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.each;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -120,7 +120,7 @@ class Invariant04EveryByteReadIsCheckedTest {
             Place former = entryOf(store, HEAP, "the same value");
             byte[] stale = new byte[EntryLayout.entryBytes("the same value".length())];
             store.disk.bytes(former.file()).get(former.offset(), stale);
-            sequenceOf(reported -> store.engine.delete(1, reported));
+            awaitWrite(reported -> store.engine.delete(1, reported));
             store.disk.bytes(former.file()).put(former.offset(), new byte[stale.length]);
 
             append(store.engine, 1, "the same value");

@@ -3,8 +3,8 @@ package io.caravan.engine;
 import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.format.Blocks;
@@ -97,10 +97,10 @@ class Invariant05RecycledFramesNeverPassTest {
         try (FaultyStore store = FaultyStore.open()) {
             for (int i = 0; i < 120; i++) {
                 append(store.engine, i % 4, "turn " + i + "x".repeat(i * 37 % 3000));
-                sequenceOf(reported -> store.engine.trim(3, 1, reported));
+                awaitWrite(reported -> store.engine.trim(3, 1, reported));
                 if (i % 10 == 9) {
                     int turn = i;
-                    sequenceOf(reported -> store.engine.trimTo(turn % 4, turn / 8, reported));
+                    awaitWrite(reported -> store.engine.trimTo(turn % 4, turn / 8, reported));
                     store.engine.checkpoint();
                     store.awaitProvisioned();
                 }

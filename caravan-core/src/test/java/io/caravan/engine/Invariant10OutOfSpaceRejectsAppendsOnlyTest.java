@@ -9,8 +9,8 @@ import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -92,11 +92,11 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
                     .isNotNull();
 
             assertThat(texts(store.engine, 10)).containsExactly("0:a", "1:b", "2:c");
-            assertThat(sequenceOf(reported -> store.engine.trim(10, 1, reported)))
+            assertThat(awaitWrite(reported -> store.engine.trim(10, 1, reported)))
                     .isEqualTo(1);
-            assertThat(sequenceOf(reported -> store.engine.trimTo(11, 2, reported)))
+            assertThat(awaitWrite(reported -> store.engine.trimTo(11, 2, reported)))
                     .isEqualTo(2);
-            assertThat(sequenceOf(reported -> store.engine.delete(12, reported)))
+            assertThat(awaitWrite(reported -> store.engine.delete(12, reported)))
                     .isEqualTo(-1);
             assertThat(texts(store.engine, 10)).containsExactly("1:b", "2:c");
             assertThat(texts(store.engine, 11)).containsExactly("2:c");
@@ -133,7 +133,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
                 new Thread(checkpoint).start();
                 batch.awaitReached();
                 assertThat(rejection(store, 2000)).as("nothing is trimmed").isNotNull();
-                assertThat(sequenceOf(reported -> store.engine.trim(1, 3, reported)))
+                assertThat(awaitWrite(reported -> store.engine.trim(1, 3, reported)))
                         .isEqualTo(3);
                 assertThat(store.engine.tryWrite(WriteBatch.create().append(1, bytes(2000, 0)), NO_CALLBACK))
                         .isFalse();
@@ -163,7 +163,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             Predicate<Call> full = on(Kind.WRITE, UNFINISHED_CHECKPOINT).and(call -> call.bytes() > 1 << 15);
             store.duringCheckpoint(full, () -> {
                 assertThat(rejection(store, 2000)).as("nothing is trimmed").isNotNull();
-                assertThat(sequenceOf(reported -> store.engine.trim(1, 3, reported)))
+                assertThat(awaitWrite(reported -> store.engine.trim(1, 3, reported)))
                         .isEqualTo(3);
                 store.awaitIdleFlusher();
                 assertThat(store.engine.tryWrite(WriteBatch.create().append(1, bytes(2000, 0)), NO_CALLBACK))
@@ -191,12 +191,12 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             fill(store, 1, 2000);
             for (int id = 100; id < 200; id++) {
                 int trimmed = id;
-                assertThat(sequenceOf(reported -> store.engine.trim(trimmed, 1, reported)))
+                assertThat(awaitWrite(reported -> store.engine.trim(trimmed, 1, reported)))
                         .isEqualTo(1);
             }
             for (int id = 200; id < 300; id++) {
                 int deleted = id;
-                assertThat(sequenceOf(reported -> store.engine.delete(deleted, reported)))
+                assertThat(awaitWrite(reported -> store.engine.delete(deleted, reported)))
                         .isEqualTo(-1);
             }
             assertThat(texts(store.engine, 199)).containsExactly("1:b");
@@ -215,7 +215,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             fill(store, 1, 3000);
             fill(store, 1, 1);
             for (int i = 0; i < 2; i++) {
-                assertThat(sequenceOf(reported -> store.engine.trim(5, 1, reported)))
+                assertThat(awaitWrite(reported -> store.engine.trim(5, 1, reported)))
                         .isPositive();
                 assertThat(catchThrowableOfType(
                                 OutOfSpaceException.class,
@@ -239,7 +239,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             assertThat(rejection(store, 3000)).hasMessageContaining("made to fail: CREATE of heap-");
             long count = store.engine.info(1).nextSequence();
             assertThat(store.engine.read(1)).hasSize((int) count);
-            assertThat(sequenceOf(reported -> store.engine.trim(1, count - 1, reported)))
+            assertThat(awaitWrite(reported -> store.engine.trim(1, count - 1, reported)))
                     .isEqualTo(count - 1);
             Eventually.await("what is left finds room", () -> rejection(store, 3000) == null);
 
@@ -259,11 +259,11 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             store.engine.checkpoint();
             assertThat(store.files(HEAP)).hasSize(2);
             for (int round = 0; round < 5; round++) {
-                sequenceOf(reported -> store.engine.trim(1, 5, reported));
+                awaitWrite(reported -> store.engine.trim(1, 5, reported));
                 assertThat(fill(store, 1, 1000)).isEqualTo(5);
             }
             assertThat(store.engine.read(1)).hasSize(count);
-            sequenceOf(reported -> store.engine.delete(1, reported));
+            awaitWrite(reported -> store.engine.delete(1, reported));
             assertThat(fill(store, 2, 1000)).isEqualTo(count);
             store.engine.checkpoint();
             assertThat(store.files(HEAP)).hasSize(2);
@@ -279,7 +279,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             store.appendMany(1, count, 1000);
             store.engine.checkpoint();
             store.faults.fail(on(Kind.CREATE, "heap-.*"));
-            sequenceOf(reported -> store.engine.trim(1, count - 1, reported));
+            awaitWrite(reported -> store.engine.trim(1, count - 1, reported));
             store.appendMany(2, count - 1, 1000);
             store.engine.checkpoint();
             assertThat(store.files(HEAP)).hasSize(1);
@@ -294,7 +294,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
         try (FaultyStore store = withHeapSegments(1)) {
             fill(store, 1, 1000);
             store.engine.checkpoint();
-            sequenceOf(reported -> store.engine.trim(1, 3, reported));
+            awaitWrite(reported -> store.engine.trim(1, 3, reported));
             store.awaitIdleFlusher();
             store.faults.fail(on(Kind.CREATE, FaultyStore.UNFINISHED_CHECKPOINT));
             assertThat(rejection(store, 1000))
@@ -517,7 +517,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
 
     private static void trimForever(FaultyStore store) {
         while (true) {
-            sequenceOf(reported -> store.engine.trim(1, 1, reported));
+            awaitWrite(reported -> store.engine.trim(1, 1, reported));
         }
     }
 
@@ -533,7 +533,7 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             store.faults.fail(on(Kind.CREATE, "log-.*"));
             for (int i = 0; i < 20 * made; i++) {
                 Eventually.await("an append is accepted", () -> rejection(store, 3000) == null);
-                sequenceOf(reported -> store.engine.trim(1, 1, reported));
+                awaitWrite(reported -> store.engine.trim(1, 1, reported));
             }
             assertThat(store.files(LOG)).hasSize(made);
             store.closeAndVerify();

@@ -6,8 +6,8 @@ import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -182,7 +182,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
     void hugeListIsDeletedAtOnceAndFreedEventually() {
         try (FaultyStore store = ample()) {
             appendMany(store, 1, 100_000);
-            sequenceOf(reported -> store.engine.delete(1, reported));
+            awaitWrite(reported -> store.engine.delete(1, reported));
             assertThat(store.engine.info(1)).isNull();
             assertThat(append(store.engine, 1, "a new life")).isEqualTo(0);
             Eventually.await("all is freed", () -> store.engine.stats().heap().usedBytes() < 100);
@@ -200,7 +200,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
                 store.duringCheckpoint(nth(pausedWrite, on(Kind.WRITE, UNFINISHED_CHECKPOINT)), () -> {
                     assertThat(append(store.engine, 8, "goes on")).isEqualTo(before);
                     assertThat(texts(store.engine, 8)).hasSize(before + 1);
-                    assertThat(sequenceOf(reported -> store.engine.trim(7, 10, reported)))
+                    assertThat(awaitWrite(reported -> store.engine.trim(7, 10, reported)))
                             .isPositive();
                 });
             }
@@ -238,7 +238,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
             // The first section of the list is full and written long before its last region is copied.
             Predicate<Call> fullSection = on(Kind.WRITE, UNFINISHED_CHECKPOINT).and(call -> call.bytes() >= 1 << 16);
             store.duringCheckpoint(nth(1, fullSection), () -> {
-                sequenceOf(reported -> store.engine.trim(7, count, reported));
+                awaitWrite(reported -> store.engine.trim(7, count, reported));
                 await(store.engine.append(7, bytes("behind")));
                 store.awaitIdleFlusher();
                 assertThat(store.engine.layout().heap()).allMatch(segment -> segment.pinnedBytes() == 0);

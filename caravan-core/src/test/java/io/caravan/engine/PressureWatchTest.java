@@ -1,8 +1,8 @@
 package io.caravan.engine;
 
 import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -109,29 +109,29 @@ class PressureWatchTest {
      */
     @Test
     void openStoreReportsPressureAndRelief() {
-        List<ListenerCall> completions = new CopyOnWriteArrayList<>();
+        List<ListenerCall> listenerCalls = new CopyOnWriteArrayList<>();
         StoreConfig config = FaultyStore.small()
                 .heapSegmentBytes(1 << 20)
                 .maxHeapBytes(1 << 20)
                 .heapPressure(
                         0.5,
                         1,
-                        (high, used, fragmentation) -> completions.add(new ListenerCall(
+                        (high, used, fragmentation) -> listenerCalls.add(new ListenerCall(
                                 high, used, Thread.currentThread().getName())))
                 .build();
         try (FaultyStore store = FaultyStore.open(config)) {
             int count = 0;
-            while (completions.isEmpty()) {
+            while (listenerCalls.isEmpty()) {
                 await(store.engine.append(1, bytes(100, count++)));
             }
             assertThat(count).as("appends until the mark").isBetween(4_000, 5_000);
-            assertThat(completions.get(0).high()).isTrue();
-            assertThat(completions.get(0).used()).isCloseTo(0.5, within(0.01));
-            assertThat(completions.get(0).thread()).startsWith("caravan-");
-            sequenceOf(changes -> store.engine.trim(1, Long.MAX_VALUE, changes));
-            Eventually.await("relief is reported", () -> completions.size() == 2);
-            assertThat(completions.get(1).high()).isFalse();
-            assertThat(completions.get(1).used()).isLessThan(0.45);
+            assertThat(listenerCalls.get(0).high()).isTrue();
+            assertThat(listenerCalls.get(0).used()).isCloseTo(0.5, within(0.01));
+            assertThat(listenerCalls.get(0).thread()).startsWith("caravan-");
+            awaitWrite(changes -> store.engine.trim(1, Long.MAX_VALUE, changes));
+            Eventually.await("relief is reported", () -> listenerCalls.size() == 2);
+            assertThat(listenerCalls.get(1).high()).isFalse();
+            assertThat(listenerCalls.get(1).used()).isLessThan(0.45);
         }
     }
 }

@@ -2,8 +2,8 @@ package io.caravan.engine;
 
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -218,7 +218,7 @@ class RecoveryTableTest {
      * of the same length must not make the next one valid again.
      */
     @Test
-    void gapBehindWhatWasForcedEndsLogPermanently() throws Exception {
+    void gapAfterFsyncedFramesEndsLogPermanently() throws Exception {
         DirectoryImage full = killedAfter(filling -> {
             append(filling, 1, "forced");
             List.of("aa", "bb", "cc").forEach(text -> appendWeakly(filling, text));
@@ -227,7 +227,7 @@ class RecoveryTableTest {
         for (int lost = 1; lost < 3; lost++) {
             Frame frame = frames.get(frames.size() - 4 + lost);
             DirectoryImage gap = full.withFlip(frame.file(), frame.end() - 1);
-            assertThat(casesOf(gap)).contains(RecoveryCase.GAP_BEHIND_WHAT_WAS_FORCED);
+            assertThat(casesOf(gap)).contains(RecoveryCase.GAP_AFTER_FSYNCED_FRAMES);
             Path opened = gap.writeTo(directory.resolve("gap" + lost));
             WatchedScheduler again = new WatchedScheduler();
             DirectoryImage killed;
@@ -462,7 +462,7 @@ class RecoveryTableTest {
     }
 
     @Test
-    void otherStoresSegmentIsRejectedForCheckpoints() throws Exception {
+    void otherStoresSegmentIsRejectedAlsoIfItIsCheckpoint() throws Exception {
         SmallStore other = SmallStore.build(directory.resolve("other"));
         for (String name : store.open().names("checkpoint-")) {
             assertRejected(
@@ -573,7 +573,7 @@ class RecoveryTableTest {
         }
         try (DurableListStore reopened = DurableListStore.open(config(path))) {
             assertThat(texts(reopened, 4_711)).containsExactly("0:more");
-            sequenceOf(reported -> reopened.delete(4_711, reported));
+            awaitWrite(reported -> reopened.delete(4_711, reported));
             assertThat(StoreContents.of(reopened)).isEqualTo(expected);
         }
         assertThat(Faults.of(path)).isEmpty();
@@ -582,7 +582,7 @@ class RecoveryTableTest {
     /** Checks that opening fails with these words and changes no byte. */
     private <T extends CaravanException> T assertRejected(Class<T> type, DirectoryImage image, String... words)
             throws IOException {
-        Path path = image.writeTo(directory.resolve("refused" + System.nanoTime()));
+        Path path = image.writeTo(directory.resolve("rejected" + System.nanoTime()));
         DirectoryImage before = DirectoryImage.of(path);
         T rejection = catchThrowableOfType(
                 type, () -> DurableListStore.open(config(path)).close());

@@ -1,8 +1,8 @@
 package io.caravan.engine;
 
 import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -79,7 +79,7 @@ class SettledLogTest {
         disk.director(call -> {
             if (LOG_FSYNC.test(call)) {
                 if (theStoreHadFailed) {
-                    assertThatThrownBy(() -> sequenceOf(reported -> failing.append(1, bytes("d"), reported)))
+                    assertThatThrownBy(() -> awaitWrite(reported -> failing.append(1, bytes("d"), reported)))
                             .isInstanceOf(StoreFailedException.class);
                 }
                 return Outcome.FAIL_HALFWAY;

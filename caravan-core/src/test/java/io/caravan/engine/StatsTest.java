@@ -2,8 +2,8 @@ package io.caravan.engine;
 
 import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -41,8 +41,8 @@ class StatsTest {
             append(store.engine, 0, "catalog", "entries");
             append(store.engine, -3, "mark");
             append(store.engine, 1, "a", "b");
-            sequenceOf(reported -> store.engine.trimTo(0, 1, reported));
-            sequenceOf(reported -> store.engine.delete(-3, reported));
+            awaitWrite(reported -> store.engine.trimTo(0, 1, reported));
+            awaitWrite(reported -> store.engine.delete(-3, reported));
 
             StoreStats stats = store.engine.stats();
             assertThat(stats.appends()).isEqualTo(2);
@@ -65,13 +65,13 @@ class StatsTest {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "aaaa");
             append(store.engine, 2, "bb");
-            sequenceOf(reported -> store.engine.write(
+            awaitWrite(reported -> store.engine.write(
                     WriteBatch.create()
                             .append(1, bytes("c"))
                             .append(3, bytes(""))
                             .trimTo(1, 1),
                     reported));
-            sequenceOf(reported -> store.engine.delete(2, reported));
+            awaitWrite(reported -> store.engine.delete(2, reported));
             assertThatThrownBy(() -> store.engine.append(1, bytes(5000, 0), NO_CALLBACK));
             assertThatThrownBy(() -> store.engine.write(WriteBatch.create().expect(1, 7), NO_CALLBACK));
             store.engine.flush();

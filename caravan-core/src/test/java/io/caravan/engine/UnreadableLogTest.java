@@ -4,8 +4,8 @@ import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.engine.FaultyStore.UNFINISHED_CHECKPOINT;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -82,7 +82,7 @@ class UnreadableLogTest {
     @Test
     void trimmedUnreadableEntryDoesNotBlockCheckpoint() {
         try (FaultyStore store = withUnreadableEntry()) {
-            sequenceOf(reported -> store.engine.trimTo(1, 2, reported));
+            awaitWrite(reported -> store.engine.trimTo(1, 2, reported));
             store.engine.checkpoint();
             assertThat(store.heapBytes()).contains("behind");
             store.closeAndVerify();
@@ -96,7 +96,7 @@ class UnreadableLogTest {
             assertThatExceptionOfType(OutOfSpaceException.class)
                     .isThrownBy(() -> {
                         for (int i = 0; i < 1_000; i++) {
-                            sequenceOf(reported -> store.engine.append(3, bytes(4_000, 1), reported));
+                            awaitWrite(reported -> store.engine.append(3, bytes(4_000, 1), reported));
                         }
                     })
                     .withMessageContainingAll("document 1", "sequence 1", "trim or delete");
@@ -112,7 +112,7 @@ class UnreadableLogTest {
             store.engine.checkpoint();
             append(store.engine, 1, "in a bad sector");
             makeUnreadable(store, "in a bad sector");
-            sequenceOf(reported -> store.engine.trim(2, 1, reported));
+            awaitWrite(reported -> store.engine.trim(2, 1, reported));
             store.awaitIdleFlusher();
             store.faults.clearCalls();
             assertThatExceptionOfType(StoreIoException.class).isThrownBy(store.engine::checkpoint);

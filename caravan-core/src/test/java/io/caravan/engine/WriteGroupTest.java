@@ -234,9 +234,9 @@ class WriteGroupTest {
         onLoop(() -> {
             WriteGroup group = store.engine.group();
             store.engine.append(1, bytes("value"), completions.callback(2));
-            int reported = completions.all().size();
+            int completedBefore = completions.all().size();
             group.closeAndFlush();
-            assertThat(completions.all()).hasSize(reported);
+            assertThat(completions.all()).hasSize(completedBefore);
         });
         nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(2));
         store.engine.flush();

@@ -58,7 +58,7 @@ class LiarsStoreTest {
         assertThat(Faults.of(image)).anySatisfy(fault -> assertThat(fault).hasMessageContainingAll(file, problem));
     }
 
-    // The last frame: an append to document 4 and a trim of document 2.
+    // The last frame: an append to list 4 and a trim of list 2.
 
     @ParameterizedTest
     @CsvSource({"0", "2", "-1", "9223372036854775807"})

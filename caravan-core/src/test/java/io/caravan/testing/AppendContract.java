@@ -3,8 +3,8 @@ package io.caravan.testing;
 import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static io.caravan.testing.StoreCalls.values;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -117,7 +117,7 @@ public interface AppendContract extends ContractFixture {
     default void appendsRemainingBytesWithoutMovingBufferPosition(ByteBuffer value) {
         int position = value.position();
         int limit = value.limit();
-        assertThat(sequenceOf(reported -> store().append(1, value, reported))).isEqualTo(0);
+        assertThat(awaitWrite(reported -> store().append(1, value, reported))).isEqualTo(0);
         assertThat(value.position()).isEqualTo(position);
         assertThat(value.limit()).isEqualTo(limit);
         assertThat(texts(store(), 1)).containsExactly("0:hello");
@@ -125,7 +125,7 @@ public interface AppendContract extends ContractFixture {
 
     @Test
     default void emptyBufferIsStoredAsEmptyValue() {
-        sequenceOf(reported -> store().append(1, ByteBuffer.allocate(0), reported));
+        awaitWrite(reported -> store().append(1, ByteBuffer.allocate(0), reported));
         assertThat(texts(store(), 1)).containsExactly("0:");
     }
 

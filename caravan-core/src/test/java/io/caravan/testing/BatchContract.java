@@ -2,8 +2,8 @@ package io.caravan.testing;
 
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 public interface BatchContract extends ContractFixture {
 
     private long write(WriteBatch batch) {
-        return sequenceOf(reported -> store().write(batch, reported));
+        return awaitWrite(reported -> store().write(batch, reported));
     }
 
     private SequenceConflictException conflictOf(WriteBatch batch) {
@@ -171,9 +171,9 @@ public interface BatchContract extends ContractFixture {
     @Test
     default void missingListMatchesZeroAndEmptiedListItsNextSequence() {
         append(store(), 1, "a", "b");
-        sequenceOf(reported -> store().delete(1, reported));
+        awaitWrite(reported -> store().delete(1, reported));
         append(store(), 2, "a", "b");
-        sequenceOf(reported -> store().trim(2, 2, reported));
+        awaitWrite(reported -> store().trim(2, 2, reported));
         write(WriteBatch.create().expect(1, 0).expect(2, 2).expect(3, 0));
         assertThat(conflictOf(WriteBatch.create().expect(1, 2)).actual()).isEqualTo(0);
         assertThat(conflictOf(WriteBatch.create().expect(2, 0)).actual()).isEqualTo(2);
@@ -228,7 +228,7 @@ public interface BatchContract extends ContractFixture {
         CompletableFuture<Void> writable = new CompletableFuture<>();
         store().onWritable(() -> writable.complete(null));
         await(writable);
-        assertThat(sequenceOf(reported -> assertThat(store().tryWrite(
+        assertThat(awaitWrite(reported -> assertThat(store().tryWrite(
                                         WriteBatch.create()
                                                 .append(1, bytes("a"))
                                                 .append(1, bytes("b")),

@@ -2,9 +2,9 @@ package io.caravan.testing;
 
 import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.each;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -117,7 +117,7 @@ public interface ConcurrencyContract extends ContractFixture {
         while (true) {
             WriteBatch batch = WriteBatch.create().expect(1, expected).append(1, bytes(text));
             try {
-                assertThat(sequenceOf(reported -> store().write(batch, reported)))
+                assertThat(awaitWrite(acknowledged -> store().write(batch, acknowledged)))
                         .isEqualTo(expected);
                 return;
             } catch (SequenceConflictException conflict) {
@@ -223,8 +223,8 @@ public interface ConcurrencyContract extends ContractFixture {
             for (int reader = 1; reader < THREADS; reader++) {
                 crew.add(() -> {
                     while (!done.get()) {
-                        int reported = completions.all().size();
-                        assertThat(texts(store(), 1)).hasSizeGreaterThanOrEqualTo(reported);
+                        int acknowledged = completions.all().size();
+                        assertThat(texts(store(), 1)).hasSizeGreaterThanOrEqualTo(acknowledged);
                     }
                 });
             }

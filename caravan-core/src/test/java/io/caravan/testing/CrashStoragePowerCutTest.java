@@ -365,9 +365,9 @@ class CrashStoragePowerCutTest {
         storage.rename("b", "c");
         String untorn = "2, lost 0|1, lost 1|0, lost 2";
         String torn = "(1, lost 0|0, lost 1), sector [12] torn at byte \\d+";
-        Set<String> reported = new HashSet<>();
-        forEachCut(cut -> reported.add(cut.survived()));
-        assertThat(reported)
+        Set<String> descriptions = new HashSet<>();
+        forEachCut(cut -> descriptions.add(cut.survived()));
+        assertThat(descriptions)
                 .contains(
                         "a: sectors kept 2, lost 0",
                         "a: sectors kept 0, lost 2, 700 of 1090 bytes; undone: create b; undone: rename b to c",

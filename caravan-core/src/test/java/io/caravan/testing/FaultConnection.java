@@ -29,7 +29,7 @@ final class FaultConnection {
 
     void start() {
         FaultProxy.startDaemon("fault-proxy-requests", () -> run(new Forwarding(Way.REQUESTS, client, server)));
-        FaultProxy.startDaemon("fault-proxy-answers", () -> run(new Forwarding(Way.RESPONSES, server, client)));
+        FaultProxy.startDaemon("fault-proxy-responses", () -> run(new Forwarding(Way.RESPONSES, server, client)));
     }
 
     private void run(Forwarding forwarding) {

@@ -88,18 +88,18 @@ public final class FaultProxy implements AutoCloseable {
         rule = new FaultRule.Cut(way, new AtomicInteger(times), afterBytes);
     }
 
-    /** Answers this many requests itself. Then forwards everything. */
+    /** Responds to this many requests itself. Then forwards everything. */
     public void response(int times, CannedResponse response) {
         response(times, requestLine -> true, response);
     }
 
-    /** Answers requests whose first line, such as {@code GET /a HTTP/1.1}, matches. Forwards everything else. */
+    /** Responds to requests whose first line, such as {@code GET /a HTTP/1.1}, matches. Forwards everything else. */
     public void response(int times, Predicate<String> requestLines, CannedResponse response) {
         rule = new FaultRule.Response(
                 new AtomicInteger(times), head -> requestLines.test(head.requestLine()), response);
     }
 
-    /** Answers requests whose head, including the first line, matches. Forwards everything else. */
+    /** Responds to requests whose head, including the first line, matches. Forwards everything else. */
     public void responseHeads(int times, Predicate<String> heads, CannedResponse response) {
         rule = new FaultRule.Response(new AtomicInteger(times), head -> heads.test(head.text()), response);
     }
@@ -109,7 +109,7 @@ public final class FaultProxy implements AutoCloseable {
         return accepted.get();
     }
 
-    /** Returns the number of requests that the proxy answered itself. */
+    /** Returns the number of requests to which the proxy responded itself. */
     public int responded() {
         return responded.get();
     }

@@ -26,7 +26,7 @@ sealed interface FaultRule {
     /** Resets a connection once it has forwarded this many bytes in this direction under this rule. */
     record Cut(FaultProxy.Way way, AtomicInteger times, long afterBytes) implements FaultRule {}
 
-    /** Answers requests with a matching head. */
+    /** Responds to requests with a matching head. */
     record Response(AtomicInteger times, Predicate<HttpHead> requests, CannedResponse response) implements FaultRule {}
 
     /** Takes one of the times, if one is left. Returns whether it did. */

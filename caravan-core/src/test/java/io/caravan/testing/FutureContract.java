@@ -133,7 +133,7 @@ public interface FutureContract extends ContractFixture {
         CompletableFuture<Void> slow = onFutureThread(
                 () -> store().append(1, bytes("a")).thenRun(() -> await(release, "the dependent was not released")));
         for (int i = 0; i < 10; i++) {
-            StoreCalls.sequenceOf(reported -> store().append(1, bytes("b"), reported));
+            StoreCalls.awaitWrite(reported -> store().append(1, bytes("b"), reported));
         }
         assertThat(texts(store(), 1)).hasSize(11);
         assertThat(slow).isNotDone();

@@ -3,9 +3,9 @@ package io.caravan.testing;
 import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.each;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -122,7 +122,7 @@ public interface InterruptContract extends ContractFixture {
             joinUninterruptibly(interrupter);
         }
         assertThat(append(store(), 1, "after")).isEqualTo(100);
-        assertThat(sequenceOf(reported -> store().delete(1, reported))).isEqualTo(-1);
+        assertThat(awaitWrite(reported -> store().delete(1, reported))).isEqualTo(-1);
     }
 
     private void writeAndRead(int turn) {

@@ -4,8 +4,8 @@ import static io.caravan.testing.InterruptContract.call;
 import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -145,14 +145,14 @@ public interface LifecycleContract extends ContractFixture {
         }
         store().append(1, bytes("last"), CallbackContract.onSuccess(() -> {
             try {
-                store().append(2, bytes("after"), CallbackContract.onSuccess(() -> outcome.complete("told")));
+                store().append(2, bytes("after"), CallbackContract.onSuccess(() -> outcome.complete("acknowledged")));
             } catch (CaravanException rejection) {
                 outcome.complete(rejection.getClass().getSimpleName());
             }
         }));
         store().close();
         assertThat(outcome).isDone();
-        assertThat(await(outcome)).isIn("told", "StoreClosedException");
+        assertThat(await(outcome)).isIn("acknowledged", "StoreClosedException");
     }
 
     @Test
@@ -220,16 +220,16 @@ public interface LifecycleContract extends ContractFixture {
     default void statsCountAcceptedAndRejectedWrites() {
         StoreStats before = store().stats();
         append(store(), 1, "a", "bb");
-        sequenceOf(reported -> store().write(
+        awaitWrite(reported -> store().write(
                         WriteBatch.create()
                                 .append(2, bytes("ccc"))
                                 .append(3, bytes(""))
                                 .trimTo(1, 1)
                                 .delete(3),
                         reported));
-        sequenceOf(reported -> store().trim(1, 0, reported));
-        sequenceOf(reported -> store().trimTo(77, 1, reported));
-        sequenceOf(reported -> store().delete(77, reported));
+        awaitWrite(reported -> store().trim(1, 0, reported));
+        awaitWrite(reported -> store().trimTo(77, 1, reported));
+        awaitWrite(reported -> store().delete(77, reported));
         Completions completions = new Completions();
         assertThatThrownBy(() -> store().append(1, bytes(maxValueBytes() + 1, 0), completions.callback(1)));
         assertThatThrownBy(() -> store().write(WriteBatch.create().expect(1, 9), completions.callback(2)));
@@ -249,9 +249,9 @@ public interface LifecycleContract extends ContractFixture {
         append(store(), 1, "a", "", "c");
         append(store(), 2, "x", "y");
         append(store(), 3, "gone");
-        sequenceOf(reported -> store().trim(1, 1, reported));
-        sequenceOf(reported -> store().trim(2, 2, reported));
-        sequenceOf(reported -> store().delete(3, reported));
+        awaitWrite(reported -> store().trim(1, 1, reported));
+        awaitWrite(reported -> store().trim(2, 2, reported));
+        awaitWrite(reported -> store().delete(3, reported));
         store().append(4, bytes(maxValueBytes(), 4), NO_CALLBACK);
         StoreContents before = StoreContents.of(store());
 

@@ -120,6 +120,6 @@ public abstract class ListStoreContract
     }
 
     private void deleteAll() {
-        store.forEachList(id -> StoreCalls.sequenceOf(reported -> store.delete(id, reported)));
+        store.forEachList(id -> StoreCalls.awaitWrite(reported -> store.delete(id, reported)));
     }
 }

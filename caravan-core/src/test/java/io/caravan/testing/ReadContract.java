@@ -2,9 +2,9 @@ package io.caravan.testing;
 
 import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.each;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -79,7 +79,7 @@ public interface ReadContract extends ContractFixture {
     @Test
     default void readOfEmptiedListFinishesImmediately() {
         append(store(), 1, "a", "b");
-        sequenceOf(reported -> store().trim(1, 2, reported));
+        awaitWrite(reported -> store().trim(1, 2, reported));
         assertThat(callsOfGet(1, 99)).containsExactly("finished");
         assertThat(callsOfGetFrom(1, 2)).containsExactly("finished");
     }
@@ -87,7 +87,7 @@ public interface ReadContract extends ContractFixture {
     @Test
     default void readCanStartAtAnyRetainedEntry() {
         append(store(), 1, "a", "b", "c", "d");
-        sequenceOf(reported -> store().trim(1, 1, reported));
+        awaitWrite(reported -> store().trim(1, 1, reported));
         assertThat(callsOfGetFrom(1, 1)).containsExactly("1:b", "2:c", "3:d", "finished");
         assertThat(callsOfGetFrom(1, 2)).containsExactly("2:c", "3:d", "finished");
         assertThat(callsOfGetFrom(1, 3)).containsExactly("3:d", "finished");
@@ -104,7 +104,7 @@ public interface ReadContract extends ContractFixture {
     @Test
     default void readBeforeFirstRetainedEntryReportsItsSequence() {
         append(store(), 1, "a", "b", "c");
-        sequenceOf(reported -> store().trim(1, 2, reported));
+        awaitWrite(reported -> store().trim(1, 2, reported));
         for (long from = 0; from < 2; from++) {
             assertTrimmed(from, 2);
         }
@@ -113,7 +113,7 @@ public interface ReadContract extends ContractFixture {
     @Test
     default void readBeforeEndOfEmptiedListReportsFirstSequence() {
         append(store(), 1, "a", "b");
-        sequenceOf(reported -> store().trim(1, 2, reported));
+        awaitWrite(reported -> store().trim(1, 2, reported));
         assertTrimmed(1, 2);
     }
 
@@ -187,7 +187,7 @@ public interface ReadContract extends ContractFixture {
 
     private void assertStoreStillWorks() {
         assertThat(store().stats().pinnedReaders()).isEqualTo(0);
-        assertThat(sequenceOf(reported -> store().trim(1, 1, reported))).isEqualTo(1);
+        assertThat(awaitWrite(reported -> store().trim(1, 1, reported))).isEqualTo(1);
         assertThat(append(store(), 1, "c")).isEqualTo(2);
         assertThat(texts(store(), 1)).containsExactly("1:b", "2:c");
     }
@@ -200,8 +200,8 @@ public interface ReadContract extends ContractFixture {
             seen.add(sequence + ":" + UTF_8.decode(value));
             if (sequence == 0) {
                 append(store(), 1, "d");
-                sequenceOf(reported -> store().trim(1, 2, reported));
-                sequenceOf(reported -> store().delete(1, reported));
+                awaitWrite(reported -> store().trim(1, 2, reported));
+                awaitWrite(reported -> store().delete(1, reported));
                 append(store(), 1, "new");
                 assertThat(texts(store(), 1)).containsExactly("0:new");
             }
@@ -218,7 +218,7 @@ public interface ReadContract extends ContractFixture {
         List<Value> seen = new ArrayList<>();
         store().get(1, each((sequence, value) -> {
             if (sequence == 0) {
-                sequenceOf(reported -> store().delete(1, reported));
+                awaitWrite(reported -> store().delete(1, reported));
                 for (int i = 0; i < 20; i++) {
                     store().append(2, bytes(length, 100 + i), NO_CALLBACK);
                 }
@@ -270,7 +270,7 @@ public interface ReadContract extends ContractFixture {
     @Test
     default void readReturnsRetainedEntries() {
         append(store(), 1, "a", "b", "");
-        sequenceOf(reported -> store().trim(1, 1, reported));
+        awaitWrite(reported -> store().trim(1, 1, reported));
         List<Entry> entries = store().read(1);
         assertThat(entries).extracting(Entry::sequence).containsExactly(1L, 2L);
         assertThat(entries).extracting(Entry::value).containsExactly(bytes("b"), bytes(""));
@@ -279,7 +279,7 @@ public interface ReadContract extends ContractFixture {
     @Test
     default void readAcceptsStartSequenceAndLimit() {
         append(store(), 1, "a", "b", "c", "d");
-        sequenceOf(reported -> store().trim(1, 1, reported));
+        awaitWrite(reported -> store().trim(1, 1, reported));
         assertThat(sequences(store().read(1, 1, 2))).containsExactly(1L, 2L);
         assertThat(sequences(store().read(1, 3, 9))).containsExactly(3L);
         assertThat(store().read(1, 4, 1)).isEmpty();
@@ -298,7 +298,7 @@ public interface ReadContract extends ContractFixture {
     @Test
     default void readOneReturnsEntryBySequence() {
         append(store(), 1, "a", "b", "c");
-        sequenceOf(reported -> store().trim(1, 1, reported));
+        awaitWrite(reported -> store().trim(1, 1, reported));
         assertThat(store().readOne(1, 2).sequence()).isEqualTo(2);
         assertThat(store().readOne(1, 1).value()).isEqualTo(bytes("b"));
         assertThat(store().readOne(1, 3)).isNull();
@@ -317,7 +317,7 @@ public interface ReadContract extends ContractFixture {
     @Test
     default void newestFirstReadStreamsInReverse() {
         append(store(), 1, "a", "b", "c", "d");
-        sequenceOf(reported -> store().trim(1, 1, reported));
+        awaitWrite(reported -> store().trim(1, 1, reported));
         assertThat(callsOfGetNewestFirst(1, Long.MAX_VALUE, 99)).containsExactly("3:d", "2:c", "1:b", "finished");
         assertThat(callsOfGetNewestFirst(1, 3, 99)).containsExactly("2:c", "1:b", "finished");
         assertThat(callsOfGetNewestFirst(1, Long.MAX_VALUE, 2)).containsExactly("3:d", "2:c");
@@ -337,7 +337,7 @@ public interface ReadContract extends ContractFixture {
             store().append(1, value, NO_CALLBACK);
             expected.add(0, Value.of(i, value));
         }
-        sequenceOf(reported -> store().trim(1, 100, reported));
+        awaitWrite(reported -> store().trim(1, 100, reported));
         List<Value> seen = new ArrayList<>();
         store().getNewestFirst(
                         1,
@@ -354,7 +354,7 @@ public interface ReadContract extends ContractFixture {
             seen.add(sequence + ":" + UTF_8.decode(value));
             if (sequence == 2) {
                 append(store(), 1, "d");
-                sequenceOf(reported -> store().delete(1, reported));
+                awaitWrite(reported -> store().delete(1, reported));
                 append(store(), 1, "new");
             }
         }));
@@ -366,10 +366,10 @@ public interface ReadContract extends ContractFixture {
     default void infoReportsSequencesAndBytesOfList() {
         append(store(), 1, "a", "", "ccc");
         assertThat(store().info(1)).isEqualTo(new ListInfo(1, 0, 3, 4));
-        sequenceOf(reported -> store().trim(1, 1, reported));
+        awaitWrite(reported -> store().trim(1, 1, reported));
         assertThat(store().info(1)).isEqualTo(new ListInfo(1, 1, 3, 3));
         assertThat(store().info(1).count()).isEqualTo(2);
-        sequenceOf(reported -> store().trim(1, 2, reported));
+        awaitWrite(reported -> store().trim(1, 2, reported));
         assertThat(store().info(1)).isEqualTo(new ListInfo(1, 3, 3, 0));
     }
 
@@ -415,7 +415,7 @@ public interface ReadContract extends ContractFixture {
         try (Crew crew = new Crew()) {
             store().forEachList(id -> {
                 crew.add(() -> append(store(), id, "c")).run();
-                sequenceOf(reported -> store().delete(id, reported));
+                awaitWrite(reported -> store().delete(id, reported));
                 ids.add(id);
             });
         }

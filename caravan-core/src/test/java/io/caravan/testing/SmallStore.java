@@ -1,8 +1,8 @@
 package io.caravan.testing;
 
 import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
@@ -77,7 +77,7 @@ public record SmallStore(
         checkpoint(store, threads);
         append(store, 102, 3_600);
         checkpoint(store, threads);
-        sequenceOf(callback -> store.trim(100, 8, callback));
+        awaitWrite(callback -> store.trim(100, 8, callback));
     }
 
     private static void appendRound(ListStore store, int round) {
@@ -87,16 +87,16 @@ public record SmallStore(
     }
 
     private static void trimAndDelete(ListStore store) {
-        sequenceOf(callback -> store.trim(1, 2, callback));
-        sequenceOf(callback -> store.trimTo(2, 100, callback));
-        sequenceOf(callback -> store.delete(5, callback));
+        awaitWrite(callback -> store.trim(1, 2, callback));
+        awaitWrite(callback -> store.trimTo(2, 100, callback));
+        awaitWrite(callback -> store.delete(5, callback));
         append(store, 5, 21);
     }
 
     private static void appendTail(ListStore store) {
         append(store, 0, 0);
         append(store, -8, 1500);
-        sequenceOf(callback -> store.write(
+        awaitWrite(callback -> store.write(
                 WriteBatch.create()
                         .append(1, bytes(12, 1))
                         .append(9, bytes(7, 2))
@@ -105,8 +105,8 @@ public record SmallStore(
                         .append(4, bytes(9, 3)),
                 callback));
         append(store, 6, MAX_VALUE_BYTES);
-        sequenceOf(callback -> store.trim(6, 1, callback));
-        sequenceOf(callback -> store.delete(100, callback));
+        awaitWrite(callback -> store.trim(6, 1, callback));
+        awaitWrite(callback -> store.delete(100, callback));
         append(store, 2, 17);
         append(store, 2, 18);
     }

@@ -48,7 +48,7 @@ public final class StoreCalls {
     }
 
     /** Waits for the end of a write and returns its sequence, or throws its exception. */
-    public static long sequenceOf(Consumer<WriteCallback> write) {
+    public static long awaitWrite(Consumer<WriteCallback> write) {
         CompletableFuture<Long> sequence = new CompletableFuture<>();
         write.accept(WriteCallback.completing(sequence));
         return await(sequence);

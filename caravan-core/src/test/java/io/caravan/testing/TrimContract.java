@@ -2,8 +2,8 @@ package io.caravan.testing;
 
 import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
-import static io.caravan.testing.StoreCalls.sequenceOf;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -18,15 +18,15 @@ import org.junit.jupiter.api.Test;
 public interface TrimContract extends ContractFixture {
 
     private long trim(long id, long count) {
-        return sequenceOf(reported -> store().trim(id, count, reported));
+        return awaitWrite(reported -> store().trim(id, count, reported));
     }
 
     private long trimTo(long id, long firstSequence) {
-        return sequenceOf(reported -> store().trimTo(id, firstSequence, reported));
+        return awaitWrite(reported -> store().trimTo(id, firstSequence, reported));
     }
 
     private long delete(long id) {
-        return sequenceOf(reported -> store().delete(id, reported));
+        return awaitWrite(reported -> store().delete(id, reported));
     }
 
     @Test

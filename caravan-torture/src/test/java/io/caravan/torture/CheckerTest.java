@@ -70,7 +70,7 @@ class CheckerTest {
     }
 
     @Test
-    void rejectsReadWithoutAcknowledgedWrite() {
+    void rejectsReadThatLacksAcknowledgedWrite() {
         sighting(1);
         assertThat(problems(false, FIRST)).anyMatch(problem -> problem.contains("another saw it"));
     }

@@ -44,7 +44,7 @@ class ServerTortureTest {
     void detectsReplyBeforeWriteIsDurable() throws IOException, InterruptedException {
         TortureSummary summary = torture(LyingServer.RepliesEarly.class.getName(), 1, MANY_ROUNDS);
         assertThat(summary.problems()).anyMatch(problem -> problem.contains("not as acknowledged"));
-        System.out.println("answering early was caught in round " + summary.rounds());
+        System.out.println("replying early was caught in round " + summary.rounds());
     }
 
     @Test

@@ -23,7 +23,7 @@ import java.util.SplittableRandom;
 
 /** All users of the simulated store: generates operations, and compares every result with the history. */
 final class Client {
-    private final Incarnation incarnation;
+    private final StoreRun storeRun;
     private final Engine engine;
     private final History history;
     private final RandomOperations operations;
@@ -31,10 +31,10 @@ final class Client {
     private final SplittableRandom levels;
     private boolean storeFailed;
 
-    Client(Incarnation incarnation, Engine engine, long seed) {
-        this.incarnation = incarnation;
+    Client(StoreRun storeRun, Engine engine, long seed) {
+        this.storeRun = storeRun;
         this.engine = engine;
-        this.history = incarnation.history();
+        this.history = storeRun.history();
         this.operations = new RandomOperations(seed, Simulation.SHAPE, history.now());
         this.random = new SplittableRandom(seed);
         this.levels = new SplittableRandom(~seed);
@@ -52,8 +52,8 @@ final class Client {
      */
     void act(boolean guest) {
         Operation operation = atSomeLevel(operations.next());
-        incarnation.story().note(() -> (guest ? "meanwhile " : "") + operation);
-        if (operation instanceof Operation.Write write && incarnation.clientsFlush() && random.nextBoolean()) {
+        storeRun.story().note(() -> (guest ? "during this: " : "") + operation);
+        if (operation instanceof Operation.Write write && storeRun.clientsFlush() && random.nextBoolean()) {
             writeAndFlush(write, guest);
         } else if (operation instanceof Operation.Write write) {
             write(write, guest);
@@ -73,12 +73,12 @@ final class Client {
             operation = atSomeLevel(operations.next());
         }
         Operation.Write write = (Operation.Write) operation;
-        incarnation.story().note(write::toString);
+        storeRun.story().note(write::toString);
         write(write, false);
     }
 
     private Operation atSomeLevel(Operation operation) {
-        if (!incarnation.mixesLevels() || levels.nextInt(3) == 0) {
+        if (!storeRun.mixesLevels() || levels.nextInt(3) == 0) {
             return operation;
         }
         if (operation instanceof Operation.Append append) {
@@ -105,8 +105,8 @@ final class Client {
     }
 
     private void write(Operation.Write write, boolean guest) {
-        incarnation.scheduler().undisturbed(() -> writeAndNote(write, guest));
-        incarnation.scheduler().handOver();
+        storeRun.scheduler().undisturbed(() -> writeAndNote(write, guest));
+        storeRun.scheduler().handOver();
     }
 
     private void writeAndNote(Operation.Write write, boolean guest) {
@@ -117,22 +117,22 @@ final class Client {
             checkRejection(write, rejected, guest);
             return;
         }
-        if (!incarnation.silent()) {
+        if (!storeRun.silent()) {
             completion.number = history.accept(write);
         }
     }
 
     private void checkRejection(Operation operation, CaravanException rejected, boolean guest) {
-        incarnation.story().note(() -> "refused: " + rejected);
+        storeRun.story().note(() -> "rejected: " + rejected);
         if (rejected instanceof StoreFailedException) {
             checkFailed(rejected);
-        } else if (rejected instanceof StoreClosedException && incarnation.closing()) {
-            incarnation.story().note(() -> "which is right");
+        } else if (rejected instanceof StoreClosedException && storeRun.closing()) {
+            storeRun.story().note(() -> "which is right");
         } else if (rejected instanceof OutOfSpaceException) {
             checkNoSpace(operation, rejected);
         } else if (!(guest && rejected instanceof NotWritableException)) {
             Outcome expected = operation.expect(history.now().copy());
-            if (!expected.equals(Outcome.Rejected.of(rejected)) && !incarnation.silent()) {
+            if (!expected.equals(Outcome.Rejected.of(rejected)) && !storeRun.silent()) {
                 throw new SimulationFailure(operation + " should have come to " + expected, rejected);
             }
         }
@@ -141,12 +141,12 @@ final class Client {
     /** While the disk has space, only the heap may be too full, or too fragmented for values that must move there. */
     private void checkNoSpace(Operation operation, CaravanException rejected) {
         long usedBytes = engine.stats().heap().usedBytes();
-        boolean tooFull = usedBytes + heapBytes(operation) > incarnation.heapBytes()
+        boolean tooFull = usedBytes + heapBytes(operation) > storeRun.heapBytes()
                 || rejected.getMessage().contains("the heap has no hole");
-        if (!incarnation.mayLackSpace() && !incarnation.silent() && !tooFull) {
+        if (!storeRun.mayLackSpace() && !storeRun.silent() && !tooFull) {
             throw new SimulationFailure(
                     operation + " takes " + heapBytes(operation) + " bytes, " + usedBytes + " of "
-                            + incarnation.heapBytes() + " are used",
+                            + storeRun.heapBytes() + " are used",
                     rejected);
         }
     }
@@ -169,7 +169,7 @@ final class Client {
 
     private void checkFailed(CaravanException problem) {
         storeFailed = true;
-        if (!incarnation.faultHappened() && !incarnation.silent()) {
+        if (!storeRun.faultHappened() && !storeRun.silent()) {
             throw new SimulationFailure("the store failed, though the disk did not", problem);
         }
     }
@@ -179,9 +179,9 @@ final class Client {
         long change = changeSeenBy(read);
         long accepted = history.accepted();
         long failures = history.forceFailures();
-        incarnation.scheduler().undisturbedUntilLocked();
+        storeRun.scheduler().undisturbedUntilLocked();
         Outcome outcome = read.perform(engine);
-        if (incarnation.silent()) {
+        if (storeRun.silent()) {
             return;
         }
         if (outcome instanceof Outcome.Rejected rejected && !outcome.equals(expected)) {
@@ -207,11 +207,11 @@ final class Client {
         if (rejected.exception().equals(StoreFailedException.class.getSimpleName())) {
             storeFailed = true;
         }
-        if (incarnation.closing() && rejected.exception().equals(StoreClosedException.class.getSimpleName())) {
+        if (storeRun.closing() && rejected.exception().equals(StoreClosedException.class.getSimpleName())) {
             return;
         }
         boolean wouldWait = guest && rejected.exception().equals(NotWritableException.class.getSimpleName());
-        if (!wouldWait && !(storeFailed && incarnation.faultHappened())) {
+        if (!wouldWait && !(storeFailed && storeRun.faultHappened())) {
             throw new SimulationFailure(read + " came to " + rejected);
         }
     }
@@ -232,7 +232,7 @@ final class Client {
         long change = history.lastChangeOf(get.id());
         long failures = history.forceFailures();
         List<Value> values = new ArrayList<>();
-        incarnation.scheduler().undisturbedUntilLocked();
+        storeRun.scheduler().undisturbedUntilLocked();
         try {
             engine.get(get.id(), (sequence, value) -> {
                 // Only once: an fsync that fails from here on may undo data that this reader reads later.
@@ -240,19 +240,19 @@ final class Client {
                     seen(change, failures);
                 }
                 values.add(new Value(sequence, copyOf(value)));
-                incarnation.betweenEntries();
+                storeRun.betweenEntries();
                 return true;
             });
         } catch (StoreFailedException problem) {
             checkFailed(problem);
             return;
         } catch (StoreClosedException closed) {
-            if (!incarnation.closing()) {
+            if (!storeRun.closing()) {
                 throw new SimulationFailure(get + " found the store closed", closed);
             }
             return;
         }
-        if (!incarnation.silent()) {
+        if (!storeRun.silent()) {
             compare(get, expected, new Outcome.Streamed(values));
             if (values.isEmpty()) {
                 seen(change, failures);
@@ -261,12 +261,12 @@ final class Client {
     }
 
     /**
-     * Records that a reader saw a write. Ignores reads after the end of the life, when the store still runs for a
+     * Records that a reader saw a write. Ignores reads after the end of the run, when the store still runs for a
      * moment.
      */
     private void seen(long write, long failuresBefore) {
         // An fsync that failed during the read may have undone data that the reader could see before.
-        if (!incarnation.silent() && history.forceFailures() == failuresBefore) {
+        if (!storeRun.silent() && history.forceFailures() == failuresBefore) {
             history.seen(write);
         }
     }
@@ -280,27 +280,27 @@ final class Client {
             long accepted = history.accepted();
             if (operation == Operation.Upkeep.FLUSH) {
                 long failures = history.forceFailures();
-                incarnation.scheduler().undisturbedUntilLocked();
+                storeRun.scheduler().undisturbedUntilLocked();
                 engine.flush();
                 // Below SYNC, an fsync that has failed since then may have undone writes that the flush had reported.
-                boolean holds = incarnation.flushForces() || history.forceFailures() == failures;
-                if (!incarnation.silent() && holds) {
+                boolean holds = storeRun.flushForces() || history.forceFailures() == failures;
+                if (!storeRun.silent() && holds) {
                     history.flushed(accepted);
                 }
-                if (incarnation.flushForces() && incarnation.scheduler().onFirstThread()) {
+                if (storeRun.flushForces() && storeRun.scheduler().onFirstThread()) {
                     checkHeapUse();
                 }
             } else {
                 engine.checkpoint();
-                if (!incarnation.silent()) {
+                if (!storeRun.silent()) {
                     history.checkpointed(accepted);
                 }
             }
         } catch (StoreFailedException problem) {
             checkFailed(problem);
         } catch (CaravanException problem) {
-            boolean closed = problem instanceof StoreClosedException && incarnation.closing();
-            if (!incarnation.faultHappened() && !incarnation.silent() && !closed) {
+            boolean closed = problem instanceof StoreClosedException && storeRun.closing();
+            if (!storeRun.faultHappened() && !storeRun.silent() && !closed) {
                 throw new SimulationFailure(operation + " failed, though the disk did not", problem);
             }
         }
@@ -308,9 +308,9 @@ final class Client {
 
     /** Checks that trimmed and deleted values take no space when everything is flushed and all workers are idle. */
     void checkHeapUse() {
-        incarnation.letAllWork();
+        storeRun.letAllWork();
         long used = engine.stats().heap().usedBytes();
-        if (!incarnation.silent()
+        if (!storeRun.silent()
                 && !storeFailed
                 && history.allCertain()
                 && used != history.now().heapBytes()) {
@@ -325,31 +325,31 @@ final class Client {
 
         @Override
         public void success(long sequence) {
-            if (!incarnation.silent()) {
+            if (!storeRun.silent()) {
                 guarded(() -> {
-                    incarnation.story().note(() -> "write " + number + " is acknowledged, sequence " + sequence);
-                    history.acknowledged(number, sequence, incarnation.frames());
+                    storeRun.story().note(() -> "write " + number + " is acknowledged, sequence " + sequence);
+                    history.acknowledged(number, sequence, storeRun.frames());
                 });
             }
         }
 
         @Override
         public void failure(CaravanException problem) {
-            if (!incarnation.silent()) {
+            if (!storeRun.silent()) {
                 guarded(() -> {
-                    incarnation.story().note(() -> "write " + number + " failed");
+                    storeRun.story().note(() -> "write " + number + " failed");
                     history.failed(number);
                     checkFailed(problem);
                 });
             }
         }
 
-        /** Reports a failure to the life, because the store swallows exceptions of callbacks. */
+        /** Reports a failure to the run, because the store swallows exceptions of callbacks. */
         private void guarded(Runnable action) {
             try {
                 action.run();
             } catch (SimulationFailure failure) {
-                incarnation.failed(failure);
+                storeRun.failed(failure);
             }
         }
     }

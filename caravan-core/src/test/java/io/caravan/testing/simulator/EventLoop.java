@@ -16,13 +16,13 @@ final class EventLoop {
     private static final int EMPTY_TURNS = 4;
     private static final int MANY_SWITCHES = 16;
 
-    private final Incarnation incarnation;
+    private final StoreRun run;
     private final Engine engine;
     private final Client client;
     private final SplittableRandom random;
 
-    EventLoop(Incarnation incarnation, Engine engine, Client client, SplittableRandom random) {
-        this.incarnation = incarnation;
+    EventLoop(StoreRun run, Engine engine, Client client, SplittableRandom random) {
+        this.run = run;
         this.engine = engine;
         this.client = client;
         this.random = random;
@@ -43,7 +43,7 @@ final class EventLoop {
     }
 
     private boolean over() {
-        return incarnation.silent() || incarnation.closing() || client.storeFailed();
+        return run.silent() || run.closing() || client.storeFailed();
     }
 
     private void act() {
@@ -60,7 +60,7 @@ final class EventLoop {
         if (!over()) {
             client.write();
         }
-        incarnation.scheduler().letTimePass(LONG_NANOS);
+        run.scheduler().letTimePass(LONG_NANOS);
         letOthersContinue();
         group.closeAndFlush();
     }
@@ -73,7 +73,7 @@ final class EventLoop {
 
     private void letOthersContinue() {
         for (int i = random.nextInt(MANY_SWITCHES); i > 0 && !over(); i--) {
-            incarnation.scheduler().letAnotherContinue();
+            run.scheduler().letAnotherContinue();
         }
     }
 }

@@ -5,7 +5,7 @@ import io.caravan.testing.CrashStorage;
 import io.caravan.testing.FaultStorage.Kind;
 import java.util.random.RandomGenerator;
 
-/** The disk faults of one life: mostly none, otherwise one failing call, or times at which the disk is full. */
+/** The disk faults of one run: mostly none, otherwise one failing call, or times at which the disk is full. */
 final class FaultPlan {
     private static final Kind[] FAILING = {
         Kind.CREATE,

@@ -32,7 +32,7 @@ final class History {
     private final Deque<Accepted> afterBase = new ArrayDeque<>();
     private final Map<Long, Long> lastChange = new HashMap<>();
     private long accepted;
-    private long reported;
+    private long completed;
     /** The number of writes that no cut may undo. {@link #written} counts those that a process kill may not undo. */
     private long forced;
 
@@ -71,7 +71,7 @@ final class History {
         Outcome expected = operation.expect(now);
         if (!(expected instanceof Outcome.Written)) {
             throw new SimulationFailure(
-                    "the store took a write that it had to refuse with " + expected + ": " + operation);
+                    "the store took a write that it had to reject with " + expected + ": " + operation);
         }
         long number = accepted++;
         afterBase.add(new Accepted(number, operation, expected, levelOf(operation)));
@@ -129,10 +129,10 @@ final class History {
     }
 
     private void inOrder(long number) {
-        if (number != reported) {
-            throw new SimulationFailure("write " + number + " was completed before write " + reported + "'s turn");
+        if (number != completed) {
+            throw new SimulationFailure("write " + number + " was completed before write " + completed + "'s turn");
         }
-        reported++;
+        completed++;
     }
 
     private Accepted at(long number) {
@@ -185,7 +185,7 @@ final class History {
 
     /** Discards the writes that are part of every state to compare with. */
     private void settle() {
-        while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(forcedBeforeLastForce, reported)) {
+        while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(forcedBeforeLastForce, completed)) {
             afterBase.removeFirst().operation().expect(base);
         }
     }

@@ -42,7 +42,7 @@ final class InterleavedStore {
     private final Map<Long, Map<Long, String>> acknowledged = new TreeMap<>();
 
     private int accepted;
-    private int responded;
+    private int completions;
     private int failed;
 
     InterleavedStore(long seed) throws IOException {
@@ -123,7 +123,7 @@ final class InterleavedStore {
     WriteCallback expecting(long id, String value) {
         accepted++;
         return new WriteCallback() {
-            private boolean reported;
+            private boolean completed;
 
             @Override
             public void success(long sequence) {
@@ -141,9 +141,9 @@ final class InterleavedStore {
             }
 
             private void once() {
-                responded++;
-                check(!reported, "'" + value + "' was completed twice");
-                reported = true;
+                completions++;
+                check(!completed, "'" + value + "' was completed twice");
+                completed = true;
             }
         };
     }
@@ -176,7 +176,7 @@ final class InterleavedStore {
     }
 
     void checkResponses() {
-        check(responded == accepted, accepted + " writes were accepted, " + responded + " answered");
+        check(completions == accepted, accepted + " writes were accepted, " + completions + " completed");
     }
 
     void checkAfterPowerCut() throws IOException {

@@ -54,7 +54,7 @@ class SabotageTest {
     @ParameterizedTest
     @EnumSource(Sabotage.class)
     @Tag("thorough")
-    void testDetectsFault(Sabotage sabotage) throws Exception {
+    void detectsSabotage(Sabotage sabotage) throws Exception {
         assertCaught(sabotage);
     }
 

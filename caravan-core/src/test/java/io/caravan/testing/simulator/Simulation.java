@@ -14,10 +14,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.SplittableRandom;
 
-/** Several lives of one store, one after the other, all determined by a seed. */
+/** Several runs of one store, one after the other, all determined by a seed. */
 final class Simulation {
     private static final int KIB = 1024;
-    private static final int LIVES = 6;
+    private static final int RUNS = 6;
     private static final int MAX_VALUE_BYTES = 3 * KIB;
 
     static final RandomOperations.Shape SHAPE = new RandomOperations.Shape(12, MAX_VALUE_BYTES, 4 * KIB);
@@ -31,14 +31,14 @@ final class Simulation {
     private SimulationFailure failure;
     private long cuts;
 
-    Simulation(long seed, boolean reported) {
+    Simulation(long seed, boolean recorded) {
         // Not in all simulations, because then few writes would share a commit.
         clientsFlush = seed % 4 == 0;
         mixesLevels = seed % 3 == 1;
         // Not in all even ones, so that clients also flush with simple threads.
         interleaves = seed % 2 == 0 && seed % 8 != 0;
         random = new SplittableRandom(seed);
-        story = new Story(reported);
+        story = new Story(recorded);
         config = StoreConfig.builder(Path.of("simulated"))
                 .maxValueBytes(MAX_VALUE_BYTES)
                 .logBufferBytes(8 * KIB)
@@ -56,20 +56,20 @@ final class Simulation {
                 .build();
     }
 
-    /** Runs all lives, unless a life ends with enough cuts. Throws the first failure. */
+    /** Performs all runs, unless a run ends with enough cuts. Throws the first failure. */
     void run(long enoughCuts) {
         CrashStorage disk = new CrashStorage(random.nextLong());
         History history = new History(new ModelLists(MAX_VALUE_BYTES), config.durability());
         boolean failed = false;
         boolean powerLost = false;
-        for (int i = 0; i < LIVES && cuts < enoughCuts; i++) {
-            Incarnation incarnation = new Incarnation(this, disk, history, failed, powerLost);
-            incarnation.live();
+        for (int i = 0; i < RUNS && cuts < enoughCuts; i++) {
+            StoreRun storeRun = new StoreRun(this, disk, history, failed, powerLost);
+            storeRun.live();
             checkNoFailure();
-            disk = incarnation.left();
-            history = incarnation.history();
-            failed = incarnation.failed();
-            powerLost = incarnation.powerLost();
+            disk = storeRun.left();
+            history = storeRun.history();
+            failed = storeRun.failed();
+            powerLost = storeRun.powerLost();
         }
     }
 

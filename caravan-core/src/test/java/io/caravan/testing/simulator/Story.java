@@ -8,16 +8,16 @@ import java.util.function.Supplier;
 final class Story {
     private static final int LAST_LINES = 100_000;
 
-    private final boolean reported;
+    private final boolean recorded;
     private final List<String> lines = new ArrayList<>();
     private int depth;
 
-    Story(boolean reported) {
-        this.reported = reported;
+    Story(boolean recorded) {
+        this.recorded = recorded;
     }
 
     void note(Supplier<String> line) {
-        if (reported) {
+        if (recorded) {
             lines.add("  ".repeat(depth) + line.get());
         }
     }

@@ -29,7 +29,7 @@ final class BrokenProcess {
                 "a-thread");
         thread.start();
         thread.join();
-        System.out.println("goes on");
+        System.out.println("continues");
         never.await();
     }
 }

@@ -33,14 +33,14 @@ class BrokenProcessTest {
         assertThat(process.output())
                 .contains("the process ends with status 3, because it cannot continue: a-thread failed")
                 .contains("OutOfMemoryError: as a test has it")
-                .doesNotContain("goes on");
+                .doesNotContain("continues");
     }
 
     /** A stack overflow or a hanging stop must not prevent the process from ending on SIGTERM. */
     @Test
     void survivesStackOverflowAndExitsDespiteHangingStop() throws Exception {
         try (ChildJvm process = start("stack")) {
-            Eventually.await("it goes on", () -> hasContinued(process));
+            Eventually.await("it continues", () -> hasContinued(process));
             process.terminate();
             assertThat(process.awaitExit()).isOne();
         }
@@ -48,7 +48,7 @@ class BrokenProcessTest {
 
     private static boolean hasContinued(ChildJvm process) {
         try {
-            return process.output().contains("goes on");
+            return process.output().contains("continues");
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }

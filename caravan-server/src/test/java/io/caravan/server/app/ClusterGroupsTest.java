@@ -64,7 +64,7 @@ class ClusterGroupsTest {
     /** Returns the leaders of the groups when every node has both leaders in its view. */
     private static List<ClusterNode> leaders() {
         AtomicReference<List<ClusterNode>> leaders = new AtomicReference<>(List.of());
-        Eventually.await("each host knows both leaders", () -> {
+        Eventually.await("each node knows both leaders", () -> {
             leaders.set(List.of(cluster.awaitLeader(0), cluster.awaitLeader(1)));
             return cluster.nodes().stream()
                     .allMatch(node -> cluster.view(node.id()).groups().stream()
@@ -395,10 +395,10 @@ class ClusterGroupsTest {
             assertThat(export.exitCode()).as(export.text()).isZero();
             assertThat(names).allMatch(name -> export.text().contains("\"" + name + "\""));
             for (String command : List.of("copy", "move")) {
-                ClusterCommandRun carried = ClusterCommandRun.caravan(
+                ClusterCommandRun run = ClusterCommandRun.caravan(
                         command, "--prefix", "many-", "--to", "127.0.0.1:1", "--server", target);
-                assertThat(carried.exitCode()).as(carried.text()).isEqualTo(1);
-                assertThat(carried.text()).contains("several groups");
+                assertThat(run.exitCode()).as(run.text()).isEqualTo(1);
+                assertThat(run.text()).contains("several groups");
             }
         }
     }
@@ -446,7 +446,7 @@ class ClusterGroupsTest {
             Eventually.await("the document is there again", () -> responds(target, name));
             ClusterNode next = cluster.awaitLeader(1);
             Eventually.await(
-                    "host " + target.id() + " knows the new leader",
+                    "node " + target.id() + " knows the new leader",
                     () -> cluster.view(target.id())
                             .group(Slots.of(name.getBytes(UTF_8)))
                             .leader()
@@ -470,7 +470,7 @@ class ClusterGroupsTest {
         cluster.stopAll(lost);
         try {
             Eventually.await(
-                    "no host leads the other group",
+                    "no node leads the other group",
                     () -> cluster.view(target.id()).groups().get(1).leader().isEmpty());
             assertThat(cluster.call(target, "RPUSH", here, "1")).isEqualTo(":1");
             assertThat(cluster.call(target, "RPUSH", there, "1")).startsWith("-CLUSTERDOWN");

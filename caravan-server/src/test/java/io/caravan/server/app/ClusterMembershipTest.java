@@ -55,7 +55,7 @@ class ClusterMembershipTest {
      */
     private static ClusterNode awaitSilent(TestCluster cluster, ClusterNode stopped) {
         AtomicReference<ClusterNode> leader = new AtomicReference<>();
-        Eventually.await("host " + stopped.id() + " has been silent", () -> {
+        Eventually.await("node " + stopped.id() + " has been silent", () -> {
             cluster.nodes().stream()
                     .filter(node -> cluster.server(node.id()) != null)
                     .filter(node -> isSilent(cluster.view(node.id()), stopped))
@@ -89,7 +89,7 @@ class ClusterMembershipTest {
         assertThat(cluster.call(leader, add(d))).isEqualTo("[$nodes, $a,b,c,d]");
         for (String id : List.of("a", "b", "c", "d")) {
             Eventually.await(
-                    "host " + id + " knows the new one",
+                    "node " + id + " knows the new node",
                     () -> cluster.view(id).nodes().stream()
                             .map(ClusterNode::id)
                             .toList()
@@ -110,7 +110,7 @@ class ClusterMembershipTest {
         assertThat(cluster.call(d, "RPUSH", "kept", "value"))
                 .startsWith("-MOVED")
                 .endsWith(leader.resp().toString());
-        Eventually.await("the new host has everything", () -> cluster.view("d").behind() == 0);
+        Eventually.await("the new node has everything", () -> cluster.view("d").behind() == 0);
         assertThat(page(d, "/readyz")).contains("\"ready\"");
 
         ClusterNode leaves = cluster.nodes().stream()
@@ -164,7 +164,7 @@ class ClusterMembershipTest {
         cluster.restart(other);
         // The node may have been stopped before it applied the replacement of the dead node.
         Eventually.await(
-                "the host that was started again knows who leads, and who has left",
+                "the restarted node knows the leader and the removed node",
                 () -> cluster.view(other).leader().equals(Optional.of(e))
                         && !cluster.view(other).nodes().contains(dead));
         assertThat(cluster.view(other).nodes()).contains(e);

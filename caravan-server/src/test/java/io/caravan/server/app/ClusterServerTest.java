@@ -194,11 +194,11 @@ class ClusterServerTest {
     }
 
     @Test
-    void drainedNodeStepsDownUntilUndrained() throws Exception {
+    void drainedNodeDoesNotLeadUntilDrainEnds() throws Exception {
         ClusterNode first = cluster.awaitLeader();
         assertThat(cluster.call(first, "CARAVAN.CLUSTER", "DRAIN", "MAYBE")).startsWith("-ERR syntax error");
         assertThat(cluster.call(first, "CARAVAN.CLUSTER", "DRAIN", "ON")).isEqualTo("+OK");
-        Eventually.await("another host leads", () -> !cluster.awaitLeader().id().equals(first.id()));
+        Eventually.await("another node leads", () -> !cluster.awaitLeader().id().equals(first.id()));
         assertThat(cluster.call(first, "INFO", "cluster")).contains("cluster_drained:1");
 
         long term = cluster.view(first.id()).term();
@@ -212,7 +212,7 @@ class ClusterServerTest {
         cluster.lead(first);
     }
 
-    /** Asks for a transfer of leadership and ignores the reply, because the transfer may close the connection. */
+    /** Requests a transfer of leadership and ignores the reply, because the transfer may close the connection. */
     private static void requestLeadership(ClusterNode node) {
         try {
             cluster.call(cluster.awaitLeader(), "CARAVAN.CLUSTER", "TRANSFER", node.id());
@@ -282,7 +282,7 @@ class ClusterServerTest {
         HttpRequest relayed = TestCluster.request(node, "/v1/documents")
                 .header("Caravan-Relayed", "x")
                 .build();
-        Eventually.await("host " + node.id() + " follows", () -> {
+        Eventually.await("node " + node.id() + " follows", () -> {
             try {
                 HttpResponse<String> response = TestCluster.HTTP.send(relayed, HttpResponse.BodyHandlers.ofString());
                 return response.headers().firstValue("Caravan-Relayed").isPresent();
@@ -303,7 +303,7 @@ class ClusterServerTest {
         cluster.stop(leader.id());
         cluster.stop(others.get(0).id());
         Eventually.await(
-                "the host that is left knows no leader",
+                "the remaining node knows no leader",
                 () -> cluster.view(left.id()).leader().isEmpty());
         awaitFollows(left);
         assertThat(cluster.call(left, "RPUSH", "k", "v")).startsWith("-CLUSTERDOWN The cluster has no leader");
@@ -331,7 +331,7 @@ class ClusterServerTest {
             cluster.stop(leader.id());
             cluster.stop(others.get(0).id());
             Eventually.await(
-                    "the host that is left knows no leader",
+                    "the remaining node knows no leader",
                     () -> cluster.view(left.id()).leader().isEmpty());
             awaitFollows(left);
             CompletableFuture<HttpResponse<String>> response = TestCluster.HTTP.sendAsync(

@@ -12,12 +12,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A store that can delay the outcomes of writes, and can pretend to have no room for writes. */
+/** A store that can delay the outcomes of writes, and can pretend to have no space for writes. */
 public final class DelayedStore extends ForwardingListStore {
     private final List<Runnable> held = new ArrayList<>();
-    private final List<Runnable> awaitingRoom = new ArrayList<>();
+    private final List<Runnable> awaitingSpace = new ArrayList<>();
     private boolean holding;
-    private boolean noRoom;
+    private boolean noSpace;
     private int accepted;
     private final AtomicInteger reads = new AtomicInteger();
 
@@ -99,37 +99,37 @@ public final class DelayedStore extends ForwardingListStore {
         return accepted;
     }
 
-    public synchronized void takeRoom() {
-        noRoom = true;
+    public synchronized void takeSpace() {
+        noSpace = true;
     }
 
-    public void giveRoom() {
+    public void freeSpace() {
         List<Runnable> all;
         synchronized (this) {
-            noRoom = false;
-            all = List.copyOf(awaitingRoom);
-            awaitingRoom.clear();
+            noSpace = false;
+            all = List.copyOf(awaitingSpace);
+            awaitingSpace.clear();
         }
         all.forEach(Runnable::run);
     }
 
-    /** Waits until a writer waits for room. */
+    /** Waits until a writer waits for space. */
     public synchronized void awaitWaiter() throws InterruptedException {
-        while (awaitingRoom.isEmpty()) {
+        while (awaitingSpace.isEmpty()) {
             wait();
         }
     }
 
     @Override
     public synchronized boolean writable() {
-        return !noRoom;
+        return !noSpace;
     }
 
     @Override
     public void onWritable(Runnable action) {
         synchronized (this) {
-            if (noRoom) {
-                awaitingRoom.add(action);
+            if (noSpace) {
+                awaitingSpace.add(action);
                 notifyAll();
                 return;
             }

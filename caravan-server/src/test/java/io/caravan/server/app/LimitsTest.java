@@ -129,11 +129,11 @@ class LimitsTest {
         });
     }
 
-    /** A write that waits for room in the store must not retain its connection. */
+    /** A write that waits for space in the store must not retain its connection. */
     @Test
     void waitingCommandDoesNotRetainConnection() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
-        fixture.store.takeRoom();
+        fixture.store.takeSpace();
         WeakReference<Channel> ended;
         try (Socket resp = new Socket("127.0.0.1", fixture.server.respAddress().getPort())) {
             resp.getOutputStream().write("RPUSH k v\r\n".getBytes(UTF_8));
@@ -162,7 +162,7 @@ class LimitsTest {
     @Test
     void waitingHttpRequestDoesNotRetainConnection() throws Exception {
         start(10, 16 * MIB, 64 * MIB);
-        fixture.store.takeRoom();
+        fixture.store.takeSpace();
         WeakReference<Channel> ended;
         try (Socket http = new Socket("127.0.0.1", fixture.server.httpAddress().getPort())) {
             http.getOutputStream()

@@ -84,7 +84,7 @@ public final class ServerFixture implements AutoCloseable {
 
     @Override
     public void close() {
-        store.giveRoom();
+        store.freeSpace();
         store.release();
         server.close();
         store.close();

@@ -24,11 +24,11 @@ import org.junit.jupiter.api.Test;
 
 /** A server with several shards from the point of view of RESP and HTTP clients. */
 class ShardedServerTest {
-    private static final int GROUPS = 4;
+    private static final int SHARDS = 4;
     private static final int MAX_BODY_BYTES = 64 * 1024;
 
-    private final List<FullStore> groups =
-            Stream.generate(FullStore::new).limit(GROUPS).toList();
+    private final List<FullStore> shards =
+            Stream.generate(FullStore::new).limit(SHARDS).toList();
 
     private Server server;
     private RespClient client;
@@ -40,7 +40,7 @@ class ShardedServerTest {
 
     private void serve() throws IOException {
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        ListStore store = new ShardedStore(groups);
+        ListStore store = new ShardedStore(shards);
         server = Server.start(
                 store,
                 new ServerConfig(any, new RespLimits(MAX_BODY_BYTES, MAX_BODY_BYTES), Durability.MEMORY)
@@ -64,7 +64,7 @@ class ShardedServerTest {
     }
 
     private static int group(String name) {
-        return Slots.group(name.getBytes(UTF_8), GROUPS);
+        return Slots.group(name.getBytes(UTF_8), SHARDS);
     }
 
     /** Returns document names in this shard. */
@@ -87,12 +87,12 @@ class ShardedServerTest {
         for (int i = 0; i < 200; i++) {
             replies(":1", "RPUSH", "document-" + i, "value " + i);
         }
-        int[] expected = new int[GROUPS];
+        int[] expected = new int[SHARDS];
         for (int i = 0; i < 200; i++) {
             expected[group("document-" + i)]++;
         }
-        for (int group = 0; group < GROUPS; group++) {
-            assertThat(groups.get(group).read(0)).hasSize(expected[group]).hasSizeGreaterThan(20);
+        for (int group = 0; group < SHARDS; group++) {
+            assertThat(shards.get(group).read(0)).hasSize(expected[group]).hasSizeGreaterThan(20);
         }
         again();
         for (int i = 0; i < 200; i++) {
@@ -187,11 +187,11 @@ class ShardedServerTest {
 
     @Test
     void fullShardRejectsWritesWhileOthersAccept() throws Exception {
-        groups.get(1).full = true;
+        shards.get(1).full = true;
         assertThat(client.call("RPUSH", in(1), "a")).startsWith("-OOM ");
         replies(":1", "RPUSH", in(2), "a");
         assertThat(client.call("INFO", "persistence")).contains("store_state:full");
-        groups.get(1).full = false;
+        shards.get(1).full = false;
         replies(":1", "RPUSH", in(1), "a");
         assertThat(client.call("INFO", "persistence")).contains("store_state:ok", "shards:4");
     }

@@ -85,7 +85,7 @@ class SpaceDurabilityTest {
         assertDurability("memory", server.http("POST", "/v1/batch", """
                 {"operations": [{"path": "/v1/stream/m/h", "append": ["three"]}]}"""));
         assertDurability("memory", server.http("DELETE", "/v1/stream/m/h", ""));
-        assertThat(fsyncCount()).as("forces").isEqualTo(before);
+        assertThat(fsyncCount()).as("fsyncs").isEqualTo(before);
         assertThat(client.call("CARAVAN.INFO", "m/a")).contains("$durability, $memory");
         assertThat(client.call("INFO", "spaces")).contains("spaces_less_durable:1");
         assertThat(server.get("/v1/documents?prefix=m/")).contains("\"durability\":\"memory\"");
@@ -132,20 +132,16 @@ class SpaceDurabilityTest {
         client.call("CARAVAN.SPACE", "SET", "w/", "flush-delay", "60000");
         client.call("CARAVAN.SPACE", "SET", "w/less/", "flush-delay", "50000");
         long before = fsyncCount();
-        try (RespClient patient = server.connect();
-                RespClient withShortTimeout = server.connect()) {
-            awaitAccepted(() -> patient.send("RPUSH", "w/a", "1"));
-            withShortTimeout.send("MULTI");
-            withShortTimeout.send("RPUSH", "w/less/a", "1");
-            withShortTimeout.send("RPUSH", "w/b", "1");
-            awaitAccepted(() -> withShortTimeout.send("EXEC"));
+        try (RespClient longestDelay = server.connect();
+                RespClient shorterDelay = server.connect()) {
+            awaitAccepted(() -> longestDelay.send("RPUSH", "w/a", "1"));
+            shorterDelay.send("MULTI");
+            shorterDelay.send("RPUSH", "w/less/a", "1");
+            shorterDelay.send("RPUSH", "w/b", "1");
+            awaitAccepted(() -> shorterDelay.send("EXEC"));
             assertThat(client.call("RPUSH", "other", "1")).isEqualTo(":1");
-            assertThat(patient.read()).isEqualTo(":1");
-            assertThat(List.of(
-                            withShortTimeout.read(),
-                            withShortTimeout.read(),
-                            withShortTimeout.read(),
-                            withShortTimeout.read()))
+            assertThat(longestDelay.read()).isEqualTo(":1");
+            assertThat(List.of(shorterDelay.read(), shorterDelay.read(), shorterDelay.read(), shorterDelay.read()))
                     .containsExactly("+OK", "+QUEUED", "+QUEUED", "[:1, :1]");
         }
         assertThat(fsyncCount()).isEqualTo(before + 1);

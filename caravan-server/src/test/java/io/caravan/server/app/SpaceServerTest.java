@@ -41,7 +41,7 @@ class SpaceServerTest {
         assertThat(response.body()).contains("\"code\":\"" + code + "\"");
     }
 
-    private static String reported(String prefix) throws IOException {
+    private static String spaceInfo(String prefix) throws IOException {
         return client.call("CARAVAN.SPACE", "GET", prefix);
     }
 
@@ -55,7 +55,7 @@ class SpaceServerTest {
         assertThat(replaced.statusCode()).isEqualTo(200);
         assertThat(replaced.body())
                 .contains("\"prefix\":\"a/\"", "\"path\":\"/v1/spaces/a/\"", "\"settings\":{\"max-value-bytes\":5}");
-        assertThat(reported("a/")).startsWith("[$prefix, $a/, $max-value-bytes, :5, $documents");
+        assertThat(spaceInfo("a/")).startsWith("[$prefix, $a/, $max-value-bytes, :5, $documents");
         assertThat(server.get("/v1/spaces/a/")).contains("\"max-value-bytes\":5");
         assertThat(server.get("/v1/spaces")).contains("\"prefix\":\"a/\"");
         assertThat(client.call("CARAVAN.SPACE", "LIST")).contains("[$prefix, $a/, ");
@@ -90,7 +90,7 @@ class SpaceServerTest {
     @Test
     void rejectsInvalidSettingsWithoutChange() throws Exception {
         client.call("CARAVAN.SPACE", "SET", "b/", "max-values", "3");
-        String before = reported("b/");
+        String before = spaceInfo("b/");
         for (String wrong : new String[] {
             "max-values 4 no-such 1",
             "max-values 4 max-bytes",
@@ -118,7 +118,7 @@ class SpaceServerTest {
                     .as(wrong)
                     .isEqualTo(400);
         }
-        assertThat(reported("b/")).isEqualTo(before);
+        assertThat(spaceInfo("b/")).isEqualTo(before);
         assertThat(client.call("CARAVAN.SPACE", "SET", "", "max-values", "3"))
                 .startsWith("-ERR a space's prefix must have 1 to 256 bytes");
         assertThat(client.call("CARAVAN.SPACE", "SET", "p".repeat(257), "max-values", "3"))
@@ -176,7 +176,7 @@ class SpaceServerTest {
         replies("[$3, $4567]", "LRANGE", "keep/d", "0", "-1");
         client.call("RPUSH", "keep/d", "89");
         replies("[$89]", "LRANGE", "keep/d", "0", "-1");
-        assertThat(reported("keep/")).contains("$retention-trimmed-values, :4");
+        assertThat(spaceInfo("keep/")).contains("$retention-trimmed-values, :4");
     }
 
     @Test

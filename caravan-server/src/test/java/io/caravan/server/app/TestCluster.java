@@ -249,7 +249,7 @@ public final class TestCluster implements AutoCloseable {
      */
     public ClusterNode awaitLeader(int group) {
         AtomicReference<@Nullable ClusterNode> leader = new AtomicReference<>();
-        Eventually.await("all hosts know who leads", () -> {
+        Eventually.await("all nodes know the leader", () -> {
             leader.set(agreed(withNewcomers().groups().get(group).nodes()));
             return leader.get() != null;
         });
@@ -258,7 +258,7 @@ public final class TestCluster implements AutoCloseable {
 
     /** Transfers leadership to a node. Retries because a busy machine may exceed the timeout. */
     void lead(ClusterNode next) {
-        Eventually.await("host " + next.id() + " leads", () -> {
+        Eventually.await("node " + next.id() + " leads", () -> {
             ClusterNode leader = awaitLeader();
             if (!leader.equals(next)) {
                 requestTransfer(leader, next);
@@ -303,7 +303,7 @@ public final class TestCluster implements AutoCloseable {
     public RespClient connect(ClusterNode node) throws IOException {
         AtomicReference<RespClient> client = new AtomicReference<>();
         InetSocketAddress address = node.resp().resolve();
-        Eventually.await("host " + node.id() + " takes connections", () -> {
+        Eventually.await("node " + node.id() + " accepts connections", () -> {
             try {
                 client.set(new RespClient(address));
                 return true;

@@ -66,7 +66,7 @@ class ArchiveConditionsTest {
         "REJECTS_IF_NONE_MATCH, this server is at fault: it rejects a correct If-None-Match",
         "REJECTS_IF_MATCH, this server is at fault: it rejects a correct If-Match"
     })
-    void doesNotClaimArchiveWithoutWorkingConditions(Fault fault, String reported) throws Exception {
+    void doesNotClaimArchiveWithoutWorkingConditions(Fault fault, String messagePart) throws Exception {
         try (S3Server server = S3Server.start();
                 FaultProxy proxy = FaultProxy.before(server.port());
                 ObjectStore objects =
@@ -77,7 +77,7 @@ class ArchiveConditionsTest {
                         .isInstanceOfSatisfying(
                                 ObjectStoreException.class,
                                 rejected -> assertThat(rejected.kind()).isEqualTo(Kind.CORRUPT))
-                        .hasMessageContaining(reported);
+                        .hasMessageContaining(messagePart);
             }
             proxy.pass();
             assertThat(keys(objects)).isEmpty();

@@ -152,7 +152,7 @@ class PruneTest {
         assertThat(names).map(this::count).containsExactly(2, 4, 4);
         pruned.thin(policies("more/", 1, 5), START + 10, record);
         assertThat(names)
-                .as("a name that its key does not tell is looked at as most are")
+                .as("a document whose name its key does not contain is pruned like most documents")
                 .map(this::count)
                 .containsExactly(2, 1, 4);
         pruned.prune(policies("more/", 3, 1), false, 2, START + 10, record);

@@ -34,7 +34,7 @@ class BackupsTest {
         }
     }
 
-    private final RecordingOutcome reported = new RecordingOutcome();
+    private final RecordingOutcome outcome = new RecordingOutcome();
 
     @Test
     void reportsErrorAndAllowsNextBackup() {
@@ -48,14 +48,14 @@ class BackupsTest {
                 },
                 directory,
                 Runnable::run);
-        assertThatThrownBy(() -> backups.start("a", reported)).isInstanceOf(OutOfMemoryError.class);
-        assertThatThrownBy(() -> backups.start("a", reported)).isInstanceOf(StackOverflowError.class);
-        backups.start("a", reported);
-        assertThat(reported.problems)
+        assertThatThrownBy(() -> backups.start("a", outcome)).isInstanceOf(OutOfMemoryError.class);
+        assertThatThrownBy(() -> backups.start("a", outcome)).isInstanceOf(StackOverflowError.class);
+        backups.start("a", outcome);
+        assertThat(outcome.problems)
                 .containsExactly(
                         "the backup failed: java.lang.OutOfMemoryError: no room",
                         "the backup failed: java.lang.StackOverflowError");
-        assertThat(reported.made).containsExactly(REPORT);
+        assertThat(outcome.made).containsExactly(REPORT);
     }
 
     @Test
@@ -68,10 +68,10 @@ class BackupsTest {
             }
             started.add(backup);
         });
-        assertThatThrownBy(() -> backups.start("a", reported)).hasMessageContaining("native thread");
+        assertThatThrownBy(() -> backups.start("a", outcome)).hasMessageContaining("native thread");
         full[0] = false;
-        backups.start("a", reported);
+        backups.start("a", outcome);
         started.get(0).run();
-        assertThat(reported.made).containsExactly(REPORT);
+        assertThat(outcome.made).containsExactly(REPORT);
     }
 }

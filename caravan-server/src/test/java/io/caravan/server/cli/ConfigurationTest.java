@@ -160,7 +160,7 @@ class ConfigurationTest {
         }
     }
 
-    /** Returns a cluster file with hosts a, b, and c. */
+    /** Returns a cluster file with nodes a, b, and c. */
     private static String threeNodes() {
         StringBuilder text = new StringBuilder("cluster = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
         int port = 1;

@@ -129,7 +129,7 @@ class LauncherIT {
     }
 
     @Test
-    void usesAotCacheSinceJava25() throws Exception {
+    void usesAotCacheFromJava25On() throws Exception {
         Path server = Files.createFile(target.resolve("server.jsa"));
         assertThat(run(printingJdk(25), "serve")).contains("-XX:AOTCache=" + server + " ");
     }

@@ -83,17 +83,17 @@ class SupportIT {
         try (ServerProcess server = start(data)) {
             use(server);
             support(server, data, out).exits(0);
-            SupportParts reported = SupportParts.in(out);
-            reported.hasNothingLike(out, MARKER);
+            SupportParts parts = SupportParts.in(out);
+            parts.hasNothingLike(out, MARKER);
             assertThat(Files.readString(log())).as("it was planted").contains("did not authenticate");
-            assertThat(reported.part("machine/process.txt"))
+            assertThat(parts.part("machine/process.txt"))
                     .contains("-XX:+UseSerialGC ", " -D(hidden) (hidden) -Xmx300m", "Max open files", "VmRSS:");
-            assertThat(reported.part("server/info.json")).contains("\"documents\" : \"1\"");
-            assertThat(reported.part("log.txt"))
+            assertThat(parts.part("server/info.json")).contains("\"documents\" : \"1\"");
+            assertThat(parts.part("log.txt"))
                     .contains("WARN Authenticator: … did not authenticate: wrong user or secret");
-            assertHasAllStatistics(reported.part("server/info.json"), server);
-            assertHasAllSettings(reported.part("server/settings.json"));
-            assertHasAllMetrics(reported.part("server/metrics.txt"), server);
+            assertHasAllStatistics(parts.part("server/info.json"), server);
+            assertHasAllSettings(parts.part("server/settings.json"));
+            assertHasAllMetrics(parts.part("server/metrics.txt"), server);
         }
     }
 

@@ -20,7 +20,7 @@ final class WellBehaved implements AutoCloseable {
      * More than a busy machine needs, and less than the 30 s after which a server closes a connection that does not
      * read.
      */
-    private static final int PATIENCE_MILLIS = 25_000;
+    private static final int TIMEOUT_MILLIS = 25_000;
 
     private static final byte[] PING = "PING\r\n".getBytes(US_ASCII);
     private static final byte[] PUSH = "RPUSH behaved v\r\n".getBytes(US_ASCII);
@@ -80,7 +80,7 @@ final class WellBehaved implements AutoCloseable {
 
     private static Socket connect(int port) throws IOException {
         Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
-        socket.setSoTimeout(PATIENCE_MILLIS);
+        socket.setSoTimeout(TIMEOUT_MILLIS);
         socket.setTcpNoDelay(true);
         return socket;
     }
@@ -113,9 +113,9 @@ final class WellBehaved implements AutoCloseable {
     }
 
     void assertServed(String attack) {
-        assertThat(failure).as("beside %s", attack).isNull();
+        assertThat(failure).as("during %s", attack).isNull();
         System.out.printf(
-                "beside %s: %d rounds, at worst %d ms (%s)%n", attack, rounds.get(), worstNanos / 1_000_000, worst);
+                "during %s: %d rounds, at worst %d ms (%s)%n", attack, rounds.get(), worstNanos / 1_000_000, worst);
     }
 
     @Override

@@ -90,18 +90,18 @@ class ClusterFileTest {
     @Test
     void rejectsOverlappingOrMissingSlots() {
         String first = slots("0-8191", "a", "b", "c");
-        rejected(six() + first, "each slot exactly once", "a node without .slots has all");
-        rejected(six() + first + slots("8192-16383", "d", "e"), "the next group's are 0-16383");
-        rejected(
+        assertRejected(six() + first, "each slot exactly once", "a node without .slots has all");
+        assertRejected(six() + first + slots("8192-16383", "d", "e"), "the next group's are 0-16383");
+        assertRejected(
                 six() + slots("0-8191", "a", "b") + slots("0-8192", "c") + slots("8192-16383", "d", "e", "f"),
                 "the next group's are 0-8192");
-        rejected(six() + first + slots("8193-16383", "d", "e", "f"), "the next slot is 8192");
-        rejected(six() + first + slots("8191-16383", "d", "e", "f"), "the next slot is 8192");
-        rejected(six() + first + slots("8192-16382", "d", "e", "f"), "slots from 16383 to");
-        rejected(GROUP + three() + slots("1-16383", "a", "b", "c"), "the next slot is 0");
-        rejected(GROUP + three() + slots("0-16384", "a"), "'a.slots'", "from 0 to 16383");
-        rejected(GROUP + three() + slots("9-3", "a"), "'a.slots'", "the first before the last");
-        rejected(GROUP + three() + slots("all", "a"), "'a.slots'", "FIRST-LAST");
+        assertRejected(six() + first + slots("8193-16383", "d", "e", "f"), "the next slot is 8192");
+        assertRejected(six() + first + slots("8191-16383", "d", "e", "f"), "the next slot is 8192");
+        assertRejected(six() + first + slots("8192-16382", "d", "e", "f"), "slots from 16383 to");
+        assertRejected(GROUP + three() + slots("1-16383", "a", "b", "c"), "the next slot is 0");
+        assertRejected(GROUP + three() + slots("0-16384", "a"), "'a.slots'", "from 0 to 16383");
+        assertRejected(GROUP + three() + slots("9-3", "a"), "'a.slots'", "the first before the last");
+        assertRejected(GROUP + three() + slots("all", "a"), "'a.slots'", "FIRST-LAST");
     }
 
     private static Stream<byte[]> names(int count) {
@@ -129,16 +129,18 @@ class ClusterFileTest {
 
     @Test
     void reportsErrorsWithFileName() {
-        rejected(three(), "'cluster' must be a UUID");
-        rejected(GROUP + three().replace("b.http = [::2]:4437\n", ""), "'b.http' is missing");
-        rejected(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2"), "'b.peer'", "HOST:PORT");
-        rejected(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2:0"), "'b.peer'", "cannot be 0");
-        rejected(GROUP + three().replace("10.0.0.2:7000", "10.0.0.1:7000"), "the address 10.0.0.1:7000 occurs twice");
-        rejected(GROUP + three() + "d.rasp = 10.0.0.4:1\n", "'d.rasp'");
-        rejected(GROUP + node("a b", 1).replace("a b.", "a!b.") + node("b", 2) + node("c", 3), "the id of a node");
+        assertRejected(three(), "'cluster' must be a UUID");
+        assertRejected(GROUP + three().replace("b.http = [::2]:4437\n", ""), "'b.http' is missing");
+        assertRejected(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2"), "'b.peer'", "HOST:PORT");
+        assertRejected(GROUP + three().replace("10.0.0.2:7000", "10.0.0.2:0"), "'b.peer'", "cannot be 0");
+        assertRejected(
+                GROUP + three().replace("10.0.0.2:7000", "10.0.0.1:7000"), "the address 10.0.0.1:7000 occurs twice");
+        assertRejected(GROUP + three() + "d.rasp = 10.0.0.4:1\n", "'d.rasp'");
+        assertRejected(
+                GROUP + node("a b", 1).replace("a b.", "a!b.") + node("b", 2) + node("c", 3), "the id of a node");
     }
 
-    private void rejected(String text, String... parts) {
+    private void assertRejected(String text, String... parts) {
         assertThatThrownBy(() -> read(text))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("cluster.properties")

@@ -50,20 +50,20 @@ class ArchivedDocumentTest {
 
     /** Returns a snapshot as text: the range of sequences, then each value after its sequence. */
     private List<String> snapshot(String name) {
-        List<String> reported = new ArrayList<>();
+        List<String> lines = new ArrayList<>();
         boolean there = documents.service().snapshot(name(name), new DocumentSnapshotVisitor() {
             @Override
             public boolean begin(DocumentInfo info) {
-                reported.add(info.firstSequence() + ".." + info.nextSequence());
+                lines.add(info.firstSequence() + ".." + info.nextSequence());
                 return true;
             }
 
             @Override
             public void next(long sequence, ByteBuffer value) {
-                reported.add(sequence + ":" + StandardCharsets.UTF_8.decode(value));
+                lines.add(sequence + ":" + StandardCharsets.UTF_8.decode(value));
             }
         });
-        return there ? reported : List.of("missing");
+        return there ? lines : List.of("missing");
     }
 
     @Test

@@ -107,7 +107,7 @@ class DocumentModelTest {
             case 0, 1 ->
                 check(
                         model.push(name, values),
-                        reported(
+                        rejectionReason(
                                 outcome -> documents.write(name, document -> document.append(bytes(values)), outcome)));
             case 2, 3, 4 -> add(documents, name, random.nextInt(3) == 0 ? List.of() : values, random);
             case 5 -> create(documents, name, values, null, random);
@@ -116,10 +116,12 @@ class DocumentModelTest {
                 long to = random.nextInt(12);
                 check(
                         model.trim(name, to),
-                        reported(outcome -> documents.write(name, document -> trim(document, to), outcome)));
+                        rejectionReason(outcome -> documents.write(name, document -> trim(document, to), outcome)));
             }
             default ->
-                check(model.delete(name), reported(outcome -> documents.write(name, EditedDocument::delete, outcome)));
+                check(
+                        model.delete(name),
+                        rejectionReason(outcome -> documents.write(name, EditedDocument::delete, outcome)));
         }
     }
 
@@ -135,7 +137,7 @@ class DocumentModelTest {
                 : new Producer("p" + random.nextInt(2), random.nextInt(3), random.nextInt(3));
         check(
                 model.add(name, values, close, producer),
-                DocumentModelTest.<AppendRequest.Added>reported(outcome -> documents.append(
+                DocumentModelTest.<AppendRequest.Added>rejectionReason(outcome -> documents.append(
                         name, new AppendRequest(bytes(values), close, null, null, producer), outcome)));
     }
 
@@ -151,7 +153,7 @@ class DocumentModelTest {
                 new CreateRequest(type, OptionalLong.empty(), OptionalLong.empty(), closed, bytes(values), point);
         check(
                 model.create(name, type, closed, values, point),
-                DocumentModelTest.<CreateRequest.Created>reported(
+                DocumentModelTest.<CreateRequest.Created>rejectionReason(
                         outcome -> documents.create(name, creation, outcome)));
     }
 
@@ -179,7 +181,7 @@ class DocumentModelTest {
     }
 
     /** Makes a write and returns the reason of its rejection, or null. */
-    private static <T> @Nullable Reason reported(Consumer<Outcome<T>> change) {
+    private static <T> @Nullable Reason rejectionReason(Consumer<Outcome<T>> change) {
         try {
             BlockingOutcome.<T>to(change);
             return null;
@@ -188,8 +190,8 @@ class DocumentModelTest {
         }
     }
 
-    private static void check(@Nullable Reason expected, @Nullable Reason reported) {
-        assertThat(reported).isEqualTo(expected);
+    private static void check(@Nullable Reason expected, @Nullable Reason rejectionReason) {
+        assertThat(rejectionReason).isEqualTo(expected);
     }
 
     /** Replays the batches one by one, and opens the documents after each batch as after a crash. */

@@ -290,27 +290,27 @@ class DocumentServiceTest {
 
     @Test
     void openSubscriptionIsNotifiedOnce() {
-        AtomicInteger reported = new AtomicInteger();
-        documents.service().onChange(name("d"), reported::incrementAndGet);
+        AtomicInteger notifications = new AtomicInteger();
+        documents.service().onChange(name("d"), notifications::incrementAndGet);
         documents.push("other", "a");
-        assertThat(reported).hasValue(0);
+        assertThat(notifications).hasValue(0);
         documents.push("d", "a");
         documents.push("d", "b");
-        reported(1, reported);
-        documents.service().onChange(name("d"), reported::incrementAndGet);
+        notifications(1, notifications);
+        documents.service().onChange(name("d"), notifications::incrementAndGet);
         documents.add("d", new AppendRequest(List.of(), true, null, null, null));
-        reported(2, reported);
-        documents.service().onChange(name("d"), reported::incrementAndGet).close();
+        notifications(2, notifications);
+        documents.service().onChange(name("d"), notifications::incrementAndGet).close();
         assertThat(documents.service().tailedDocuments()).isZero();
         documents.delete("d");
-        assertThat(reported).hasValue(2);
+        assertThat(notifications).hasValue(2);
     }
 
     /**
      * Waits for the notifications, because a writer may receive its outcome shortly before the watchers are notified.
      */
-    private static void reported(int times, AtomicInteger reported) {
-        Eventually.await("told " + times + " times", () -> reported.get() == times);
+    private static void notifications(int times, AtomicInteger notifications) {
+        Eventually.await(times + " notifications", () -> notifications.get() == times);
     }
 
     @Test

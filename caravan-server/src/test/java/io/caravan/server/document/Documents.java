@@ -86,7 +86,7 @@ final class Documents implements AutoCloseable {
     /** Checks that a change is rejected for this reason, and returns the exception. */
     static DocumentException rejected(Reason reason, ThrowingCallable change) {
         DocumentException rejection = catchThrowableOfType(DocumentException.class, change);
-        assertThat(rejection).as("refusal").isNotNull();
+        assertThat(rejection).as("rejection").isNotNull();
         assertThat(rejection.reason()).isEqualTo(reason);
         return rejection;
     }

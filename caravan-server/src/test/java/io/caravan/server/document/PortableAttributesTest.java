@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * The limits on imported attributes, which must fit into the archive together with the attributes that the store adds.
  */
 class PortableAttributesTest {
-    /** Room for the attributes that the store and the archive add: marks, ages, fork, fence, and redirect. */
+    /** Space for the attributes that the store and the archive add: marks, ages, fork, fence, and redirect. */
     private static final int STORES_OWN_BYTES = 4 * 1024;
 
     private static final Map<String, Integer> LONGEST = new TreeMap<>(Map.of(

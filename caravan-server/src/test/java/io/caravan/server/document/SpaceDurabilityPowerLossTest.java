@@ -77,25 +77,23 @@ class SpaceDurabilityPowerLossTest {
         Seeds.forEach(Rounds.of(20, 500), seed -> {
             Random random = new Random(seed);
             CrashStorage disk = new CrashStorage(seed);
-            AcknowledgedCounts[] reported = {
-                new AcknowledgedCounts(), new AcknowledgedCounts(), new AcknowledgedCounts()
+            AcknowledgedCounts[] counts = {new AcknowledgedCounts(), new AcknowledgedCounts(), new AcknowledgedCounts()
             };
             for (int round = 0; round < 3; round++) {
-                disk = live(disk, random, reported);
+                disk = live(disk, random, counts);
             }
         });
     }
 
-    private static CrashStorage live(CrashStorage disk, Random random, AcknowledgedCounts[] reported)
-            throws IOException {
+    private static CrashStorage live(CrashStorage disk, Random random, AcknowledgedCounts[] counts) throws IOException {
         Engine store = Engine.open(CONFIG, disk, System::nanoTime);
         try (DocumentService documents = documents(store)) {
             DocumentDurability[] durabilities = new DocumentDurability[PREFIXES.size()];
             for (int i = 0; i < PREFIXES.size(); i++) {
                 durabilities[i] = documents.spaces().durability(name(i));
                 DocumentInfo info = documents.find(name(i));
-                reported[i].all = info == null ? 0 : info.nextSequence();
-                reported[i].raised();
+                counts[i].all = info == null ? 0 : info.nextSequence();
+                counts[i].raised();
             }
             for (int left = random.nextInt(60); left > 0; left--) {
                 int at = random.nextInt(PREFIXES.size());
@@ -103,15 +101,15 @@ class SpaceDurabilityPowerLossTest {
                     DocumentDurability level = DocumentDurability.values()[random.nextInt(3)];
                     set(documents, PREFIXES.get(at), level);
                     durabilities[at] = level;
-                    for (AcknowledgedCounts each : reported) {
+                    for (AcknowledgedCounts each : counts) {
                         each.raised();
                     }
                 } else {
                     append(documents, at, random.nextInt(300));
-                    reported[at].wrote(durabilities[at]);
+                    counts[at].wrote(durabilities[at]);
                     if (durabilities[at] == DocumentDurability.SYNC) {
                         // All earlier writes precede this write in the log.
-                        for (AcknowledgedCounts each : reported) {
+                        for (AcknowledgedCounts each : counts) {
                             each.raised();
                         }
                     }
@@ -120,7 +118,7 @@ class SpaceDurabilityPowerLossTest {
             boolean power = random.nextBoolean();
             CrashStorage left =
                     power ? disk.powerCut(new java.util.SplittableRandom(random.nextLong())) : disk.processKill();
-            check(left, reported, power);
+            check(left, counts, power);
             return left;
         } finally {
             store.close();
@@ -136,14 +134,14 @@ class SpaceDurabilityPowerLossTest {
                 outcome -> documents.write(name(at), document -> document.append(List.of(new byte[bytes])), outcome));
     }
 
-    private static void check(CrashStorage left, AcknowledgedCounts[] reported, boolean power) throws IOException {
+    private static void check(CrashStorage left, AcknowledgedCounts[] counts, boolean power) throws IOException {
         try (Engine store = Engine.open(CONFIG, left.processKill(), System::nanoTime);
                 DocumentService documents = documents(store)) {
-            for (int i = 0; i < reported.length; i++) {
+            for (int i = 0; i < counts.length; i++) {
                 DocumentInfo info = documents.find(name(i));
                 assertThat(info == null ? 0 : info.nextSequence())
                         .as("values after a cut of the power: " + power)
-                        .isBetween(power ? reported[i].fsynced : reported[i].written, reported[i].all);
+                        .isBetween(power ? counts[i].fsynced : counts[i].written, counts[i].all);
             }
         }
     }

@@ -524,16 +524,16 @@ class SpacesTest {
                 set(prefix, setting, i);
             }
             if (i % 100 == 0) {
-                List<String> before = reported();
+                List<String> before = allSettings();
                 documents.reopen();
-                assertThat(reported()).isEqualTo(before);
+                assertThat(allSettings()).isEqualTo(before);
             }
         }
         long retained = Objects.requireNonNull(documents.store().info(-4)).count();
         assertThat(retained).isLessThanOrEqualTo(2L * spaces().all().size());
     }
 
-    private List<String> reported() {
+    private List<String> allSettings() {
         return spaces().all().stream()
                 .map(space -> space.prefix() + " " + space.settings())
                 .toList();

@@ -88,7 +88,7 @@ class MemoryInterleavingsTest {
     @ParameterizedTest
     @EnumSource(Sabotage.class)
     @Tag("thorough")
-    void testDetectsFault(Sabotage sabotage) throws Exception {
+    void detectsSabotage(Sabotage sabotage) throws Exception {
         String found = exploration(sabotage.program, List.of(sabotage.edit)).firstFailure(1, SEEDS);
         assertThat(found).isNotNull();
         System.out.println(sabotage + " is found with " + found);

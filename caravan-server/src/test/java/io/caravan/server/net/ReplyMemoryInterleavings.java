@@ -99,7 +99,7 @@ final class ReplyMemoryInterleavings {
             }
             threads.thread(
                     name,
-                    () -> Interleaver.await(toMake + " answers", () -> toMake + beingMade == 0 || !channel.isOpen()));
+                    () -> Interleaver.await(toMake + " replies", () -> toMake + beingMade == 0 || !channel.isOpen()));
             if (random.nextInt(4) == 0) {
                 threads.thread(name + "'s end", () -> channel.eventLoop().execute(channel::close));
             }
@@ -112,7 +112,7 @@ final class ReplyMemoryInterleavings {
                 int bytes = 1 + random.nextInt(MAX_REPLY);
                 toMake--;
                 beingMade++;
-                threads.daemon(name + "'s answer", () -> {
+                threads.daemon(name + "'s reply", () -> {
                     memory.holdReply(bytes);
                     channel.eventLoop().execute(() -> write(bytes));
                 });

@@ -171,7 +171,7 @@ final class RequestInterleavings {
                 next++;
                 pending++;
                 memory.requestArrived();
-                threads.daemon(name + "'s answer", () -> channel.eventLoop().execute(this::reply));
+                threads.daemon(name + "'s reply", () -> channel.eventLoop().execute(this::reply));
             }
             return next > before;
         }

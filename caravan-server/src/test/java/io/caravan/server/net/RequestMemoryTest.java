@@ -18,7 +18,7 @@ class RequestMemoryTest {
     private final MemoryBudget budget = new MemoryBudget(
             TestLimits.of(1, LIMIT, LIMIT, TIMEOUT.multipliedBy(15), Duration.ZERO), timer.eventLoop());
 
-    /** A connection whose requests are answered as soon as they are complete. */
+    /** A connection that replies to each request as soon as it is complete. */
     private final class Client {
         final EmbeddedChannel channel = new EmbeddedChannel();
         final ConnectionMemory memory = new ConnectionMemory(channel, budget);

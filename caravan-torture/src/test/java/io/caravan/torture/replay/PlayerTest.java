@@ -87,7 +87,7 @@ class PlayerTest {
 
         @Override
         public String description() {
-            return "forgetful";
+            return "lossy";
         }
 
         @Override

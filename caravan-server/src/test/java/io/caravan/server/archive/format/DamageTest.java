@@ -143,7 +143,7 @@ class DamageTest {
     }
 
     /** A change with correct checksums, which can only be deliberate. */
-    private record Lie(int at, int number, String response) {
+    private record Lie(int at, int number, String problem) {
         @Override
         public String toString() {
             return number + " at " + at;
@@ -193,7 +193,7 @@ class DamageTest {
                 3 << 20,
                 () -> assertThatExceptionOfType(ArchiveException.class)
                         .isThrownBy(() -> Snapshots.read(forged))
-                        .withMessageContaining(lie.response)
+                        .withMessageContaining(lie.problem)
                         .satisfies(rejection -> assertThat(rejection.reason()).isEqualTo(Reason.CORRUPT)));
     }
 

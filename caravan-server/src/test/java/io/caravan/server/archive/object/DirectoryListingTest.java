@@ -62,8 +62,8 @@ class DirectoryListingTest {
     }
 
     private List<String> list(int namesAtATime, String directory, String after) throws IOException {
-        List<String> reported = new ArrayList<>();
-        new DirectoryListing(root, namesAtATime, listed -> reported.add(listed.key())).run(directory, after);
-        return reported;
+        List<String> listedKeys = new ArrayList<>();
+        new DirectoryListing(root, namesAtATime, listed -> listedKeys.add(listed.key())).run(directory, after);
+        return listedKeys;
     }
 }

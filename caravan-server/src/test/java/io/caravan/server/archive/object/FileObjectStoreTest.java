@@ -25,19 +25,19 @@ class FileObjectStoreTest extends ObjectStoreContract {
     @TempDir
     Path directory;
 
-    private Path parent() {
+    private Path objectDirectory() {
         return directory.resolve("parent/archive");
     }
 
     @Override
     ObjectStore openPlace() {
-        return FileObjectStore.open(parent());
+        return FileObjectStore.open(objectDirectory());
     }
 
     @Override
     void fill(List<String> keys) throws IOException {
         for (String key : keys) {
-            Path file = parent().resolve(key);
+            Path file = objectDirectory().resolve(key);
             Files.createDirectories(file.getParent());
             Files.write(file, new byte[1]);
         }
@@ -45,7 +45,7 @@ class FileObjectStoreTest extends ObjectStoreContract {
 
     @Override
     void assertNothingHalfDone() throws IOException {
-        Path staging = parent().resolve("~tmp");
+        Path staging = objectDirectory().resolve("~tmp");
         if (Files.exists(staging)) {
             assertThat(files(staging)).isEmpty();
         }
@@ -65,7 +65,7 @@ class FileObjectStoreTest extends ObjectStoreContract {
             store.delete("a");
             assertThatThrownBy(() -> store.deleteIf("a", "tag")).isInstanceOf(ObjectStoreException.class);
         }
-        assertThat(parent().getParent()).doesNotExist();
+        assertThat(objectDirectory().getParent()).doesNotExist();
     }
 
     @Test
@@ -77,7 +77,7 @@ class FileObjectStoreTest extends ObjectStoreContract {
                 .isInstanceOf(ObjectStoreException.class)
                 .hasMessageContaining("is closed");
         assertThatThrownBy(() -> store.putIf("b", new byte[1], null)).isInstanceOf(ObjectStoreException.class);
-        assertThat(parent().resolve("b")).doesNotExist();
+        assertThat(objectDirectory().resolve("b")).doesNotExist();
     }
 
     @Test
@@ -100,7 +100,7 @@ class FileObjectStoreTest extends ObjectStoreContract {
                 }
                 return true;
             });
-            assertThat(parent().resolve("folder")).doesNotExist();
+            assertThat(objectDirectory().resolve("folder")).doesNotExist();
         }
     }
 
@@ -109,8 +109,8 @@ class FileObjectStoreTest extends ObjectStoreContract {
         int each = 200;
         try (ObjectStore store = openPlace()) {
             store.putIf("count", "0".getBytes(StandardCharsets.UTF_8), null);
-            try (DirectoryProcess one = DirectoryProcess.count(parent(), "count", each);
-                    DirectoryProcess another = DirectoryProcess.count(parent(), "count", each)) {
+            try (DirectoryProcess one = DirectoryProcess.count(objectDirectory(), "count", each);
+                    DirectoryProcess another = DirectoryProcess.count(objectDirectory(), "count", each)) {
                 assertThat(one.succeeds()).isTrue();
                 assertThat(another.succeeds()).isTrue();
             }
@@ -121,11 +121,11 @@ class FileObjectStoreTest extends ObjectStoreContract {
 
     @Test
     void keepsUnfinishedFileOfOtherProcess() throws Exception {
-        try (DirectoryProcess other = DirectoryProcess.putHalf(parent(), "a");
+        try (DirectoryProcess other = DirectoryProcess.putHalf(objectDirectory(), "a");
                 ObjectStore store = openPlace()) {
-            assertThat(files(parent().resolve("~tmp"))).hasSize(1);
+            assertThat(files(objectDirectory().resolve("~tmp"))).hasSize(1);
             store.put("b", out -> out.write(1));
-            assertThat(files(parent().resolve("~tmp"))).hasSize(1);
+            assertThat(files(objectDirectory().resolve("~tmp"))).hasSize(1);
             assertThat(store.get("a", MAX_BYTES)).isNull();
             other.resume();
             assertThat(other.succeeds()).isTrue();
@@ -135,15 +135,15 @@ class FileObjectStoreTest extends ObjectStoreContract {
 
     @Test
     void removesUnfinishedFileOfKilledProcess() throws Exception {
-        try (DirectoryProcess other = DirectoryProcess.putHalf(parent(), "a")) {
+        try (DirectoryProcess other = DirectoryProcess.putHalf(objectDirectory(), "a")) {
             other.kill();
         }
-        assertThat(files(parent().resolve("~tmp"))).hasSize(1);
+        assertThat(files(objectDirectory().resolve("~tmp"))).hasSize(1);
         try (ObjectStore store = openPlace()) {
             assertThat(store.get("a", MAX_BYTES)).isNull();
-            assertThat(files(parent().resolve("~tmp"))).hasSize(1);
+            assertThat(files(objectDirectory().resolve("~tmp"))).hasSize(1);
             store.put("b", out -> out.write(1));
-            assertThat(files(parent().resolve("~tmp"))).isEmpty();
+            assertThat(files(objectDirectory().resolve("~tmp"))).isEmpty();
         }
     }
 

@@ -187,12 +187,12 @@ public final class MemoryObjectStore implements ObjectStore {
 
     private <T extends @Nullable Object> T call(ObjectCall call, String key, Supplier<T> action) {
         ObjectFault fault = begin(call, key);
-        T response = fault == ObjectFault.NOT_THERE && call == ObjectCall.GET ? null : action.get();
+        T result = fault == ObjectFault.NOT_THERE && call == ObjectCall.GET ? null : action.get();
         if (fault == ObjectFault.TRIED_TWICE) {
-            response = action.get();
+            result = action.get();
         }
         end(fault, key);
-        return response;
+        return result;
     }
 
     private ObjectFault begin(ObjectCall call, String key) {

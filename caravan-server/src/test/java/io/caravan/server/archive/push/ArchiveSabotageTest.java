@@ -42,7 +42,7 @@ class ArchiveSabotageTest {
     @ParameterizedTest
     @EnumSource(ArchiveSabotage.class)
     @Tag("thorough")
-    void testDetectsFault(ArchiveSabotage sabotage) throws ReflectiveOperationException, IOException {
+    void detectsSabotage(ArchiveSabotage sabotage) throws ReflectiveOperationException, IOException {
         assertCaught(sabotage);
     }
 

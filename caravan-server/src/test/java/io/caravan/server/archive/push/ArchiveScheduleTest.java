@@ -358,7 +358,7 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void rejectsWaitingAndNewRequestsWhileClosed() throws Exception {
+    void closeRejectsRequestsWithoutTheirOwnRunningJob() throws Exception {
         schedule.open();
         CompletableFuture<Archived> waiting = request("a");
         find("b");

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class FailureTest {
     @Test
-    void fullStoreAffectsAllDocumentsFullManifestOnlyOne() {
+    void fullObjectStoreAffectsAllDocumentsAndFullManifestOnlyOne() {
         assertThat(Failure.of(new ObjectStoreException(Kind.FULL, "no space", null))
                         .reach())
                 .isEqualTo(Failure.Reach.ALL);

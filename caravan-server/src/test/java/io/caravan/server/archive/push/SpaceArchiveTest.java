@@ -61,7 +61,7 @@ class SpaceArchiveTest {
     }
 
     @Test
-    void delaysSpaceWithoutLagUntilRequested() throws Exception {
+    void delayedSpaceCausesNoLagAndIsArchivedOnRequest() throws Exception {
         server.archiveAfter("later/", TEN_HOURS);
         server.push("later/a", "1");
         Archiver archiver = archiveAll(SOON);

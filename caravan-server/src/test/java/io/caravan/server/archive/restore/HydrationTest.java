@@ -72,20 +72,20 @@ class HydrationTest {
     }
 
     private CompletableFuture<Long> append(String name, String value) {
-        CompletableFuture<Long> reported = new CompletableFuture<>();
+        CompletableFuture<Long> appended = new CompletableFuture<>();
         here.documents.write(
                 DocumentName.of(name), document -> document.append(List.of(value.getBytes(UTF_8))), new Outcome<>() {
                     @Override
                     public void success(Long sequence) {
-                        reported.complete(sequence);
+                        appended.complete(sequence);
                     }
 
                     @Override
                     public void failure(RuntimeException problem) {
-                        reported.completeExceptionally(problem);
+                        appended.completeExceptionally(problem);
                     }
                 });
-        return reported;
+        return appended;
     }
 
     @Test

@@ -42,7 +42,7 @@ class MergePlanTest {
         return new DocumentInfo(1, first, next, attributes);
     }
 
-    private static void rejects(
+    private static void assertRejected(
             Reason reason, String why, Manifest manifest, Generation generation, boolean chosen, DocumentInfo local) {
         assertThatThrownBy(() -> MergePlan.of(manifest, generation, chosen, false, local))
                 .isInstanceOfSatisfying(
@@ -60,7 +60,7 @@ class MergePlanTest {
 
     @Test
     void createsDeletedDocumentOnlyFromChosenGeneration() {
-        rejects(Reason.DELETED, "generation 2 (sequences 5 to 20, of 1970", TOMBSTONED, LATEST, !CHOSEN, null);
+        assertRejected(Reason.DELETED, "generation 2 (sequences 5 to 20, of 1970", TOMBSTONED, LATEST, !CHOSEN, null);
         assertThatThrownBy(() -> MergePlan.of(THERE, LATEST, !CHOSEN, DELETED, null))
                 .hasMessageContaining("was deleted");
         assertThat(MergePlan.of(TOMBSTONED, OLD, CHOSEN, !DELETED, null)).isEqualTo(MergePlan.CREATE);
@@ -69,7 +69,7 @@ class MergePlanTest {
 
     @Test
     void rejectsOtherDocumentOfSameName() {
-        rejects(
+        assertRejected(
                 Reason.DIVERGED,
                 "another document of that name; restore it under",
                 THERE,
@@ -77,7 +77,7 @@ class MergePlanTest {
                 !CHOSEN,
                 local(8, 0, 3));
         DocumentInfo neverArchived = new DocumentInfo(1, 0, 3, DocumentAttributes.NONE);
-        rejects(Reason.DIVERGED, "another document of that name", THERE, LATEST, CHOSEN, neverArchived);
+        assertRejected(Reason.DIVERGED, "another document of that name", THERE, LATEST, CHOSEN, neverArchived);
     }
 
     @Test
@@ -86,14 +86,14 @@ class MergePlanTest {
                 .isEqualTo(MergePlan.NOTHING);
         assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 19, 25)))
                 .isEqualTo(MergePlan.NOTHING);
-        rejects(
+        assertRejected(
                 Reason.DIVERGED,
                 "ends at sequence 20 in this store, and generation 1 ends at 10",
                 THERE,
                 OLD,
                 CHOSEN,
                 local(7, 5, 20));
-        rejects(Reason.DIVERGED, "would go back in time", THERE, LATEST, CHOSEN, local(7, 5, 20));
+        assertRejected(Reason.DIVERGED, "would go back in time", THERE, LATEST, CHOSEN, local(7, 5, 20));
     }
 
     @Test
@@ -106,7 +106,7 @@ class MergePlanTest {
 
     @Test
     void rejectsGapBeforeGeneration() {
-        rejects(
+        assertRejected(
                 Reason.DIVERGED,
                 "ends at sequence 4 in this store, and generation 2 begins at 5",
                 THERE,
@@ -120,7 +120,7 @@ class MergePlanTest {
         DocumentInfo open = local(7, 0, 10);
         DocumentAttributes closed = DocumentAttributes.of(Attributes.EMPTY.with("closed", new byte[0]));
         DocumentAttributes marked = closed.withArchived(open.attributes().archived());
-        rejects(
+        assertRejected(
                 Reason.DIVERGED,
                 "was closed at sequence 10 in this store",
                 THERE,

@@ -52,11 +52,11 @@ class RestoreServiceTest {
         return service.restore(DocumentName.of(name), generation, DocumentName.of(as));
     }
 
-    private static void rejected(Reason reason, ThrowingCallable action) {
+    private static void assertRejected(Reason reason, ThrowingCallable action) {
         assertThatThrownBy(action)
                 .isInstanceOfSatisfying(
                         ArchiveException.class,
-                        rejected -> assertThat(rejected.reason()).isEqualTo(reason));
+                        assertRejected -> assertThat(assertRejected.reason()).isEqualTo(reason));
     }
 
     private @Nullable ArchiveMark mark(String name) {
@@ -112,7 +112,7 @@ class RestoreServiceTest {
     void doesNotRestoreExpiredDocumentByDefault() {
         DocumentAttributes expires = DocumentAttributes.NONE.withExpiresAtMillis(TestArchive.CLOCK.millis() - 1);
         archive.put("a", 7, 0, TestArchive.values(7, 0, 3), expires.portable());
-        rejected(Reason.DELETED, () -> restore("a"));
+        assertRejected(Reason.DELETED, () -> restore("a"));
         assertThat(here.find("a")).isNull();
         assertThat(restoreAs("a", OptionalLong.empty(), "b").added()).isEqualTo(3);
         assertThat(here.read("b")).isEqualTo(TestArchive.texts(7, 0, 3));
@@ -166,7 +166,7 @@ class RestoreServiceTest {
         here.push("a", "mine");
         archive.put("a", 7, 0, 20);
         List<String> before = here.read("a");
-        rejected(Reason.DIVERGED, () -> restore("a"));
+        assertRejected(Reason.DIVERGED, () -> restore("a"));
         assertThat(here.read("a")).isEqualTo(before);
     }
 
@@ -175,7 +175,7 @@ class RestoreServiceTest {
         archive.put("a", 7, 0, 10);
         archive.put("a", 7, 5, 20);
         restore("a");
-        rejected(Reason.DIVERGED, () -> restore("a", 1));
+        assertRejected(Reason.DIVERGED, () -> restore("a", 1));
         Restored other = restoreAs("a", OptionalLong.of(1), "b");
         assertThat(other.name()).isEqualTo(DocumentName.of("b"));
         assertThat(here.read("b")).isEqualTo(TestArchive.texts(7, 0, 10));
@@ -198,8 +198,8 @@ class RestoreServiceTest {
     void restoresDeletedDocumentAsNewFromChosenGeneration() {
         archive.put("a", 7, 0, 10);
         archive.delete("a");
-        rejected(Reason.DELETED, () -> restore("a"));
-        rejected(Reason.DELETED, () -> restoreAs("a", OptionalLong.empty(), "b"));
+        assertRejected(Reason.DELETED, () -> restore("a"));
+        assertRejected(Reason.DELETED, () -> restoreAs("a", OptionalLong.empty(), "b"));
         restore("a", 1);
         assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 10));
         assertThat(mark("a").generation()).isZero();
@@ -212,7 +212,7 @@ class RestoreServiceTest {
         archive.put("a", 7, 0, 10);
         restore("a");
         here.delete("a");
-        rejected(Reason.DELETED, () -> restore("a"));
+        assertRejected(Reason.DELETED, () -> restore("a"));
         restore("a", 1);
         assertThat(mark("a").incarnation()).isNotEqualTo(7);
     }
@@ -224,7 +224,7 @@ class RestoreServiceTest {
         archive.damage(small.key());
         byte[] content = archive.objects().content(large.key());
         archive.cutOff(large.key(), content.length - 10);
-        rejected(Reason.CORRUPT, () -> restore("small"));
+        assertRejected(Reason.CORRUPT, () -> restore("small"));
         assertThatThrownBy(() -> restore("large"))
                 .isInstanceOf(ArchiveException.class)
                 .hasMessageContaining("large");
@@ -238,7 +238,7 @@ class RestoreServiceTest {
         Generation next = archive.put("a", 7, 0, LONG_COUNT);
         byte[] content = archive.objects().content(next.key());
         archive.cutOff(next.key(), content.length - 10);
-        rejected(Reason.CORRUPT, () -> restore("a"));
+        assertRejected(Reason.CORRUPT, () -> restore("a"));
         assertThat(here.read("a")).isEqualTo(TestArchive.texts(7, 0, 10));
     }
 
@@ -269,7 +269,7 @@ class RestoreServiceTest {
         restore("a");
         archive.put("a", 7, 0, 20);
         atOpening(2, () -> here.push("a", "mine"));
-        rejected(Reason.DIVERGED, () -> restore("a"));
+        assertRejected(Reason.DIVERGED, () -> restore("a"));
         List<String> expected = new ArrayList<>(TestArchive.texts(7, 0, 10));
         expected.add("mine");
         assertThat(here.read("a")).isEqualTo(expected);
@@ -314,7 +314,7 @@ class RestoreServiceTest {
             archive.delete("a");
             here.documents.pendingDeletions().forEach(here.documents::deletionArchived);
         });
-        rejected(Reason.DELETED, () -> restore("a"));
+        assertRejected(Reason.DELETED, () -> restore("a"));
         assertThat(here.find("a")).isNull();
     }
 }

@@ -29,7 +29,7 @@ import redis.clients.jedis.Jedis;
 public final class ServedStore implements AutoCloseable {
     private static final int MAX_VALUE_BYTES = 1024 * 1024;
     /** On a busy machine, a client may wait this long for a reply. */
-    public static final int PATIENCE_MILLIS = 30_000;
+    public static final int TIMEOUT_MILLIS = 30_000;
 
     private static final int MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
@@ -112,7 +112,7 @@ public final class ServedStore implements AutoCloseable {
 
     /** Returns a client with a timeout for busy machines. */
     public Jedis jedis() {
-        return new Jedis("127.0.0.1", port, PATIENCE_MILLIS);
+        return new Jedis("127.0.0.1", port, TIMEOUT_MILLIS);
     }
 
     /** Returns the lines of an export of all documents, with their checksums. */

@@ -225,7 +225,7 @@ class FollowTest {
         here.rpush("a", "2");
         here.rpush("b", "2");
         Eventually.await("b", () -> there.llen("b") == 2);
-        Eventually.await("told", () -> run.run.err().contains("document 'a' is not what was sent"));
+        Eventually.await("the problem is printed", () -> run.run.err().contains("document 'a' is not what was sent"));
         CommandRun ended = run.end();
         assertThat(ended.err().split("document 'a'", -1)).hasSize(2);
         assertThat(ended.exitCode()).isEqualTo(3);
@@ -234,7 +234,7 @@ class FollowTest {
 
     /** The copy continues a prefix of the document at the target, and rejects or replaces any other document. */
     @Test
-    void followResumesRejectsOrReplacesDocument() throws Exception {
+    void followResumesCopyAndRejectsOrReplacesOtherDocument() throws Exception {
         here.rpush("a", "1", "2");
         CommandRun.of(from, "copy", "--to", to.address());
         here.rpush("a", "3");
@@ -244,7 +244,7 @@ class FollowTest {
         awaitLength("a", 3);
         run.end();
         Run again = follow(to.address(), "b");
-        Eventually.await("told", () -> again.run.err().contains("there is another one of this name"));
+        Eventually.await("the problem is printed", () -> again.run.err().contains("there is another one of this name"));
         again.end().exits(3);
         follow(to.address(), "b", "--existing", "replace");
         Eventually.await("replaced", () -> there.lrange("b", 0, -1).equals(List.of("1")));

@@ -130,17 +130,17 @@ class JourneyIT {
 
         /** Archives the document and returns the sequence after the last archived value. */
         private long archivedTo() {
-            AtomicReference<String> response = new AtomicReference<>("");
+            AtomicReference<String> reply = new AtomicReference<>("");
             Eventually.await("archived", () -> {
                 try {
-                    response.set(second.call("CARAVAN.ARCHIVE", NAME));
+                    reply.set(second.call("CARAVAN.ARCHIVE", NAME));
                 } catch (IOException starting) {
                     return false;
                 }
-                return response.get().contains("$next, :");
+                return reply.get().contains("$next, :");
             });
-            Matcher next = ARCHIVED_TO.matcher(response.get());
-            assertThat(next.matches()).as(response.get()).isTrue();
+            Matcher next = ARCHIVED_TO.matcher(reply.get());
+            assertThat(next.matches()).as(reply.get()).isTrue();
             return Long.parseLong(next.group(1));
         }
 

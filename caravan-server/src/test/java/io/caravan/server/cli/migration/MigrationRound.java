@@ -114,7 +114,7 @@ final class MigrationRound {
             sent.add((random.nextInt(5) == 0 ? "same" : "v" + values++) + (large ? PADDING : ""));
         }
         boolean done = side.append(name, sent.toArray(String[]::new));
-        story.add((done ? "appended " : "refused ") + labels(sent) + " to " + name + at(side));
+        story.add((done ? "appended " : "rejected ") + labels(sent) + " to " + name + at(side));
         if (done && !(replaces && side == target)) {
             required.addAll(labels(sent));
         }
@@ -243,7 +243,7 @@ final class MigrationRound {
         boolean responded = random.nextBoolean();
         int action = random.nextInt(8);
         String name = any();
-        story.add("at " + step + (responded ? " answered" : "") + at(side) + ": " + action + " " + name);
+        story.add("at " + step + (responded ? " after the reply" : "") + at(side) + ": " + action + " " + name);
         int armedFor = command;
         side.proxy.arm(new Trip(step, responded, () -> {
             synchronized (this) {
@@ -308,15 +308,15 @@ final class MigrationRound {
     }
 
     private int follow(Existing existing) throws IOException {
-        List<String> reported = new ArrayList<>();
-        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, reported::add);
+        List<String> messages = new ArrayList<>();
+        RateLimitRetries retries = new RateLimitRetries(Retries.Pause.REAL, messages::add);
         int exitCode;
         try (ServerPair servers = new ServerPair(
                 () -> Migrations.carrier(source.proxy.address()),
                 () -> Migrations.carrier(target.proxy.address()),
-                reported::add)) {
+                messages::add)) {
             DocumentFollower follower = new DocumentFollower(
-                    servers, existing, false, retries, null, prefix().getBytes(UTF_8), reported::add);
+                    servers, existing, false, retries, null, prefix().getBytes(UTF_8), messages::add);
             servers.run(follower::round);
             for (int i = random.nextInt(3); i > 0; i--) {
                 change(follower, servers);
@@ -324,10 +324,10 @@ final class MigrationRound {
             servers.run(follower::round);
             exitCode = follower.rejected() > 0 ? 3 : 0;
         } catch (RuntimeException failed) {
-            reported.add(String.valueOf(failed.getMessage()));
+            messages.add(String.valueOf(failed.getMessage()));
             exitCode = 1;
         }
-        story.add("follow " + existing + ": " + exitCode + " " + reported);
+        story.add("follow " + existing + ": " + exitCode + " " + messages);
         return exitCode;
     }
 

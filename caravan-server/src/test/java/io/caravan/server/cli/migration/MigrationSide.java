@@ -26,7 +26,7 @@ final class MigrationSide implements AutoCloseable {
     MigrationSide() throws IOException {}
 
     private Jedis connected() {
-        return new Jedis("127.0.0.1", port, ServedStore.PATIENCE_MILLIS);
+        return new Jedis("127.0.0.1", port, ServedStore.TIMEOUT_MILLIS);
     }
 
     String address() {

@@ -78,25 +78,25 @@ final class NumberedWriter extends Thread implements AutoCloseable {
     private void append(RespClient client) throws IOException {
         long next = acknowledged.get();
         String conflict = "-CONFLICT expected " + next + " actual ";
-        String response = client.call("CARAVAN.APPEND", name, "IFSEQ", "" + next, "v" + next);
-        if (response.equals(":" + next) || response.startsWith(conflict + (next + 1))) {
+        String reply = client.call("CARAVAN.APPEND", name, "IFSEQ", "" + next, "v" + next);
+        if (reply.equals(":" + next) || reply.startsWith(conflict + (next + 1))) {
             // The conflict means that the previous attempt succeeded but its reply was lost.
             acknowledged.set(next + 1);
-        } else if (response.startsWith(conflict)) {
-            wentBack(next, Long.parseLong(response.substring(conflict.length()).split(" ", 2)[0]), response);
-        } else if (response.startsWith("-RELOCATED 127.0.0.1:")) {
-            port = Integer.parseInt(response.split("[: ]", -1)[2]);
-        } else if (!response.startsWith("-MOVING ") && !response.contains("stopping")) {
-            problem = response;
+        } else if (reply.startsWith(conflict)) {
+            wentBack(next, Long.parseLong(reply.substring(conflict.length()).split(" ", 2)[0]), reply);
+        } else if (reply.startsWith("-RELOCATED 127.0.0.1:")) {
+            port = Integer.parseInt(reply.split("[: ]", -1)[2]);
+        } else if (!reply.startsWith("-MOVING ") && !reply.contains("stopping")) {
+            problem = reply;
         }
     }
 
-    private void wentBack(long from, long to, String response) {
+    private void wentBack(long from, long to, String reply) {
         long mayLose = mayLoseFrom;
         if (mayLose != KEEP_ALL && mayLose <= to && to < from) {
             acknowledged.set(to);
         } else {
-            problem = response + ", where nothing may be lost " + (mayLose == KEEP_ALL ? "" : "before " + mayLose);
+            problem = reply + ", where nothing may be lost " + (mayLose == KEEP_ALL ? "" : "before " + mayLose);
         }
     }
 

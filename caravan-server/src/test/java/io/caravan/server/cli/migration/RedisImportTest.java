@@ -205,7 +205,7 @@ class RedisImportTest {
     @ParameterizedTest
     @Tag("thorough")
     @ValueSource(strings = {"LRANGE 40", "LRANGE 70", "SCAN 2", "EXEC 2"})
-    void importKilledAtOtherCommandsResumes(String moment) throws IOException, InterruptedException {
+    void importKilledAtAnyOtherCommandResumes(String moment) throws IOException, InterruptedException {
         killedAt(moment);
     }
 
@@ -321,16 +321,16 @@ class RedisImportTest {
     }
 
     /** Starts a server that sends these replies and no more, and returns its URL. */
-    private static String claimingToBeRedis(boolean closes, String... responses) throws IOException {
+    private static String claimingToBeRedis(boolean closes, String... replies) throws IOException {
         ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         Thread thread = new Thread(() -> {
             try (listener;
                     Socket client = listener.accept()) {
-                for (String response : responses) {
+                for (String reply : replies) {
                     if (client.getInputStream().read(new byte[64 * 1024]) < 0) {
                         return;
                     }
-                    client.getOutputStream().write(response.getBytes(ISO_8859_1));
+                    client.getOutputStream().write(reply.getBytes(ISO_8859_1));
                 }
                 while (!closes && client.getInputStream().read() >= 0) {
                     // Waits until the client closes the connection.
@@ -363,8 +363,8 @@ class RedisImportTest {
                 "*2\r\n$-1\r\n*0\r\n",
                 "*2\r\n$1\r\n0\r\n*1\r\n$3\r\nabcdefgh\r\n"
             })
-    void invalidReplyFailsImport(String response) throws IOException {
-        for (String url : List.of(claimingToBeRedis(false, response), claimingToBeRedis(false, COUNTED, response))) {
+    void invalidReplyFailsImport(String reply) throws IOException {
+        for (String url : List.of(claimingToBeRedis(false, reply), claimingToBeRedis(false, COUNTED, reply))) {
             CommandRun run = importing(url, "--timeout", "5").exits(1);
             assertThat(run.err()).startsWith("caravan: ").contains("Redis").doesNotContain("Exception");
         }
@@ -380,8 +380,8 @@ class RedisImportTest {
                 ":-1\r\n*2\r\n$1\r\nx\r\n-ERR gone\r\n",
                 "+" // and a line that does not end
             })
-    void invalidListReplyFailsImport(String response) throws IOException {
-        String fullReply = response.equals("+") ? ":" + "1".repeat(300_000) : response;
+    void invalidListReplyFailsImport(String reply) throws IOException {
+        String fullReply = reply.equals("+") ? ":" + "1".repeat(300_000) : reply;
         CommandRun run = importing(claimingToBeRedis(false, COUNTED, SCANNED, fullReply), "--timeout", "5")
                 .exits(1);
         assertThat(run.err()).startsWith("caravan: Redis at 127.0.0.1:").doesNotContain("Exception");

@@ -53,7 +53,7 @@ final class RedisServer implements AutoCloseable {
                 new Jedis(
                         new HostAndPort("127.0.0.1", port),
                         DefaultJedisClientConfig.builder()
-                                .timeoutMillis(ServedStore.PATIENCE_MILLIS)
+                                .timeoutMillis(ServedStore.TIMEOUT_MILLIS)
                                 .build()));
     }
 

@@ -53,7 +53,7 @@ class StreamSourceTest {
         return values;
     }
 
-    private void rejected(String head, Response get, String why) {
+    private void assertRejected(String head, Response get, String why) {
         assertThatThrownBy(() -> read(head, request -> get))
                 .isInstanceOfSatisfying(
                         ClientException.class,
@@ -181,12 +181,12 @@ class StreamSourceTest {
         "500, has a response with the status 500",
     })
     void reportsErrorStatusPerStream(int status, String why) {
-        rejected(TEXT, Response.of(status, "", ""), why);
+        assertRejected(TEXT, Response.of(status, "", ""), why);
     }
 
     @Test
     void reportsRedirectWithoutFollowingIt() {
-        rejected(
+        assertRejected(
                 TEXT,
                 Response.of(307, "Location: http://elsewhere/\r\n", ""),
                 "at another address (307), http://elsewhere/");
@@ -194,17 +194,20 @@ class StreamSourceTest {
 
     @Test
     void rejectsMissingOrInvalidHeaders() {
-        rejected("", Response.of("", ""), "without the header Content-Type");
-        rejected(TEXT, Response.of(TEXT + "Stream-Up-To-Date: true\r\n", "a"), "without the header Stream-Next-Offset");
-        rejected(TEXT + "Stream-TTL: -1\r\n", Response.of("", ""), "invalid header: Stream-TTL: -1");
-        rejected(TEXT + "Stream-Expires-At: soon\r\n", Response.of("", ""), "invalid header: Stream-Expires-At: soon");
-        rejected("Content-Type: " + "x".repeat(300) + "\r\n", Response.of("", ""), "invalid header: Content-Type: xxx");
-        rejected(TEXT, Response.of(JSON + END, "[]"), "has changed its content type");
+        assertRejected("", Response.of("", ""), "without the header Content-Type");
+        assertRejected(
+                TEXT, Response.of(TEXT + "Stream-Up-To-Date: true\r\n", "a"), "without the header Stream-Next-Offset");
+        assertRejected(TEXT + "Stream-TTL: -1\r\n", Response.of("", ""), "invalid header: Stream-TTL: -1");
+        assertRejected(
+                TEXT + "Stream-Expires-At: soon\r\n", Response.of("", ""), "invalid header: Stream-Expires-At: soon");
+        assertRejected(
+                "Content-Type: " + "x".repeat(300) + "\r\n", Response.of("", ""), "invalid header: Content-Type: xxx");
+        assertRejected(TEXT, Response.of(JSON + END, "[]"), "has changed its content type");
     }
 
     @Test
     void rejectsOffsetWithoutProgress() {
-        rejected(
+        assertRejected(
                 TEXT,
                 Response.of(TEXT + "Stream-Next-Offset: 3\r\n", ""),
                 "reports more values after offset 3, and sends none");
@@ -217,8 +220,8 @@ class StreamSourceTest {
                         TEXT,
                         request -> Response.of(TEXT + "Stream-Next-Offset: " + next.incrementAndGet() + "\r\n", "")))
                 .hasMessageContaining("does not end");
-        rejected(JSON, Response.of(JSON + END, "[1," + " ".repeat(100_000)), "too much white space");
-        rejected(
+        assertRejected(JSON, Response.of(JSON + END, "[1," + " ".repeat(100_000)), "too much white space");
+        assertRejected(
                 JSON,
                 Response.of(JSON + END, "[\"" + "x".repeat(MAX_VALUE_BYTES)),
                 "a message of more than 1000 bytes");
@@ -227,7 +230,7 @@ class StreamSourceTest {
     @ParameterizedTest
     @ValueSource(strings = {"1", "{}", "[1", "[1,]", "[,1]", "[1][2]", "[\"a]"})
     void rejectsInvalidJsonArray(String body) {
-        rejected(JSON, Response.of(JSON + END, body), "not a JSON array");
+        assertRejected(JSON, Response.of(JSON + END, body), "not a JSON array");
     }
 
     /** The first response is like that of a cache that does not have the end of the stream yet. */

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
 /** A slow start logs its steps, and any other start logs nothing. */
 class StartStepsTest {
     private final List<Runnable> delayed = new ArrayList<>();
-    private final List<String> reported = new ArrayList<>();
-    private final StartSteps steps = new StartSteps("opens", delayed::add, reported::add);
+    private final List<String> logged = new ArrayList<>();
+    private final StartSteps steps = new StartSteps("opens", delayed::add, logged::add);
 
     private void delayEnds() {
         delayed.forEach(Runnable::run);
@@ -20,19 +20,19 @@ class StartStepsTest {
     @Test
     void slowStartLogsCurrentAndLaterSteps() {
         steps.next("warms up");
-        assertThat(reported).isEmpty();
+        assertThat(logged).isEmpty();
         delayEnds();
-        assertThat(reported).containsExactly("warms up");
+        assertThat(logged).containsExactly("warms up");
         steps.next("serves");
-        assertThat(reported).containsExactly("warms up", "serves");
+        assertThat(logged).containsExactly("warms up", "serves");
         steps.end();
-        assertThat(reported).hasSize(2);
+        assertThat(logged).hasSize(2);
     }
 
     @Test
     void finishedStartLogsNothing() {
         steps.end();
         delayEnds();
-        assertThat(reported).isEmpty();
+        assertThat(logged).isEmpty();
     }
 }

@@ -42,7 +42,7 @@ final class MarkerServer implements AutoCloseable {
                 "SLOWLOG",
                 "*2\r\n" + slow("RPUSH", marker) + slow(marker, marker));
         resp = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
-        Thread thread = new Thread(this::serve, "tell-tale");
+        Thread thread = new Thread(this::serve, "marker-server");
         thread.setDaemon(true);
         thread.start();
         http = HttpServer.create(any, 0);

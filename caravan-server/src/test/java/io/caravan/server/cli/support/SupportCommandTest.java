@@ -47,16 +47,16 @@ class SupportCommandTest {
         CommandRun run = run().exits(3, "no server listens at 127.0.0.1:1");
         assertThat(run.out())
                 .contains("machine/doctor.json  ", "not available: server over RESP: no server responds", "created ");
-        SupportParts reported = SupportParts.in(out());
-        assertThat(reported.parts())
+        SupportParts bundle = SupportParts.in(out());
+        assertThat(bundle.parts())
                 .containsOnlyKeys(
                         "README.txt",
                         "manifest.json",
                         "machine/system.json",
                         "machine/linux.txt",
                         "machine/doctor.json");
-        assertThat(reported.part("README.txt")).contains("Not available:\nserver over RESP\n    no server responds");
-        assertThat(reported.part("manifest.json")).contains("\"name\" : \"server over HTTP\"");
+        assertThat(bundle.part("README.txt")).contains("Not available:\nserver over RESP\n    no server responds");
+        assertThat(bundle.part("manifest.json")).contains("\"name\" : \"server over HTTP\"");
     }
 
     @Test
@@ -91,23 +91,23 @@ class SupportCommandTest {
                     .contains("\"missing\":[]")
                     .doesNotContain(MARKER);
         }
-        SupportParts reported = SupportParts.in(out());
-        reported.hasNothingLike(out(), MARKER);
-        assertThat(reported.part("server/info.json"))
+        SupportParts bundle = SupportParts.in(out());
+        bundle.hasNothingLike(out(), MARKER);
+        assertThat(bundle.part("server/info.json"))
                 .contains(
                         "\"uptime_in_seconds\" : \"7\"",
                         "\"store_state\" : \"ok\"",
                         "\"durability\" : \"(hidden)\"",
                         "\"reads\" : \"(hidden)\"")
                 .doesNotContain("store_problem", "archive_last_error");
-        assertThat(reported.part("server/slowlog.json"))
+        assertThat(bundle.part("server/slowlog.json"))
                 .contains(
                         "\"command\" : \"rpush\"", "\"command\" : \"(hidden)\"", "\"micros\" : 12345", "\"words\" : 3");
-        assertThat(reported.part("server/readiness.json"))
+        assertThat(bundle.part("server/readiness.json"))
                 .isEqualToIgnoringWhitespace("{\"status\" : 503, \"code\" : \"store_failed\"}");
-        assertThat(reported.part("server/metrics.txt")).isEqualTo("caravan_documents 3.0\n");
-        assertThat(reported.part("server/settings.json")).contains("\"value\" : \"4\"", "\"name\" : \"password\"");
-        assertThat(reported.part("server/store.json")).contains("\"replayBytes\" : 5", "\"holes\" : \"(hidden)\"");
+        assertThat(bundle.part("server/metrics.txt")).isEqualTo("caravan_documents 3.0\n");
+        assertThat(bundle.part("server/settings.json")).contains("\"value\" : \"4\"", "\"name\" : \"password\"");
+        assertThat(bundle.part("server/store.json")).contains("\"replayBytes\" : 5", "\"holes\" : \"(hidden)\"");
     }
 
     @Test
@@ -120,12 +120,12 @@ class SupportCommandTest {
             run("--store", store.toString());
             assertThat(listed(store)).as("nothing was written").isEqualTo(before);
         }
-        SupportParts reported = SupportParts.in(out());
-        reported.hasNothingLike(out(), MARKER);
-        assertThat(reported.part("store/files.json"))
+        SupportParts bundle = SupportParts.in(out());
+        bundle.hasNothingLike(out(), MARKER);
+        assertThat(bundle.part("store/files.json"))
                 .contains("\"name\" : \"log-0000000000000000.wal\"", "\"kind\" : \"CARAVCKP\"", "\"startLsn\" : ");
-        assertThat(reported.part("store/verify.json")).contains("\"clean\" : true", "\"entries\" : 1");
-        assertThat(reported.part("machine/doctor.json"))
+        assertThat(bundle.part("store/verify.json")).contains("\"clean\" : true", "\"entries\" : 1");
+        assertThat(bundle.part("machine/doctor.json"))
                 .contains("\"subject\" : \"space\"")
                 .doesNotContain("\"forces\"");
     }
@@ -138,14 +138,14 @@ class SupportCommandTest {
         CommandRun run = run("--store", store.toString());
         assertThat(run.out())
                 .contains("not available: store/verify.json: the store cannot be verified (StoreDirectory");
-        SupportParts reported = SupportParts.in(out());
-        reported.hasNothingLike(out(), MARKER);
-        assertThat(reported.part("store/files.json").split("filesThatAreNotTheStores")[1])
+        SupportParts bundle = SupportParts.in(out());
+        bundle.hasNothingLike(out(), MARKER);
+        assertThat(bundle.part("store/files.json").split("filesThatAreNotTheStores")[1])
                 .contains("\"bytes\" : " + MARKER.length());
     }
 
-    private static List<String> listed(Path parent) throws IOException {
-        try (Stream<Path> files = Files.list(parent)) {
+    private static List<String> listed(Path listedDirectory) throws IOException {
+        try (Stream<Path> files = Files.list(listedDirectory)) {
             return files.map(Path::toString).sorted().toList();
         }
     }
@@ -180,9 +180,9 @@ class SupportCommandTest {
                 "readers = 8\nlog-level = " + MARKER + "\n" + MARKER + "\n" + MARKER + "x = 1\npassword-file = "
                         + MARKER + "\narchive = s3://" + MARKER + ":" + MARKER + "@bucket/x\n");
         run("--config", config);
-        SupportParts reported = SupportParts.in(out());
-        reported.hasNothingLike(out(), MARKER);
-        assertThat(reported.part("settings.json")).contains("\"readers\"", "\"value\" : \"8\"", "\"archive\"");
+        SupportParts bundle = SupportParts.in(out());
+        bundle.hasNothingLike(out(), MARKER);
+        assertThat(bundle.part("settings.json")).contains("\"readers\"", "\"value\" : \"8\"", "\"archive\"");
     }
 
     @Test
@@ -217,9 +217,9 @@ class SupportCommandTest {
                         "{\"timestamp\":0,\"level\":\"" + MARKER + "\"}",
                         ""));
         run("--log", log);
-        SupportParts reported = SupportParts.in(out());
-        reported.hasNothingLike(out(), MARKER);
-        assertThat(reported.part("log.txt")).isEqualTo("""
+        SupportParts bundle = SupportParts.in(out());
+        bundle.hasNothingLike(out(), MARKER);
+        assertThat(bundle.part("log.txt")).isEqualTo("""
             (1 hidden)
             2026-01-02T03:04:05.678Z WARN ExpirySweeper: document '…' has expired and could not be deleted: …
             2026-01-02T03:04:05.678Z INFO StoreComponents: … is open: 12 lists, 345 entries, 6 frames replayed, …

@@ -63,7 +63,7 @@ class BatchTest {
         return "{\"path\":\"/v1/stream/" + path + "\",\"append\":[\"" + value + "\"]" + String.join("", more) + "}";
     }
 
-    private void rejects(int status, String code, String detail, String... changes) throws Exception {
+    private void assertRejected(int status, String code, String detail, String... changes) throws Exception {
         HttpResponse<String> response = batch(changes);
         HttpFixture.assertProblem(response, status, code);
         assertThat((String) JsonTree.parse(response.body()).get("detail")).contains(detail);
@@ -113,15 +113,15 @@ class BatchTest {
         assertThat(HttpFixture.header(batch(append("a", "x"), third), "Stream-Next-Offset"))
                 .isEqualTo(FIRST);
         String why = "nothing was written, because of operation 2: document 'b'";
-        rejects(409, "sequence_conflict", why, append("a", "x"), third);
-        rejects(404, "not_found", "operation 2", append("a", "x"), append("missing", "x"));
-        rejects(404, "not_found", "operation 3", append("a", "x"), append("b", "x"), delete("missing"));
-        rejects(400, "not_json", "operation 2", append("a", "x"), append("json", "no"));
-        rejects(400, "not_json", "operation 2", append("a", "x"), append("json", "no" + "n".repeat(20_000)));
-        rejects(400, "offset_out_of_range", "operation 2", append("a", "x"), trim("a", THIRD));
-        rejects(404, "not_found", "operation 2", delete("a"), append("a", "x"));
+        assertRejected(409, "sequence_conflict", why, append("a", "x"), third);
+        assertRejected(404, "not_found", "operation 2", append("a", "x"), append("missing", "x"));
+        assertRejected(404, "not_found", "operation 3", append("a", "x"), append("b", "x"), delete("missing"));
+        assertRejected(400, "not_json", "operation 2", append("a", "x"), append("json", "no"));
+        assertRejected(400, "not_json", "operation 2", append("a", "x"), append("json", "no" + "n".repeat(20_000)));
+        assertRejected(400, "offset_out_of_range", "operation 2", append("a", "x"), trim("a", THIRD));
+        assertRejected(404, "not_found", "operation 2", delete("a"), append("a", "x"));
         server.send("POST", "/v1/stream/json", null, "Stream-Closed", "true");
-        rejects(409, "closed", "operation 2", append("a", "x"), append("json", "1"));
+        assertRejected(409, "closed", "operation 2", append("a", "x"), append("json", "1"));
     }
 
     private static String delete(String path) {
@@ -162,12 +162,12 @@ class BatchTest {
                 "{\"path\":\"/v1/stream/b\",\"append\":null,\"delete\":true}",
                 "[]",
                 "7")) {
-            rejects(400, "invalid_batch", "", good, wrong);
+            assertRejected(400, "invalid_batch", "", good, wrong);
         }
-        rejects(400, "invalid_batch", "operations must have at least one element");
-        rejects(400, "invalid_offset", "operation 2: ifOffset", good, append("b", "x", ",\"ifOffset\":\"1\""));
-        rejects(501, "reserved", "", good, append("__ds/x", "x"));
-        rejects(400, "invalid_batch", "names of at most 128", good, "{\"" + "n".repeat(1_000) + "\": 1}");
+        assertRejected(400, "invalid_batch", "operations must have at least one element");
+        assertRejected(400, "invalid_offset", "operation 2: ifOffset", good, append("b", "x", ",\"ifOffset\":\"1\""));
+        assertRejected(501, "reserved", "", good, append("__ds/x", "x"));
+        assertRejected(400, "invalid_batch", "names of at most 128", good, "{\"" + "n".repeat(1_000) + "\": 1}");
         for (String wrong : List.of(
                 "",
                 "x",
@@ -185,13 +185,13 @@ class BatchTest {
     @Test
     void rejectsBatchesBeyondLimits() throws Exception {
         String many = IntStream.range(0, 1_001).mapToObj(i -> append("a", "x")).collect(Collectors.joining(","));
-        rejects(413, "too_many_operations", "at most 1000", many);
+        assertRejected(413, "too_many_operations", "at most 1000", many);
         String values = Base64.getEncoder().encodeToString(new byte[1]);
         String tooMany = IntStream.range(0, HttpFixture.MAX_BATCH_BYTES / 48 + 1)
                 .mapToObj(i -> "\"" + values + "\"")
                 .collect(Collectors.joining(","));
         String change = "{\"path\":\"/v1/stream/a\",\"base64\":true,\"append\":[" + tooMany + "]}";
-        rejects(413, "too_many_messages", "values of a batch", change);
+        assertRejected(413, "too_many_messages", "values of a batch", change);
         assertThat(server.status("POST", "/v1/batch", " ".repeat(HttpFixture.MAX_BODY_BYTES + 1)))
                 .isEqualTo(413);
     }

@@ -164,7 +164,7 @@ class HttpLimitsTest {
                 slow.send("LINDEX", "k", "0");
             }
             // The memory of the pending requests, including this scrape, is far smaller.
-            Eventually.await("responses are buffered", () -> metric("caravan_replies_pending_bytes") > 100_000);
+            Eventually.await("replies are buffered", () -> metric("caravan_replies_pending_bytes") > 100_000);
         }
     }
 

@@ -157,7 +157,7 @@ final class HttpTarget implements FuzzTarget {
                 return "ok";
             } catch (Problem | IllegalArgumentException rejected) {
                 requireClients(Problem.of(rejected));
-                return "refused";
+                return "rejected";
             }
         }
 

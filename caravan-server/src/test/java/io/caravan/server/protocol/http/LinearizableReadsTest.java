@@ -59,7 +59,7 @@ final class LinearizableReadsTest {
     void readWaitsForBarrierAndWriteDoesNot() throws Exception {
         server.documents.readBarrier(delayedBarrier.barrier());
         CompletableFuture<HttpResponse<String>> read = server.sendAsync("GET", "/v1/stream/a");
-        Eventually.await("it is queried", () -> delayedBarrier.asked() == 1);
+        Eventually.await("the read waits at the barrier", () -> delayedBarrier.asked() == 1);
         assertThat(server.append("/v1/stream/a", TEXT, " two").statusCode()).isEqualTo(204);
         assertThat(read).isNotDone();
         delayedBarrier.pass();
@@ -76,7 +76,7 @@ final class LinearizableReadsTest {
         server.documents.readBarrier(delayedBarrier.barrier());
         CompletableFuture<HttpResponse<String>> poll =
                 server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=" + tail);
-        Eventually.await("it is queried", () -> delayedBarrier.asked() == 1);
+        Eventually.await("the read waits at the barrier", () -> delayedBarrier.asked() == 1);
         delayedBarrier.pass();
         server.awaitTailedDocuments(1);
         server.append("/v1/stream/a", TEXT, "two");

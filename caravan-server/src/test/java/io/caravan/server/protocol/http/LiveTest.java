@@ -212,7 +212,7 @@ class LiveTest {
                 client.send(RawClient.get(i % 2 == 0 ? "/v1/stream/a" : "/v1/stream/a?live=sse&offset=-1"));
             }
             assertThat(impatient.get("/v1/stream/a").body()).hasSize(200 * HttpFixture.MAX_BODY_BYTES);
-            Eventually.await("it is let go", () -> impatient.connections() <= 1);
+            Eventually.await("the readers are disconnected", () -> impatient.connections() <= 1);
             for (RawClient client : clients) {
                 client.close();
             }

@@ -46,7 +46,7 @@ class MigrationEndpointsTest {
         return done(step, body, "next").asLong();
     }
 
-    private void rejected(int status, String code, String step, String body) throws Exception {
+    private void assertRejected(int status, String code, String step, String body) throws Exception {
         HttpFixture.assertProblem(server.send("POST", IMPORT + step, body), status, code);
     }
 
@@ -70,7 +70,7 @@ class MigrationEndpointsTest {
         assertThat(export.path("bytes").asLong()).isEqualTo(1);
         assertThat(export.path("attributes").toString())
                 .isIn("{\"content-type\":\"text/x\",\"ttl\":60}", "{\"ttl\":60,\"content-type\":\"text/x\"}");
-        rejected(409, "exists", "whole&first=7", TEXT);
+        assertRejected(409, "exists", "whole&first=7", TEXT);
         assertThat(next("whole&first=3&replace=true", TEXT)).isEqualTo(3);
         assertThat(server.get("/v1/export/absent").statusCode()).isEqualTo(404);
     }
@@ -80,12 +80,12 @@ class MigrationEndpointsTest {
         long id = done("begin&first=5", TEXT, "id").asLong();
         String add = "add&id=" + id + "&sequence=5";
         assertThat(next(add, values("a", "b"))).isEqualTo(7);
-        rejected(409, "sequence_conflict", add, values("a", "b"));
+        assertRejected(409, "sequence_conflict", add, values("a", "b"));
         assertThat(server.get("/v1/stream/a/b?offset=-1").statusCode()).isEqualTo(503);
-        rejected(409, "sequence_conflict", "end&id=" + id + "&sequence=6", null);
+        assertRejected(409, "sequence_conflict", "end&id=" + id + "&sequence=6", null);
         assertThat(next("end&id=" + id + "&sequence=7", null)).isEqualTo(7);
         assertThat(content()).isEqualTo("ab");
-        rejected(409, "changed", "add&id=" + id + "&sequence=7", values("c"));
+        assertRejected(409, "changed", "add&id=" + id + "&sequence=7", values("c"));
         assertThat(done("abort&id=" + id, null, "aborted").asBoolean()).isFalse();
         assertThat(content()).isEqualTo("ab");
     }
@@ -120,7 +120,7 @@ class MigrationEndpointsTest {
                 "add&id=1&sequence=1|{\"attributes\":{\"ttl\":1}}|invalid_import",
             })
     void rejectsInvalidImports(String step, String body, String code) throws Exception {
-        rejected(400, code, step, body);
+        assertRejected(400, code, step, body);
         assertThat(server.get("/v1/export/a/b").statusCode()).isEqualTo(404);
     }
 
@@ -147,10 +147,10 @@ class MigrationEndpointsTest {
     void importAppliesValueAndWriteLimits() throws Exception {
         String greatest = "x".repeat(HttpFixture.MAX_BODY_BYTES);
         next("whole&first=0", values(greatest, greatest));
-        rejected(413, "value_too_large", "whole&first=0&replace=true", values(greatest + "x"));
-        rejected(
+        assertRejected(413, "value_too_large", "whole&first=0&replace=true", values(greatest + "x"));
+        assertRejected(
                 413, "too_many_messages", "whole&first=0&replace=true", values(greatest, greatest, greatest, greatest));
-        rejected(413, "body_too_large", "whole&first=0&replace=true", values("x".repeat(2 * 1024 * 1024)));
+        assertRejected(413, "body_too_large", "whole&first=0&replace=true", values("x".repeat(2 * 1024 * 1024)));
         String page = server.get("/v1/values/a/b?offset=-1&whole=true").body();
         assertThat(JSON.readTree(page).path("values").get(1).path("base64").binaryValue())
                 .hasSize(HttpFixture.MAX_BODY_BYTES);
@@ -183,7 +183,7 @@ class MigrationEndpointsTest {
         HttpResponse<String> batch = server.append("/v1/batch", "application/json", delete);
         HttpFixture.assertProblem(batch, 421, "moved");
         assertThat(batch.body()).contains("because of operation 1");
-        rejected(307, "moved", "whole&first=7", "");
+        assertRejected(307, "moved", "whole&first=7", "");
         next("whole&first=7&replace=redirect", values("x"));
         assertThat(content()).isEqualTo("x");
     }
@@ -208,7 +208,7 @@ class MigrationEndpointsTest {
         long id = JSON.readTree(server.get("/v1/export/a/b").body()).path("id").asLong();
         assertThat(next("continue&first=8&sequence=8&id=" + id, values("y"))).isEqualTo(9);
         assertThat(content()).isEqualTo("y");
-        rejected(409, "sequence_conflict", "continue&first=8&sequence=8&id=" + id, values("y"));
+        assertRejected(409, "sequence_conflict", "continue&first=8&sequence=8&id=" + id, values("y"));
         assertThat(done("delete&id=" + (id + 1), "", "deleted").asBoolean()).isFalse();
         assertThat(done("delete&id=" + id, "", "deleted").asBoolean()).isTrue();
     }

@@ -46,7 +46,7 @@ class OriginsTest {
         return server.send(method, PATH, null, "Origin", origin, "Content-Type", "text/plain");
     }
 
-    private int statusOfNode(String host) throws IOException {
+    private int statusForHost(String host) throws IOException {
         return server.ask("GET /healthz HTTP/1.1\r\nHost: " + host + "\r\n\r\n").status();
     }
 
@@ -110,14 +110,14 @@ class OriginsTest {
             strings = {"localhost", "LOCALHOST:4437", "app.localhost:1", "127.0.0.1:4437", "127.1.2.3", "[::1]:80"})
     void acceptsLocalHostHeaders(String host) throws Exception {
         start(Authenticator.open());
-        assertThat(statusOfNode(host)).isEqualTo(200);
+        assertThat(statusForHost(host)).isEqualTo(200);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"example.com", "localhost.example.com:4437", "10.0.0.1", "[::2]", "", "a@localhost"})
     void rejectsForeignHostHeaders(String host) throws Exception {
         start(Authenticator.open());
-        assertThat(statusOfNode(host)).isEqualTo(403);
+        assertThat(statusForHost(host)).isEqualTo(403);
         RawClient.Response rejected = server.ask("OPTIONS " + PATH + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
         assertThat(rejected.body()).contains("\"foreign_host\"");
     }
@@ -129,8 +129,8 @@ class OriginsTest {
         assertThat(send("GET", "https://app.example:8443").headers().firstValue(ALLOW_ORIGIN))
                 .contains("https://app.example:8443");
         assertThat(send("DELETE", "https://app.example").statusCode()).isEqualTo(403);
-        assertThat(statusOfNode("app.example")).isEqualTo(200);
-        assertThat(statusOfNode("other.example")).isEqualTo(403);
+        assertThat(statusForHost("app.example")).isEqualTo(200);
+        assertThat(statusForHost("other.example")).isEqualTo(403);
     }
 
     private static boolean takesHost(String listensOn, String host, String... allowedHosts) {
@@ -182,7 +182,7 @@ class OriginsTest {
         HttpResponse<String> created = send("PUT", FOREIGN);
         assertThat(created.statusCode()).isEqualTo(201);
         assertThat(created.headers().firstValue(ALLOW_ORIGIN)).contains("*");
-        assertThat(statusOfNode("example.com")).isEqualTo(200);
+        assertThat(statusForHost("example.com")).isEqualTo(200);
     }
 
     @Test
@@ -195,6 +195,6 @@ class OriginsTest {
                 "PUT", PATH, null, "Origin", FOREIGN, "Content-Type", "text/plain", "Authorization", "Bearer secret");
         assertThat(created.statusCode()).isEqualTo(201);
         assertThat(created.headers().firstValue("cross-origin-resource-policy")).contains("cross-origin");
-        assertThat(statusOfNode("example.com")).isEqualTo(200);
+        assertThat(statusForHost("example.com")).isEqualTo(200);
     }
 }

@@ -40,10 +40,10 @@ class RelayedRequestsTest {
             RawClient.Response rejection = append(fixture, RELAYED + ": b\r\n");
             assertThat(rejection.status()).isEqualTo(503);
             assertThat(rejection.headers()).containsEntry(RELAYED.toLowerCase(Locale.ROOT), "refused");
-            RawClient.Response reported = append(fixture, "");
-            assertThat(reported.status()).isEqualTo(503);
-            assertThat(reported.body()).contains("draining");
-            assertThat(reported.headers()).doesNotContainKey(RELAYED.toLowerCase(Locale.ROOT));
+            RawClient.Response toClient = append(fixture, "");
+            assertThat(toClient.status()).isEqualTo(503);
+            assertThat(toClient.body()).contains("draining");
+            assertThat(toClient.headers()).doesNotContainKey(RELAYED.toLowerCase(Locale.ROOT));
         }
     }
 }

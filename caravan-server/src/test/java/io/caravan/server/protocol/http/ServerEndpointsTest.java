@@ -236,7 +236,7 @@ class ServerEndpointsTest {
             server.create("/v1/stream/a", TEXT);
             store.full = true;
             raw.send(RawClient.post("/v1/stream/a", "x") + RawClient.get("/v1/stream/a"));
-            Eventually.await("it waits for room", () -> store.awaitingRoom != null);
+            Eventually.await("it waits for space", () -> store.awaitingRoom != null);
             assertThat(server.get("/v1/stream/a").body()).isEmpty();
             store.full = false;
             store.awaitingRoom.run();

@@ -340,15 +340,15 @@ class StreamTest {
         server.send(
                 "PUT", "/v1/stream/a", null, "Content-Type", TEXT, "Stream-Expires-At", "2100-01-02T03:04:05+01:00");
         server.append("/v1/stream/a", TEXT, "one");
-        HttpResponse<String> reported = server.send("HEAD", "/v1/stream/a", null);
-        assertThat(reported.statusCode()).isEqualTo(200);
-        assertThat(reported.body()).isEmpty();
-        assertThat(header(reported, "Content-Type")).isEqualTo(TEXT);
-        assertThat(header(reported, "Stream-Next-Offset")).isEqualTo(Offset.of(1));
-        assertThat(header(reported, "Stream-First-Offset")).isEqualTo(Offset.of(0));
-        assertThat(header(reported, "Stream-Expires-At")).isEqualTo("2100-01-02T02:04:05.000Z");
-        assertThat(header(reported, "Cache-Control")).isEqualTo("no-store");
-        assertThat(header(reported, "X-Content-Type-Options")).isEqualTo("nosniff");
+        HttpResponse<String> response = server.send("HEAD", "/v1/stream/a", null);
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.body()).isEmpty();
+        assertThat(header(response, "Content-Type")).isEqualTo(TEXT);
+        assertThat(header(response, "Stream-Next-Offset")).isEqualTo(Offset.of(1));
+        assertThat(header(response, "Stream-First-Offset")).isEqualTo(Offset.of(0));
+        assertThat(header(response, "Stream-Expires-At")).isEqualTo("2100-01-02T02:04:05.000Z");
+        assertThat(header(response, "Cache-Control")).isEqualTo("no-store");
+        assertThat(header(response, "X-Content-Type-Options")).isEqualTo("nosniff");
     }
 
     @Test

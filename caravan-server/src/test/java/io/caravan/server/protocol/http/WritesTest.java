@@ -50,7 +50,7 @@ class WritesTest {
     private final List<Runnable> onWritable = new ArrayList<>();
     private final Queue<Runnable> readers = new ArrayDeque<>();
     private final EmbeddedChannel channel = new EmbeddedChannel();
-    private final ConnectionMemory responses = Unbounded.memory(channel, LIMIT);
+    private final ConnectionMemory connectionMemory = Unbounded.memory(channel, LIMIT);
     private boolean writable = true;
     private DocumentService documents;
     private Endpoints endpoints;
@@ -92,7 +92,7 @@ class WritesTest {
         Route route = new Route(HttpMethod.GET, "/", "test", null, Set.of(), exchange -> {});
         Request request = new Request(HttpMethod.GET, "/", new Query(""), head.headers(), new byte[0]);
         return new HttpExchange(
-                new ResponseWriter(channel, responses, head, new Origins(CONFIG, true), () -> false),
+                new ResponseWriter(channel, connectionMemory, head, new Origins(CONFIG, true), () -> false),
                 route,
                 Principal.ANYONE,
                 request,
@@ -131,16 +131,16 @@ class WritesTest {
     @Test
     void readWaitsForReplyMemory() {
         List<String> ran = new ArrayList<>();
-        responses.holdReply(LIMIT);
+        connectionMemory.holdReply(LIMIT);
         endpoints.read(exchange(), () -> ran.add("read"));
         assertThat(readers).isEmpty();
-        responses.holdReply(-LIMIT);
+        connectionMemory.holdReply(-LIMIT);
         channel.runPendingTasks();
         // Other replies take the memory before the read starts.
-        responses.holdReply(LIMIT);
+        connectionMemory.holdReply(LIMIT);
         read();
         assertThat(ran).isEmpty();
-        responses.holdReply(-LIMIT);
+        connectionMemory.holdReply(-LIMIT);
         channel.runPendingTasks();
         read();
         assertThat(ran).containsExactly("read");

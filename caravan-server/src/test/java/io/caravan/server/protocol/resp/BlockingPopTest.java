@@ -227,7 +227,7 @@ class BlockingPopTest extends RespTestBase {
     void waitsForSpaceWithoutBlockingThread() throws Exception {
         List<RespClient> waiters = new ArrayList<>();
         client.call("RPUSH", "k", "a", "b", "c");
-        fixture.store.takeRoom();
+        fixture.store.takeSpace();
         for (int i = 0; i < 3; i++) {
             RespClient waiter = fixture.connect();
             sendPop(waiter, "0", "k");
@@ -236,7 +236,7 @@ class BlockingPopTest extends RespTestBase {
         }
         fixture.store.awaitWaiter();
         replies(":3", "LLEN", "k");
-        fixture.store.giveRoom();
+        fixture.store.freeSpace();
         for (int i = 0; i < 3; i++) {
             assertThat(waiters.get(i).read()).isEqualTo("[$k, $" + "abc".charAt(i) + "]");
             waiters.get(i).close();

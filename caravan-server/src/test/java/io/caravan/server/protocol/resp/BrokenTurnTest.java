@@ -42,11 +42,11 @@ class BrokenTurnTest extends RespTestBase {
     void closesConnectionOnUnexpectedError() throws Exception {
         try (RespClient other = fixture.connect()) {
             assertThat(other.call("PING")).isEqualTo("+PONG");
-            fixture.store.takeRoom();
+            fixture.store.takeSpace();
             client.send("RPUSH", "k", "v");
             fixture.store.awaitWaiter();
             store.broken = true;
-            fixture.store.giveRoom();
+            fixture.store.freeSpace();
             assertThat(client.atEnd()).isTrue();
             assertThat(other.call("PING")).isEqualTo("+PONG");
         }

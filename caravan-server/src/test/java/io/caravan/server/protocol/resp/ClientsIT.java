@@ -44,7 +44,7 @@ import redis.clients.jedis.util.KeyValue;
 @Tag("slow")
 class ClientsIT {
     /** On a busy machine, a server that has just started may take this long to reply to a client. */
-    private static final int PATIENCE_MILLIS = 30_000;
+    private static final int TIMEOUT_MILLIS = 30_000;
 
     /** The server of all tests. They leave no documents behind. */
     private static ServerProcess server;
@@ -66,7 +66,7 @@ class ClientsIT {
     void jedisRunsEveryCommand(RedisProtocol protocol) throws IOException {
         DefaultJedisClientConfig config = DefaultJedisClientConfig.builder()
                 .protocol(protocol)
-                .timeoutMillis(PATIENCE_MILLIS)
+                .timeoutMillis(TIMEOUT_MILLIS)
                 .build();
         try (Connection connection = new Connection(new HostAndPort("127.0.0.1", server.port()), config)) {
             for (Step step : CommandScript.steps()) {
@@ -111,7 +111,7 @@ class ClientsIT {
 
     @Test
     void jedisSupportsCommonCalls() {
-        try (Jedis jedis = new Jedis("127.0.0.1", server.port(), PATIENCE_MILLIS)) {
+        try (Jedis jedis = new Jedis("127.0.0.1", server.port(), TIMEOUT_MILLIS)) {
             assertThat(jedis.rpush("k", "a", "b", "c")).isEqualTo(3);
             assertThat(jedis.lrange("k", 0, -1)).containsExactly("a", "b", "c");
             assertThat(jedis.lpop("k", 2)).containsExactly("a", "b");

@@ -22,10 +22,10 @@ final class LinearizableReadsTest extends RespTestBase {
         LPOP absent, DEL absent, PERSIST a, CARAVAN.APPEND a IFSEQ 7 v\
         """.split(",\\s+"));
 
-    private final DelayedBarrier blockingBarrier = new DelayedBarrier();
+    private final DelayedBarrier delayedBarrier = new DelayedBarrier();
 
     private void awaitBarrierRequest() {
-        Eventually.await("the barrier is queried", () -> blockingBarrier.asked() == 1);
+        Eventually.await("a read waits at the barrier", () -> delayedBarrier.asked() == 1);
     }
 
     private void fill() throws IOException {
@@ -84,19 +84,19 @@ final class LinearizableReadsTest extends RespTestBase {
 
     @Test
     void writesRequireNoConfirmation() throws IOException {
-        fixture.documents.readBarrier(blockingBarrier.barrier());
+        fixture.documents.readBarrier(delayedBarrier.barrier());
         fill();
         replies("$one", "LPOP", "a");
         replies(":1", "EXPIRE", "a", "100");
         replies("+OK", "LTRIM", "a", "1", "-1");
         replies("+PONG", "PING");
-        assertThat(blockingBarrier.asked()).isZero();
+        assertThat(delayedBarrier.asked()).isZero();
     }
 
     @Test
     void delayedReadsKeepOrderAndBlockNoOtherClient() throws IOException {
         fill();
-        fixture.documents.readBarrier(blockingBarrier.barrier());
+        fixture.documents.readBarrier(delayedBarrier.barrier());
         client.send("RPUSH", "a", "three");
         client.send("LLEN", "a");
         client.send("EXISTS", "a");
@@ -109,14 +109,14 @@ final class LinearizableReadsTest extends RespTestBase {
             assertThat(other.call("RPUSH", "b", "v")).isEqualTo(":1");
         }
         assertThat(client.hasInput()).isFalse();
-        blockingBarrier.pass();
+        delayedBarrier.pass();
         assertThat(client.read()).isEqualTo(":3");
         awaitBarrierRequest();
-        blockingBarrier.pass();
+        delayedBarrier.pass();
         client.reads(":1", ":4");
         awaitBarrierRequest();
         assertThat(client.hasInput()).isFalse();
-        blockingBarrier.reject(WHY);
+        delayedBarrier.reject(WHY);
         client.reads("-CLUSTERDOWN " + WHY, "+PONG");
     }
 
@@ -124,32 +124,32 @@ final class LinearizableReadsTest extends RespTestBase {
     @Test
     void blockingReadRequestsConfirmationOnce() throws IOException {
         fill();
-        fixture.documents.readBarrier(blockingBarrier.barrier());
+        fixture.documents.readBarrier(delayedBarrier.barrier());
         try (RespClient other = fixture.connect()) {
             client.send("CARAVAN.READ", "a", "FROM", "2", "BLOCK", "60000");
             awaitBarrierRequest();
-            blockingBarrier.pass();
+            delayedBarrier.pass();
             assertThat(other.call("RPUSH", "a", "three")).isEqualTo(":3");
             assertThat(client.read()).contains("$three");
             client.send("BLPOP", "b", "60");
             awaitBarrierRequest();
-            blockingBarrier.pass();
+            delayedBarrier.pass();
             assertThat(other.call("RPUSH", "b", "four")).isEqualTo(":1");
             assertThat(client.read()).isEqualTo("[$b, $four]");
         }
-        assertThat(blockingBarrier.asked()).isZero();
+        assertThat(delayedBarrier.asked()).isZero();
     }
 
     @Test
     void emptyPopInTransactionRequiresConfirmation() throws IOException {
         fill();
-        fixture.documents.readBarrier(blockingBarrier.barrier());
+        fixture.documents.readBarrier(delayedBarrier.barrier());
         client.send("MULTI");
         client.send("BLPOP", "absent", "1");
         client.send("EXEC");
         client.reads("+OK", "+QUEUED");
         awaitBarrierRequest();
-        blockingBarrier.reject(WHY);
+        delayedBarrier.reject(WHY);
         assertThat(client.read()).isEqualTo("-CLUSTERDOWN " + WHY);
     }
 }

@@ -98,12 +98,12 @@ class MigrationCommandsTest extends RespTestBase {
         fails("ERR value is out of range", "CARAVAN.IMPORT", "k", "WHOLE", "-1");
         String tooGreat = Long.toString(DocumentImport.MAX_FIRST_SEQUENCE + 1);
         fails("ERR the first sequence must be from 0 to", "CARAVAN.IMPORT", "k", "WHOLE", tooGreat);
-        rejectsAttribute("this server knows no attribute 'start'", "start", "1");
-        rejectsAttribute("the attribute 'ttl' must be a number", "ttl", "x");
-        rejectsAttribute("the attribute 'expires' must be a number", "expires", "-1");
-        rejectsAttribute("the attribute 'producers' is cut off", "producers", "\0\0\0");
-        rejectsAttribute("the attribute 'producers' is longer than 8192 bytes", "producers", "\0".repeat(8193));
-        rejectsAttribute("a content type must have", "content-type", "a\nb");
+        assertAttributeRejected("this server knows no attribute 'start'", "start", "1");
+        assertAttributeRejected("the attribute 'ttl' must be a number", "ttl", "x");
+        assertAttributeRejected("the attribute 'expires' must be a number", "expires", "-1");
+        assertAttributeRejected("the attribute 'producers' is cut off", "producers", "\0\0\0");
+        assertAttributeRejected("the attribute 'producers' is longer than 8192 bytes", "producers", "\0".repeat(8193));
+        assertAttributeRejected("a content type must have", "content-type", "a\nb");
         replies(":0", "DBSIZE");
     }
 
@@ -114,7 +114,7 @@ class MigrationCommandsTest extends RespTestBase {
                         + Pattern.quote(", $origin, null, $copied-to, null, $attributes, [" + attributes + "]]"));
     }
 
-    private void rejectsAttribute(String problem, String name, String value) throws IOException {
+    private void assertAttributeRejected(String problem, String name, String value) throws IOException {
         fails("ERR " + problem, "CARAVAN.IMPORT", "k", "WHOLE", "0", "ATTRIBUTE", name, value);
     }
 

@@ -67,14 +67,14 @@ class PopTest extends RespTestBase {
     @Test
     void waitingForStoreSpaceBlocksNoThread() throws Exception {
         client.call("RPUSH", "k", "a", "b", "c");
-        fixture.store.takeRoom();
+        fixture.store.takeSpace();
         RespClient[] poppers = {fixture.connect(), fixture.connect(), fixture.connect()};
         for (RespClient popper : poppers) {
             popper.send("LPOP", "k");
         }
         fixture.store.awaitWaiter();
         replies(":3", "LLEN", "k");
-        fixture.store.giveRoom();
+        fixture.store.freeSpace();
         for (RespClient popper : poppers) {
             assertThat(popper.read()).matches("\\$[abc]");
             popper.close();
@@ -82,7 +82,7 @@ class PopTest extends RespTestBase {
         replies(":0", "LLEN", "k");
     }
 
-    /** Another thread drops the oldest value after every read, until it has to wait. */
+    /** Another thread trims the oldest value after every read, until it has to wait. */
     @Test
     void popCompletesDespiteConcurrentTrims() throws IOException {
         for (int i = 0; i < 100; i++) {
@@ -90,7 +90,7 @@ class PopTest extends RespTestBase {
         }
         AtomicInteger reads = new AtomicInteger();
         afterRead = () -> {
-            // Limits the drops, so that the test ends even if the pop is overtaken forever.
+            // Limits the trims, so that the test ends even if the pop is overtaken forever.
             if (reads.incrementAndGet() < 50) {
                 fixture.documents.write(DocumentName.of("k"), PopTest::trimOldest, new IgnoredOutcome<>());
             }

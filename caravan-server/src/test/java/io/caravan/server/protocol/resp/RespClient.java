@@ -90,7 +90,7 @@ public final class RespClient implements AutoCloseable {
     /** Sends a command until its reply fits, and fails after a timeout. */
     public void await(Predicate<String> fits, String... words) {
         AtomicReference<String> last = new AtomicReference<>();
-        Eventually.await(() -> String.join(" ", words) + " is received, after " + last, () -> {
+        Eventually.await(() -> String.join(" ", words) + " gets the expected reply; the last one was " + last, () -> {
             try {
                 last.set(call(words));
             } catch (IOException broken) {

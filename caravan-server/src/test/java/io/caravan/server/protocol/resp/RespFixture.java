@@ -141,7 +141,7 @@ final class RespFixture implements AutoCloseable {
 
     @Override
     public void close() {
-        store.giveRoom();
+        store.freeSpace();
         store.release();
         network.drain(Duration.ofSeconds(10));
         documents.close();

@@ -119,7 +119,7 @@ class RespPipeliningTest {
         try (RespClient client = fixture.connect()) {
             assertThat(client.call("MULTI")).isEqualTo("+OK");
             assertThat(client.call("RPUSH", "k", "v".repeat(100_000))).isEqualTo("+QUEUED");
-            Eventually.await("it is replied to", () -> network.inFlightBytes() == 0);
+            Eventually.await("the reply is sent", () -> network.inFlightBytes() == 0);
             int before = fixture.store.accepted();
             fixture.store.hold();
             client.send("EXEC");
@@ -142,16 +142,16 @@ class RespPipeliningTest {
     @Test
     void fullStorePausesSocketReadsWithoutLoss() throws Exception {
         int pushes = 20_000;
-        fixture.store.takeRoom();
+        fixture.store.takeSpace();
         try (Flood flood = new Flood(fixture.server, encode("RPUSH", "k", "v".repeat(1_000)), pushes);
                 RespClient other = fixture.connect()) {
             Flood.untilStuck(fixture.server, List.of(flood));
             fixture.store.awaitWaiter();
-            assertThat(other.call("LLEN", "k")).as("reads go on").isEqualTo(":0");
+            assertThat(other.call("LLEN", "k")).as("reads continue").isEqualTo(":0");
             assertThat(fixture.store.accepted()).isZero();
             assertThat(flood.hasSentAll()).as("20 MB fit").isFalse();
             CompletableFuture<Void> rest = flood.sendRest();
-            fixture.store.giveRoom();
+            fixture.store.freeSpace();
             flood.client.readsNumbers(1, pushes);
             rest.join();
         }

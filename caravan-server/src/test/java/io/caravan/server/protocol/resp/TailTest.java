@@ -136,7 +136,7 @@ class TailTest extends RespTestBase {
         }
         try (RespClient tail = fixture.connect()) {
             long from = 0;
-            StringBuilder reported = new StringBuilder();
+            StringBuilder received = new StringBuilder();
             StringBuilder expected = new StringBuilder();
             for (int i = 0; i < values; i++) {
                 expected.append("[:").append(i).append(", $v").append(i).append(']');
@@ -145,9 +145,9 @@ class TailTest extends RespTestBase {
                 String reply = tail.call("CARAVAN.READ", "k", "FROM", Long.toString(from), "COUNT", "7", "BLOCK", LONG);
                 from = Long.parseLong(reply.substring(2, reply.indexOf(',')));
                 String entries = reply.substring(reply.indexOf('[', 1) + 1, reply.lastIndexOf("], :0, :1]"));
-                reported.append(entries.replace("], [", "]["));
+                received.append(entries.replace("], [", "]["));
             }
-            assertThat(reported.toString()).isEqualTo(expected.toString());
+            assertThat(received.toString()).isEqualTo(expected.toString());
         }
         client.readsNumbers(1, values);
     }

@@ -87,7 +87,7 @@ class ReadBatchTest {
         }
     }
 
-    /** Otherwise, the queue for the reading threads would retain the requests of clients that are gone. */
+    /** Otherwise, the queue for the reading threads would retain the requests of disconnected clients. */
     @Test
     void discardsReadsOfClosedConnection() {
         ReadBatch batch = batch((session, command) -> new Reply.Number(done.incrementAndGet()));

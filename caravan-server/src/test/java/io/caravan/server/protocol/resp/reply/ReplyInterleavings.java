@@ -97,7 +97,7 @@ final class ReplyInterleavings {
         private final List<String> ends = new ArrayList<>();
         private final StringBuilder taken = new StringBuilder();
         private int toRequest = 1 + random.nextInt(4);
-        private int asked;
+        private int requested;
         private boolean takes = random.nextBoolean();
         private boolean inProgress;
         private boolean moreProgress;
@@ -118,7 +118,8 @@ final class ReplyInterleavings {
             threads.thread(
                     name,
                     () -> Interleaver.await(
-                            "its replies", () -> ended || toRequest == 0 && ends.size() == asked && replies.isEmpty()));
+                            "its replies",
+                            () -> ended || toRequest == 0 && ends.size() == requested && replies.isEmpty()));
             if (!takes) {
                 threads.thread(
                         name + "'s client",
@@ -146,7 +147,7 @@ final class ReplyInterleavings {
                 return;
             }
             toRequest--;
-            int number = asked++;
+            int number = requested++;
             PendingReply place = replies.open(new PendingReply(replies, RespVersion.RESP2) {
                 @Override
                 protected void replied(Reply reply) {
@@ -208,14 +209,14 @@ final class ReplyInterleavings {
         void check() {
             take();
             StringBuilder all = new StringBuilder();
-            for (int i = 0; i < asked; i++) {
+            for (int i = 0; i < requested; i++) {
                 all.append(':').append(i).append("\r\n");
             }
             assertThat(all.toString()).as(name).startsWith(taken.toString());
             assertThat(ends.stream().map(end -> end.replaceFirst(".* ", "")))
                     .as(name + ": each request ends once")
                     .doesNotHaveDuplicates()
-                    .hasSize(asked);
+                    .hasSize(requested);
             if (!ended) {
                 assertThat(taken).as(name).hasToString(all.toString());
             }

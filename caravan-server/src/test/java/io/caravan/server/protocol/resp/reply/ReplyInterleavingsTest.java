@@ -73,7 +73,7 @@ class ReplyInterleavingsTest {
     @ParameterizedTest
     @EnumSource(Sabotage.class)
     @Tag("thorough")
-    void testDetectsFault(Sabotage sabotage) throws Exception {
+    void detectsSabotage(Sabotage sabotage) throws Exception {
         String found = exploration(List.of(sabotage.edit)).firstFailure(1, SEEDS);
         assertThat(found).isNotNull();
         System.out.println(sabotage + " is found with " + found);

@@ -12,7 +12,7 @@ import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 /** The limits on memory and time of clients that have not authenticated. */
-class StrangerTest extends RespTestBase {
+class UnauthenticatedClientTest extends RespTestBase {
     @Override
     RespFixture newFixture() throws IOException {
         return new RespFixture(
@@ -23,10 +23,10 @@ class StrangerTest extends RespTestBase {
     }
 
     private void endsWith(String error, String sent) throws IOException {
-        try (RespClient stranger = fixture.connect()) {
-            stranger.sendRaw(sent.getBytes(UTF_8));
-            assertThat(stranger.read()).as(sent.substring(0, 8)).isEqualTo("-ERR Protocol error: " + error);
-            assertThat(stranger.atEnd()).isTrue();
+        try (RespClient client = fixture.connect()) {
+            client.sendRaw(sent.getBytes(UTF_8));
+            assertThat(client.read()).as(sent.substring(0, 8)).isEqualTo("-ERR Protocol error: " + error);
+            assertThat(client.atEnd()).isTrue();
         }
     }
 

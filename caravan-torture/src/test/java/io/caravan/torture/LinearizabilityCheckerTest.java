@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** The results that linearizable reads may return. The times are invented. */
-class LinearizableReadsTest {
+class LinearizabilityCheckerTest {
     private static final long LIST = 7;
 
     private final List<Change> changes = new ArrayList<>();
@@ -54,7 +54,7 @@ class LinearizableReadsTest {
     }
 
     @Test
-    void rejectsReadWithoutAcknowledgedWrite() {
+    void rejectsReadThatLacksAcknowledgedWrite() {
         appended(1, 10, 20, 0);
         appended(2, 30, 40, 1);
         read(41, 50, list(0, 1));
@@ -62,7 +62,7 @@ class LinearizableReadsTest {
     }
 
     @Test
-    void acceptsReadWithoutConcurrentWrite() {
+    void acceptsReadThatLacksConcurrentWrite() {
         appended(1, 10, 20, 0);
         appended(2, 30, 40, 1);
         read(39, 50, list(0, 1));
@@ -145,7 +145,7 @@ class LinearizableReadsTest {
     }
 
     @Test
-    void rejectsReadWithoutAcknowledgedTrim() {
+    void rejectsReadThatLacksAcknowledgedTrim() {
         appended(1, 10, 20, 0);
         appended(2, 21, 22, 1);
         changes.add(new Change(NodeCall.trim(LIST, 1), 30, 40, 1));

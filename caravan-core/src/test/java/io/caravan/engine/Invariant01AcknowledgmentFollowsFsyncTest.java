@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Invariant 1: an acknowledgment follows the fsync that covers it. */
 @LongTimeout
-class Invariant01AcknowledgementFollowsTheForceTest {
+class Invariant01AcknowledgmentFollowsFsyncTest {
 
     @Test
     void noCallbackRunsBeforeFsyncCompletes() {

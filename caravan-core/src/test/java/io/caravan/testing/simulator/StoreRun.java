@@ -14,22 +14,22 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * One life of the simulated store: from opening the remains of the last one to a cut, a kill, a failure, or a clean
+ * One run of the simulated store: from opening the remains of the previous run to a cut, a kill, a failure, or a clean
  * close. At each I/O call, clients and workers may continue within each other, faults are injected, and a
  * {@link Reopening} may check what a cut at that moment would leave.
  */
-final class Incarnation implements CrashStorage.Director {
+final class StoreRun implements CrashStorage.Director {
     private static final int MAX_CALLS = 600;
     private static final int MAX_OPERATIONS = 400;
     private static final int MAX_INSIDE = 2;
     private static final int LAST_OPERATIONS = 5;
     /** More than fit in the log without a new segment. */
     private static final int OPERATIONS_WITH_SPACE = 40;
-    /** Far more than the workers need for all the work of a life. */
+    /** Far more than the workers need for all the work of a run. */
     private static final int STEPS_TO_REST = 100_000;
 
     private static final int LOOPS = 3;
-    /** The factor by which lives are longer, and cuts are checked less often, if threads switch more often. */
+    /** The factor by which runs are longer, and cuts are checked less often, if threads switch more often. */
     private static final int INTERLEAVED = 8;
     /** Longer than any part of a store waits before it checks for space again. */
     private static final long RECOVERY_NANOS = 2_000_000_000;
@@ -54,8 +54,7 @@ final class Incarnation implements CrashStorage.Director {
     /** Whether the power was cut since the history began. */
     private boolean powerLost;
 
-    Incarnation(
-            Simulation simulation, CrashStorage disk, History history, boolean afterFailure, boolean afterPowerLoss) {
+    StoreRun(Simulation simulation, CrashStorage disk, History history, boolean afterFailure, boolean afterPowerLoss) {
         this.simulation = simulation;
         this.story = simulation.story();
         this.random = simulation.random().split();
@@ -70,9 +69,9 @@ final class Incarnation implements CrashStorage.Director {
         this.callsLeft = 1 + random.nextInt(simulation.interleaves() ? INTERLEAVED * MAX_CALLS : MAX_CALLS);
     }
 
-    /** Runs the life until it ends. {@link #left()} then returns the remains. */
+    /** Runs until the run ends. {@link #left()} then returns the remains. */
     void live() {
-        story.note(() -> "a life begins, " + faults);
+        story.note(() -> "a run begins, " + faults);
         disk.director(this);
         try {
             Engine engine = open();
@@ -99,7 +98,7 @@ final class Incarnation implements CrashStorage.Director {
         return powerLost;
     }
 
-    /** Returns the storage with which the next life starts. */
+    /** Returns the storage with which the next run starts. */
     CrashStorage left() {
         return left;
     }
@@ -271,7 +270,7 @@ final class Incarnation implements CrashStorage.Director {
             disk.writeBack(random);
         }
         if (checksAtCut()) {
-            // Data that an earlier life has left in the last frame of the log has no other copy.
+            // Data that an earlier run has left in the last frame of the log has no other copy.
             boolean mayRot = client != null && !faults.happened() && history.hasForced();
             new Reopening(simulation, random.split(), history, powerLost).afterCutOf(disk, mayRot);
         }
