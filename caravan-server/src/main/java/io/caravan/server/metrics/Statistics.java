@@ -467,7 +467,7 @@ public final class Statistics {
                             progress.files() == null ? 0 : progress.files().bytes()));
 
     /** The statistics of each section of the documentation that has a table of metrics. */
-    static final Map<String, List<? extends Statistic<?>>> SECTIONS = sections();
+    public static final Map<String, List<? extends Statistic<?>>> SECTIONS = sections();
 
     private Statistics() {}
 
