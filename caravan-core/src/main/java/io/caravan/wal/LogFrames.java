@@ -106,17 +106,6 @@ public final class LogFrames {
         return followsAt(inNextSegment, previous) ? inNextSegment : NOWHERE;
     }
 
-    /**
-     * Returns the position of the valid frame here or at the start of the next segment, regardless of which frame it
-     * follows; {@link #NOWHERE} if there is none.
-     */
-    long firstFrom(long position) throws IOException {
-        if (validAt(position)) {
-            return position;
-        }
-        return validAt(firstBehind(position)) ? firstBehind(position) : NOWHERE;
-    }
-
     /** Returns the bytes of the valid frame read last. */
     ByteBuffer frameAt(long lsn) {
         int bytes = FrameLayout.HEADER_BYTES + window.getInt(at(lsn) + FrameLayout.PAYLOAD_BYTES);

@@ -217,24 +217,22 @@ public final class LogSegments implements AutoCloseable {
 
     /**
      * Writes the frames from a position again, from the checked bytes, because another read may no longer return them.
+     * Starts with the last frame and follows the references of each frame to the frame before it: frames that were cut
+     * off earlier may also be valid, but no frame of the log refers to them.
      */
     private void writeAgain(long from, LogScanner.End end) throws IOException {
         LogFrames frames = new LogFrames(
-                geometry, storeId, segment -> ready(segment) ? file(segment) : null, LogFrames.READ_AHEAD_BYTES);
-        Link previous = null;
-        long position = from;
-        while (position < end.position()) {
-            long lsn = previous == null ? frames.firstFrom(position) : frames.following(position, previous);
-            if (lsn == LogFrames.NOWHERE) {
-                break;
+                geometry, storeId, segment -> ready(segment) ? file(segment) : null, LogFrames.NO_READ_AHEAD);
+        long lsn = end.last().lsn();
+        int crc = end.last().crc();
+        while (lsn >= from) {
+            if (!frames.validAt(lsn) || frames.linkOf(lsn).crc() != crc) {
+                throw new IOException(describe(geometry.segmentOf(lsn)) + " has changed at LSN " + lsn
+                        + " while it was read, after a failed fsync; open the store again");
             }
             file(geometry.segmentOf(lsn)).write(frames.frameAt(lsn), geometry.offsetOf(lsn));
-            previous = frames.linkOf(lsn);
-            position = frames.positionBehind(lsn);
-        }
-        if (from < end.position() && !end.last().equals(previous)) {
-            throw new IOException(describe(geometry.segmentOf(position)) + " has changed at LSN " + position
-                    + " while it was read, after a failed fsync; open the store again");
+            crc = frames.window().getInt(frames.at(lsn) + FrameLayout.PREVIOUS_CRC);
+            lsn = frames.window().getLong(frames.at(lsn) + FrameLayout.PREVIOUS_LSN);
         }
     }
 
