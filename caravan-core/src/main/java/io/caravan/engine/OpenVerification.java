@@ -106,7 +106,8 @@ final class OpenVerification {
                 log.checkHeader(segment);
             }
             frames = new LogScanner(log, from.storeId())
-                    .scanUpTo(from.startLsn(), from.previous(), end, (segment, at, lsn) -> {});
+                    .scanUpTo(from.startLsn(), from.previous(), end, (segment, at, lsn) -> {})
+                    .frames();
         }
     }
 

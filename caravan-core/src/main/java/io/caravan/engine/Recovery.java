@@ -42,11 +42,15 @@ public final class Recovery {
     private final Storage storage;
     private final VerifyReport.Progress progress;
     private final OptionalLong forcedLsn;
+    private final boolean written;
+    /** The end of a log that is being written, as found by the first scan. */
+    private OptionalLong reached = OptionalLong.empty();
+
     private final StoreFiles files;
     private final Set<RecoveryCase> cases = EnumSet.noneOf(RecoveryCase.class);
 
     public Recovery(Storage storage) throws IOException {
-        this(storage, VerifyReport.Progress.NONE, OptionalLong.empty());
+        this(storage, VerifyReport.Progress.NONE, OptionalLong.empty(), false);
     }
 
     /**
@@ -54,11 +58,14 @@ public final class Recovery {
      *
      * @param progress is called after each checkpoint and frame
      * @param forcedLsn the position up to which the log was fsynced, if the store is a replica
+     * @param written whether another process writes the store; the result then only serves to verify the store
      */
-    public Recovery(Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn) throws IOException {
+    public Recovery(Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn, boolean written)
+            throws IOException {
         this.storage = storage;
         this.progress = progress;
         this.forcedLsn = forcedLsn;
+        this.written = written;
         this.files = StoreFiles.list(storage);
         if (!files.temporaries().isEmpty()) {
             cases.add(RecoveryCase.LEFTOVER_TEMPORARY_FILES);
@@ -93,7 +100,7 @@ public final class Recovery {
 
     /** Returns the recovery of the store that was created because no store existed. */
     public Recovery ofCreated() throws IOException {
-        Recovery recovery = new Recovery(storage, progress, forcedLsn);
+        Recovery recovery = new Recovery(storage, progress, forcedLsn, written);
         recovery.cases.addAll(cases);
         return recovery;
     }
@@ -280,11 +287,18 @@ public final class Recovery {
             throws IOException {
         long first = segmentOfStart(header);
         long segments = log.last() - first + 1;
-        return new LogScanner(log, header.storeId())
-                .scan(header.startLsn(), header.previous(), neededEndLsn, forcedLsn, (segment, at, lsn) -> {
-                    progress.at("log", log.geometry().segmentOf(lsn) - first, segments);
-                    RecordLayout.forEachInFrame(segment, at, lsn, visitor);
-                });
+        LogScanner scanner = new LogScanner(log, header.storeId());
+        LogScanner.FrameVisitor frames = (segment, at, lsn) -> {
+            progress.at("log", log.geometry().segmentOf(lsn) - first, segments);
+            RecordLayout.forEachInFrame(segment, at, lsn, visitor);
+        };
+        if (reached.isPresent()) {
+            return scanner.scanUpTo(header.startLsn(), header.previous(), reached.getAsLong(), frames);
+        }
+        LogScanner.End end =
+                scanner.scan(header.startLsn(), header.previous(), neededEndLsn, forcedLsn, written, frames);
+        reached = written ? OptionalLong.of(end.position()) : reached;
+        return end;
     }
 
     private void openHeap(HeapFile heapFile, CheckpointHeader header) throws IOException {

@@ -34,7 +34,7 @@ final class StoreOpening {
      * @param newId returns the id of a store that is created and is not a replica
      */
     Recovered recoverOrCreate(OptionalLong replicaOf, OptionalLong fsyncedLsn, LongSupplier newId) throws IOException {
-        Recovery recovery = new Recovery(storage, VerifyReport.Progress.NONE, fsyncedLsn);
+        Recovery recovery = new Recovery(storage, VerifyReport.Progress.NONE, fsyncedLsn, false);
         if (recovery.nothingToOpen()) {
             removeRemains(recovery.files());
             NewStore.createEmpty(storage, config, replicaOf.orElseGet(newId));

@@ -75,7 +75,7 @@ public final class Repairer {
     }
 
     private RepairReport repair() throws IOException {
-        Recovery recovery = new Recovery(storage, progress, OptionalLong.empty());
+        Recovery recovery = new Recovery(storage, progress, OptionalLong.empty(), false);
         if (recovery.nothingToOpen()) {
             throw new StoreDirectoryException(storage.describe("") + " holds no store");
         }
@@ -86,7 +86,9 @@ public final class Repairer {
             long cutLsn = cut(newestWhole(recovery, damage));
             if (keep != null) {
                 // Throws if any fault remains, because then more than the log is damaged.
-                new Recovery(storage, progress, OptionalLong.empty()).recover().close();
+                new Recovery(storage, progress, OptionalLong.empty(), false)
+                        .recover()
+                        .close();
             }
             return new RepairReport(cutLsn, kept);
         }

@@ -78,11 +78,13 @@ public final class LogScanner {
 
     private final LogSegments segments;
     private final LogGeometry geometry;
+    private final long storeId;
     private final LogFrames frames;
 
     public LogScanner(LogSegments segments, long storeId) {
         this.segments = segments;
         this.geometry = segments.geometry();
+        this.storeId = storeId;
         this.frames = new LogFrames(geometry, storeId, this::file, LogFrames.READ_AHEAD_BYTES);
     }
 
@@ -102,13 +104,16 @@ public final class LogScanner {
      * @param end the position that the log must reach; may equal {@code start}
      * @param forced the position up to which a replica's log is known to be fsynced, after which a power failure may
      *     have removed any frame. If it is empty, marks in the frames show what was fsynced
+     * @param written whether another process writes the log during the scan; frames after the end that was found may
+     *     then be new
      * @throws CorruptStoreException if a damaged frame that was fsynced has valid frames after it, or the log ends
      *     before {@code end}
      */
-    public End scan(long start, Link previous, long end, OptionalLong forced, FrameVisitor visitor) throws IOException {
+    public End scan(long start, Link previous, long end, OptionalLong forced, boolean written, FrameVisitor visitor)
+            throws IOException {
         End found = visitFrames(start, previous, Long.MAX_VALUE, visitor);
         Behind behind = behind(found);
-        boolean gap = !behind.valid.isEmpty();
+        boolean gap = !behind.valid.isEmpty() && !(written && hasGrown(found));
         if (gap && wasForced(found, behind.valid, forced)) {
             reject(found, behind.valid.get(0));
         }
@@ -116,6 +121,13 @@ public final class LogScanner {
             throw damaged(damagedFrame(found, end), "the log ends here, but a checkpoint needs it up to LSN " + end);
         }
         return new End(found.position(), found.last(), found.frames(), found.torn(), gap, behind.term);
+    }
+
+    /** Whether the log has continued since its end was found. Reads the file again. */
+    private boolean hasGrown(End found) throws IOException {
+        return new LogFrames(geometry, storeId, this::file, LogFrames.NO_READ_AHEAD)
+                        .following(found.position(), found.last())
+                != LogFrames.NOWHERE;
     }
 
     /** Whether the frame missing at the log's end was ever fsynced, as far as can be determined. */
@@ -134,15 +146,14 @@ public final class LogScanner {
     /**
      * Visits every frame up to a position that the log is known to reach. The log may be written after that position.
      *
-     * @return the number of frames
      * @throws CorruptStoreException if one of these frames is damaged
      */
-    public long scanUpTo(long start, Link previous, long reached, FrameVisitor visitor) throws IOException {
+    public End scanUpTo(long start, Link previous, long reached, FrameVisitor visitor) throws IOException {
         End found = visitFrames(start, previous, reached, visitor);
         if (found.position() < reached) {
             throw damaged(damagedFrame(found, reached), "no valid frame, though the log reaches LSN " + reached);
         }
-        return found.frames();
+        return found;
     }
 
     /** Returns the end of the consecutive frames from a position, regardless of what follows. */

@@ -264,7 +264,7 @@ class RecoveryTableTest {
         for (Frame frame : replayed.subList(0, replayed.size() - 1)) {
             DirectoryImage gap = store.open().withFlip(frame.file(), frame.end() - 1);
             try (Recovered recovered = new Recovery(
-                            new MemoryStorage(gap), VerifyReport.Progress.NONE, OptionalLong.of(frame.lsn()))
+                            new MemoryStorage(gap), VerifyReport.Progress.NONE, OptionalLong.of(frame.lsn()), false)
                     .recover()) {
                 assertThat(recovered.cases()).contains(RecoveryCase.GAP_IN_A_REPLICA);
                 assertThat(recovered.end().position()).isEqualTo(frame.lsn());
@@ -273,7 +273,8 @@ class RecoveryTableTest {
                     .isThrownBy(() -> new Recovery(
                                     new MemoryStorage(gap),
                                     VerifyReport.Progress.NONE,
-                                    OptionalLong.of(frame.lsn() + 1))
+                                    OptionalLong.of(frame.lsn() + 1),
+                                    false)
                             .recover())
                     .withMessageContaining("though the log continues");
         }

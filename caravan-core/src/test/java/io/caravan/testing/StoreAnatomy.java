@@ -61,6 +61,7 @@ public record StoreAnatomy(
                             oldest.previous(),
                             oldest.endLsn(),
                             OptionalLong.empty(),
+                            false,
                             (segment, at, lsn) -> {
                                 int bytes = FrameLayout.HEADER_BYTES + segment.getInt(at + FrameLayout.PAYLOAD_BYTES);
                                 frames.add(new Frame(

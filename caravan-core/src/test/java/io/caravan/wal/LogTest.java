@@ -79,7 +79,7 @@ class LogTest {
                 opened.open(FileNames.LOG.number(name).getAsLong());
             }
             var end = new LogScanner(opened, STORE)
-                    .scan(start, previous, needed, OptionalLong.empty(), (segment, at, lsn) -> frames.add(lsn));
+                    .scan(start, previous, needed, OptionalLong.empty(), false, (segment, at, lsn) -> frames.add(lsn));
             return new Scan(frames, end);
         }
     }
@@ -219,8 +219,8 @@ class LogTest {
             try (LogSegments opened = new LogSegments(new MemoryStorage(lie), wide, STORE)) {
                 opened.open(0);
                 LogScanner scanner = new LogScanner(opened, STORE);
-                assertThatThrownBy(() ->
-                                scanner.scan(START, Link.NONE, START, OptionalLong.empty(), (segment, at, lsn) -> {}))
+                assertThatThrownBy(() -> scanner.scan(
+                                START, Link.NONE, START, OptionalLong.empty(), false, (segment, at, lsn) -> {}))
                         .isInstanceOf(CorruptStoreException.class)
                         .hasMessageContainingAll(FileNames.LOG.of(0), "overlap here");
             }
