@@ -52,6 +52,19 @@ class BackupTest {
     }
 
     @Test
+    void rejectsSymbolicLink() throws Exception {
+        Path directory = Files.createDirectory(work.resolve("directory"));
+        Path link = Files.createSymbolicLink(work.resolve("link"), directory);
+        try (DurableListStore store = filled()) {
+            assertThatThrownBy(() -> store.backup(link, BackupReport.Progress.NONE))
+                    .isInstanceOf(StoreDirectoryException.class)
+                    .hasMessageContaining("symbolic link");
+        }
+        assertThat(link).isSymbolicLink();
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    @Test
     void removesCanceledBackupAndReplacesKilledOne() throws Exception {
         Path target = work.resolve("backup");
         try (DurableListStore store = filled()) {

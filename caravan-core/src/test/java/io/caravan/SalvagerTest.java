@@ -3,11 +3,14 @@ package io.caravan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.engine.Engine;
+import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
 import io.caravan.inspect.Salvager;
 import io.caravan.inspect.Verifier;
+import io.caravan.io.Storage;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
@@ -29,6 +32,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -94,10 +98,15 @@ class SalvagerTest {
 
     private static Back salvage(DirectoryImage damaged) throws IOException {
         MemoryStorage from = new MemoryStorage(damaged);
+        Back back = salvage(from);
+        assertThat(from.image().differences(damaged)).isEmpty();
+        return back;
+    }
+
+    private static Back salvage(Storage from) throws IOException {
         MemoryStorage to = new MemoryStorage();
         List<SalvageReport.Loss> losses = new ArrayList<>();
         SalvageReport report = Salvager.salvage(from, to, listener(losses));
-        assertThat(from.image().differences(damaged)).isEmpty();
         assertThat(Verifier.verify(to, VerifyReport.Progress.NONE).faults()).isEmpty();
         assertThat(report.losses()).isEqualTo(losses.size());
         try (Engine engine = Engine.open(SmallStore.config(Path.of("new")).build(), to, System::nanoTime)) {
@@ -138,6 +147,25 @@ class SalvagerTest {
         assertThat(losses).isEmpty();
         try (Engine engine = Engine.open(SmallStore.config(Path.of("new")).build(), to, System::nanoTime)) {
             assertThat(StoreContents.of(engine)).isEqualTo(contents);
+        }
+    }
+
+    @Test
+    void salvagesStoreWithUnreadableBlock() throws Exception {
+        for (String file : image.files().keySet()) {
+            for (int at = 0; at < image.length(file); at += Blocks.BLOCK_BYTES) {
+                int block = at;
+                FaultStorage disk = new FaultStorage(new MemoryStorage(image));
+                disk.fail(
+                        FaultStorage.on(FaultStorage.Kind.READ, Pattern.quote(file))
+                                .and(call -> call.position() < block + Blocks.BLOCK_BYTES
+                                        && block < call.position() + call.bytes()),
+                        "Input/output error");
+                Back back = salvage(disk);
+                assertThat(back.placed() == 1 || back.losses() > 0)
+                        .as("%s at offset %d: %s", file, at, back)
+                        .isTrue();
+            }
         }
     }
 

@@ -41,7 +41,7 @@ public record CheckpointHeader(
         int partitions) {
 
     /** Reads both headers of a file and checks conditions 1 to 3 of a checkpoint. */
-    static CheckpointHeader decode(ByteBuffer bytes, long number, String path) {
+    public static CheckpointHeader decode(ByteBuffer bytes, long number, String path) {
         FileHeader.Fields fields = FileHeader.get(bytes, FileHeader.Kind.CHECKPOINT, path);
         int version = bytes.getInt(FileHeader.VERSION);
         int crcAt = headerBytes(version) - Integer.BYTES;

@@ -1,10 +1,14 @@
 package io.caravan.inspect;
 
+import io.caravan.CaravanException;
+import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointSections;
+import io.caravan.format.CheckpointLayout;
 import io.caravan.index.ListIndex;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
@@ -28,17 +32,37 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
     private int partition;
     private boolean afterDamage;
     private long firstDamage = -1;
+    /** The start of the checkpoint, or 0 if its header is damaged. */
+    private long startLsn;
 
     private DamagedCheckpoint(LongPredicate wanted) {
         this.wanted = wanted;
     }
 
     /** Reads the lists whose ids are wanted. */
-    static DamagedCheckpoint read(StoreFile file, LongPredicate wanted) throws IOException {
+    static DamagedCheckpoint read(StoreFile file, long number, LongPredicate wanted) throws IOException {
         DamagedCheckpoint checkpoint = new DamagedCheckpoint(wanted);
         new CheckpointSections(file, ListIndex.PARTITIONS, checkpoint).visit();
-        checkpoint.complete(file.size());
+        checkpoint.complete(checkpoint.readHeader(file, number), file.size());
         return checkpoint;
+    }
+
+    /** Reads the header. Returns whether the file is shorter than the header says. */
+    private boolean readHeader(StoreFile file, long number) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(CheckpointLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        file.read(bytes, 0);
+        try {
+            startLsn =
+                    CheckpointHeader.decode(bytes.flip(), number, file.path()).startLsn();
+            return file.size() < bytes.getLong(CheckpointLayout.FILE_BYTES);
+        } catch (CaravanException damaged) {
+            return false;
+        }
+    }
+
+    /** Returns the position at which a replay after this checkpoint starts, or 0 if the header is damaged. */
+    long startLsn() {
+        return startLsn;
     }
 
     /** Returns the offset of the first byte that is in no section, or -1. */
@@ -96,8 +120,8 @@ final class DamagedCheckpoint implements CheckpointSections.Visitor {
         firstDamage = firstDamage < 0 ? offset : firstDamage;
     }
 
-    private void complete(long fileBytes) {
-        if (partition < ListIndex.PARTITIONS - 1) {
+    private void complete(boolean cutOff, long fileBytes) {
+        if (cutOff || partition < ListIndex.PARTITIONS - 1) {
             damaged(fileBytes, "cut off");
         }
         if (afterDamage) {

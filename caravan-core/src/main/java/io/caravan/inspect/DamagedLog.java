@@ -1,5 +1,6 @@
 package io.caravan.inspect;
 
+import io.caravan.SalvageReport.Loss;
 import io.caravan.format.Blocks;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
@@ -14,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 
 /**
  * Reads all valid frames of a log that may be damaged, in order. Other bytes are skipped block by block. The number of
@@ -27,9 +29,11 @@ final class DamagedLog {
 
     private final Storage storage;
     private final SalvageIdentity identity;
+    private final Consumer<Loss> losses;
     private final List<Segment> segments = new ArrayList<>();
     private final List<String> problems = new ArrayList<>();
     private Link last = Link.NONE;
+    private long end;
 
     /** A segment's file, and the segment's actual number. */
     record Segment(String name, long number) {}
@@ -41,13 +45,18 @@ final class DamagedLog {
          */
         void frame(ByteBuffer bytes, int at, long lsn, long previousFound);
 
-        /** Reports a damaged frame: its header belongs to this log, but its checksum is wrong. */
-        void damaged(Segment segment, int at, long lsn);
+        /**
+         * Reports a damaged frame: its header belongs to this log, but its checksum is wrong.
+         *
+         * @param end the end of the frame, if its header is right
+         */
+        void damaged(Segment segment, int at, long lsn, long end);
     }
 
-    DamagedLog(Storage storage, SalvageIdentity identity) throws IOException {
+    DamagedLog(Storage storage, SalvageIdentity identity, Consumer<Loss> losses) throws IOException {
         this.storage = storage;
         this.identity = identity;
+        this.losses = losses;
         TreeSet<Long> numbers = FileNames.LOG.numbers(storage.list());
         if (numbers.isEmpty()) {
             problems.add(storage.describe("") + " has no segment of the log");
@@ -102,21 +111,27 @@ final class DamagedLog {
         return last.lsn();
     }
 
+    /** Returns the position after the last frame that was visited, or 0. */
+    long end() {
+        return end;
+    }
+
     /** Visits a segment's frames after the last frame found. */
     void visit(Segment segment, FrameVisitor visitor) throws IOException {
         LogGeometry geometry = new LogGeometry(identity.logSegmentBytes());
-        try (StoreFile file = storage.open(segment.name())) {
+        try (StoreFile file = new SalvageFile(storage.open(segment.name()), losses)) {
             LogFrames frames = new LogFrames(geometry, identity.storeId(), any -> file, LogFrames.READ_AHEAD_BYTES);
             LogFrames.PassedBlocks blocks = lsn -> {
                 if (frames.fieldsRight(lsn, last.lsn()) >= FIELDS_OF_OURS) {
-                    visitor.damaged(segment, geometry.offsetOf(lsn), lsn);
+                    visitor.damaged(segment, geometry.offsetOf(lsn), lsn, frames.positionBehind(lsn));
                 }
             };
             long lsn = frames.firstValid(segment.number(), Blocks.roundUp(last.lsn() + 1), last.term(), blocks);
             while (lsn != LogFrames.NOWHERE) {
                 visitor.frame(frames.window(), frames.at(lsn), lsn, last.lsn());
                 last = frames.linkOf(lsn);
-                lsn = frames.firstValid(segment.number(), frames.positionBehind(lsn), last.term(), blocks);
+                end = frames.positionBehind(lsn);
+                lsn = frames.firstValid(segment.number(), end, last.term(), blocks);
             }
         }
     }

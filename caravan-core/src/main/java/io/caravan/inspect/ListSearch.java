@@ -101,7 +101,7 @@ final class ListSearch {
         boolean taken = false;
         for (long number : numbers) {
             try (StoreFile file = storage.open(FileNames.CHECKPOINT.of(number))) {
-                DamagedCheckpoint found = DamagedCheckpoint.read(file, list -> list == id);
+                DamagedCheckpoint found = DamagedCheckpoint.read(file, number, list -> list == id);
                 boolean whole = found.isWhole(partition);
                 if (whole || !taken && found.has(partition)) {
                     index.take(partition, found.captureLsn(partition), found.lists(partition));

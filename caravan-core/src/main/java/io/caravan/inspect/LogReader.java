@@ -3,6 +3,7 @@ package io.caravan.inspect;
 import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
 import io.caravan.StoreDirectoryException;
+import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.format.Blocks;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.FileHeader;
@@ -66,8 +67,25 @@ public final class LogReader implements AutoCloseable {
         long wanted = geometry.segmentOf(from);
         Long there = segments.floor(wanted);
         long otherwise = from > 0 ? wanted : segments.first();
-        position = geometry.firstFrame(there == null ? otherwise : there);
+        long first = geometry.firstFrame(there == null ? otherwise : there);
+        position = frames.validAt(first) ? first : checkpointStart(first);
         this.from = from;
+    }
+
+    /**
+     * Returns the start of the oldest intact checkpoint if it lies in this segment, otherwise the segment's first
+     * position. A backup has no frames before that start.
+     */
+    private long checkpointStart(long first) throws IOException {
+        for (long number : FileNames.CHECKPOINT.numbers(storage.list())) {
+            try (CheckpointReader checkpoint = new CheckpointReader(storage, number)) {
+                long start = checkpoint.header().startLsn();
+                return geometry.segmentOf(start) == geometry.segmentOf(first) ? start : first;
+            } catch (CaravanException | NoSuchFileException damagedOrGone) {
+                // A later checkpoint may be intact.
+            }
+        }
+        return first;
     }
 
     /**

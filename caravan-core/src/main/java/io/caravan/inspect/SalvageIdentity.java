@@ -14,7 +14,6 @@ import io.caravan.wal.LogGeometry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -50,8 +49,7 @@ record SalvageIdentity(long storeId, int logSegmentBytes, int heapSegmentBytes) 
             FileNames names,
             FileHeader.Kind kind,
             Map<Long, Integer> ids,
-            List<Long> sizes)
-            throws IOException {
+            List<Long> sizes) {
         FileHeader.Fields fields = names.number(name).isPresent() ? fields(storage, name, kind) : null;
         if (fields != null && Blocks.isSegmentSize(fields.segmentBytes())) {
             ids.merge(fields.storeId(), 1, Integer::sum);
@@ -88,13 +86,13 @@ record SalvageIdentity(long storeId, int logSegmentBytes, int heapSegmentBytes) 
                 : new ValueLocation(false, FileNames.HEAP.of(heap.segmentOf(at)), heap.offsetOf(at), length);
     }
 
-    /** Returns a file's header; null if it is damaged, or an open store has removed the file. */
-    static FileHeader.@Nullable Fields fields(Storage storage, String name, FileHeader.Kind kind) throws IOException {
+    /** Returns a file's header; null if it is damaged or unreadable, or an open store has removed the file. */
+    static FileHeader.@Nullable Fields fields(Storage storage, String name, FileHeader.Kind kind) {
         ByteBuffer bytes = ByteBuffer.allocate(CheckpointLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         try (StoreFile file = storage.open(name)) {
             file.read(bytes, 0);
             return FileHeader.get(bytes.flip(), kind, file.path());
-        } catch (CaravanException | NoSuchFileException damagedOrGone) {
+        } catch (CaravanException | IOException unreadable) {
             return null;
         }
     }

@@ -44,8 +44,10 @@ public final class Salvager {
     private long lostEntries;
     private long losses;
     private final DamagedValues values;
-    /** Records before this LSN are in the checkpoints. */
-    private long firstNeededLsn;
+    /** Records before this LSN are in the checkpoints. The LSN may lie inside a frame. */
+    private long captureLsn = Long.MAX_VALUE;
+    /** The position of the first frame that the log must have after the checkpoints. */
+    private long startLsn;
 
     private @Nullable Loss pending;
     private String pendingFile = "";
@@ -55,7 +57,7 @@ public final class Salvager {
         this.listener = listener;
         this.identity = SalvageIdentity.of(from);
         this.index = new SalvagedIndex(this::lost);
-        this.log = new DamagedLog(from, identity);
+        this.log = new DamagedLog(from, identity, this::lost);
         this.values = new DamagedValues(from, (region, nearLsn) -> identity.place(region, nearLsn, log::fileOf));
     }
 
@@ -106,7 +108,8 @@ public final class Salvager {
         for (long number : numbers) {
             listener.at("checkpoints", checkpoints.size(), numbers.size());
             try (StoreFile file = from.open(FileNames.CHECKPOINT.of(number))) {
-                DamagedCheckpoint found = DamagedCheckpoint.read(file, any -> true);
+                DamagedCheckpoint found =
+                        DamagedCheckpoint.read(new SalvageFile(file, this::lost), number, any -> true);
                 checkpoints.add(found);
                 if (found.firstDamage() >= 0) {
                     lost(Loss.of(file.path() + " at offset " + found.firstDamage() + ": a section is damaged"));
@@ -115,7 +118,6 @@ public final class Salvager {
                 }
             }
         }
-        firstNeededLsn = Long.MAX_VALUE;
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
             takeBest(partition, checkpoints);
         }
@@ -127,7 +129,11 @@ public final class Salvager {
             boolean better = best == null || !best.isWhole(partition) && checkpoint.isWhole(partition);
             best = checkpoint.has(partition) && better ? checkpoint : best;
         }
-        firstNeededLsn = Math.min(firstNeededLsn, best == null ? 0 : best.captureLsn(partition));
+        long captured = best == null ? 0 : best.captureLsn(partition);
+        if (captured < captureLsn) {
+            captureLsn = captured;
+            startLsn = best == null ? 0 : best.startLsn();
+        }
         if (best == null) {
             lost(Loss.of("no checkpoint has partition " + partition + " of the index: what was in it and not in the log"
                     + " is lost"));
@@ -144,6 +150,11 @@ public final class Salvager {
             listener.at("log", done++, log.segments().size());
             log.visit(segment, new Replay());
         }
+        long end = Math.max(log.end(), startLsn);
+        if (end < captureLsn) {
+            lost(Loss.of("the log ends at LSN " + end + ", before LSN " + captureLsn
+                    + ", to which a checkpoint has its records: later appends, trims and deletions are missing"));
+        }
         endLsn = Math.max(endLsn, log.lastFound());
     }
 
@@ -151,7 +162,7 @@ public final class Salvager {
         @Override
         public void frame(ByteBuffer frames, int at, long lsn, long previousFound) {
             long before = frames.getLong(at + FrameLayout.PREVIOUS_LSN);
-            if (before != previousFound && before >= firstNeededLsn) {
+            if (before != previousFound && before >= startLsn && lsn > captureLsn) {
                 lost(Loss.of("the log lacks frames before LSN " + lsn + ", the last of them at LSN " + before
                         + (previousFound < 0 ? "" : "; the one before that is at LSN " + previousFound)
                         + ": appends, trims and deletions may be missing"));
@@ -164,8 +175,8 @@ public final class Salvager {
         }
 
         @Override
-        public void damaged(DamagedLog.Segment segment, int at, long lsn) {
-            if (lsn >= firstNeededLsn) {
+        public void damaged(DamagedLog.Segment segment, int at, long lsn, long end) {
+            if (lsn >= captureLsn || lsn >= startLsn && end > captureLsn) {
                 lost(Loss.of(from.describe(segment.name()) + " at offset " + at + ": the frame at LSN " + lsn
                         + " does not check: it is damaged, or a crash cut it off before it was acknowledged"));
             }

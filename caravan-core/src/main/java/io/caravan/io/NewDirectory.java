@@ -3,6 +3,7 @@ package io.caravan.io;
 import io.caravan.StoreDirectoryException;
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -40,7 +41,7 @@ public final class NewDirectory implements AutoCloseable {
      */
     public static NewDirectory begin(Path name, Predicate<String> ours) throws IOException {
         Path absolute = name.toAbsolutePath().normalize();
-        requireNothing(absolute);
+        removeEmpty(absolute);
         Path partial = parentOf(absolute).resolve(absolute.getFileName() + ENDING);
         FileStorage storage = FileStorage.openOrCreate(partial);
         try {
@@ -95,7 +96,11 @@ public final class NewDirectory implements AutoCloseable {
         }
     }
 
-    private static void requireNothing(Path name) throws IOException {
+    /** Removes an existing empty directory at once, because a mount point can be neither removed nor replaced. */
+    private static void removeEmpty(Path name) throws IOException {
+        if (Files.isSymbolicLink(name)) {
+            throw new StoreDirectoryException(name + " is a symbolic link; name the directory that is to be created");
+        }
         if (!Files.exists(name)) {
             return;
         }
@@ -106,6 +111,12 @@ public final class NewDirectory implements AutoCloseable {
             if (files.iterator().hasNext()) {
                 throw new StoreDirectoryException(name + " exists and is not empty; name a new directory");
             }
+        }
+        try {
+            Files.delete(name);
+        } catch (FileSystemException kept) {
+            throw new StoreDirectoryException(
+                    name + " cannot be replaced (" + kept.getReason() + "); name a new directory inside it");
         }
     }
 
@@ -121,8 +132,7 @@ public final class NewDirectory implements AutoCloseable {
     /** Renames the directory to its final name, durably. Its files must be durable and closed. */
     public void publish() throws IOException {
         storage.close();
-        // Fails if the directory is no longer empty.
-        Files.deleteIfExists(name);
+        // Fails if the directory exists again and is not empty.
         Files.move(partial, name, StandardCopyOption.ATOMIC_MOVE);
         published = true;
         FileStorage.force(parentOf(name));

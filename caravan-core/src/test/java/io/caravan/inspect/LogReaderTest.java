@@ -28,9 +28,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Reads the log of a store, also while it is written, recycled, or damaged. */
 @Timeout(600)
@@ -208,6 +211,31 @@ class LogReaderTest {
             }
             assertThat(rest.lsns).isEqualTo(found.lsns.subList(i, found.lsns.size()));
         }
+    }
+
+    /** A backup has zeros before the start of its checkpoint. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 5})
+    void reportsNoDamageInBackup(int writesDuringBackup) throws Exception {
+        Path copy = directory.resolve("copy");
+        try (DurableListStore store = (DurableListStore) open()) {
+            write(store, 5, new Random(5));
+            done.clear();
+            AtomicBoolean begun = new AtomicBoolean();
+            store.backup(copy, (part, total) -> {
+                if (!begun.getAndSet(true)) {
+                    write(store, writesDuringBackup, new Random(6));
+                }
+            });
+        }
+        try (LogReader reader = LogReader.open(copy, 0)) {
+            found.readAll(reader);
+            reader.requireReached(ContentsReader.open(copy).neededLogEnd(), found);
+        }
+
+        assertThat(found.damage).isEmpty();
+        assertThat(found.missed).isEmpty();
+        assertThat(found.operations).isEqualTo(done);
     }
 
     @Test
