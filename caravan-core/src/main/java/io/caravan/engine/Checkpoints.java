@@ -279,8 +279,12 @@ final class Checkpoints {
         awaitForced(state.locked(() -> queue.nextLsn()));
     }
 
-    private void forceUpTo(long lsn) throws IOException {
-        writeBack();
+    private void forceUpTo(long lsn) {
+        try {
+            writeBack();
+        } catch (IOException notOpened) {
+            // The flusher's fsync does all the work then. It must not be skipped, because a close depends on it.
+        }
         awaitForced(lsn);
     }
 

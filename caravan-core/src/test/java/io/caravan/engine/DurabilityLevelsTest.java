@@ -58,6 +58,20 @@ class DurabilityLevelsTest {
         store.engine.close();
     }
 
+    /** A process may open no more files, but the flusher has the log open. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Durability.class,
+            names = {"PROCESS", "MEMORY"})
+    void closeFsyncsLogIfNoFurtherFileCanBeOpened(Durability level) {
+        try (FaultyStore store = open(level)) {
+            append(store.engine, 1, "accepted");
+            store.faults.fail(on(Kind.OPEN, ".*"), "Too many open files");
+            store.engine.close();
+            assertThat(store.textsAfterPowerCut(1)).containsExactly("0:accepted");
+        }
+    }
+
     @Test
     void processAcknowledgesDuringCheckpointFsync() throws Exception {
         try (FaultyStore store = open(Durability.PROCESS)) {
