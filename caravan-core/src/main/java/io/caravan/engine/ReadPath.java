@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.CorruptStoreException;
 import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.TrimmedException;
@@ -137,13 +138,23 @@ final class ReadPath {
     }
 
     private ByteBuffer read(Pinned pinned, long[] regions, int i, long sequence) {
-        ByteBuffer value = values.read(regions[i], pinned.id(), pinned.creationLsn(), sequence);
-        if (value == null) {
-            long[] moved = new long[1];
-            state.copyRegions(pinned.pin().list(), sequence, new ListCursor(), moved, 0, 1);
-            value = Objects.requireNonNull(values.read(moved[0], pinned.id(), pinned.creationLsn(), sequence));
+        try {
+            ByteBuffer value = values.read(regions[i], pinned.id(), pinned.creationLsn(), sequence);
+            if (value == null) {
+                long[] moved = new long[1];
+                state.copyRegions(pinned.pin().list(), sequence, new ListCursor(), moved, 0, 1);
+                value = values.read(moved[0], pinned.id(), pinned.creationLsn(), sequence);
+            }
+            if (value == null) {
+                // Only a close leaves the region of an entry in a log segment that is no longer open.
+                state.checkOpen();
+            }
+            return Objects.requireNonNull(value);
+        } catch (CorruptStoreException damaged) {
+            // A close does not wait for a slow reader, and the store may then be reopened and reuse the place.
+            state.checkOpen();
+            throw damaged;
         }
-        return value;
     }
 
     /** Copies as many regions as fit in the array. */

@@ -210,8 +210,11 @@ final class StoreComponents {
 
     private void finishWork(CompletableFuture<Long> flushed) {
         try {
-            await(flushed);
-            awaitReaders();
+            try {
+                await(flushed);
+            } finally {
+                awaitReaders();
+            }
             // This fsyncs the log first, even if the disk has no space for a checkpoint.
             onCheckpointer(this::publishIfChanged);
         } catch (StoreIoException noSpace) {
@@ -235,12 +238,12 @@ final class StoreComponents {
     private void awaitReaders() {
         state.lock.lock();
         try {
-            long deadline = System.nanoTime() + READERS_NANOS;
+            long deadline = state.nowNanos() + READERS_NANOS;
             boolean interrupted = false;
-            while (state.counters.pinnedReaders > 0 && deadline - System.nanoTime() > 0) {
+            while (state.counters.pinnedReaders > 0 && deadline - state.nowNanos() > 0) {
                 try {
                     state.lock.beforeWait();
-                    state.changed.awaitNanos(deadline - System.nanoTime());
+                    state.changed.awaitNanos(deadline - state.nowNanos());
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }

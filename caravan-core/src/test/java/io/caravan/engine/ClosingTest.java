@@ -1,0 +1,93 @@
+package io.caravan.engine;
+
+import static io.caravan.engine.FaultyStore.LOG;
+import static io.caravan.testing.FaultStorage.on;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.each;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.caravan.StoreClosedException;
+import io.caravan.StoreFailedException;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.LongTimeout;
+import io.caravan.testing.MemoryStorage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The work that a close completes or waits for, and the calls that are still in progress when it ends. */
+@LongTimeout
+class ClosingTest {
+    private final AtomicLong nanos = new AtomicLong();
+
+    @Test
+    void closeOfFailedStoreWaitsForReads() {
+        try (FaultyStore store = open()) {
+            append(store.engine, 1, "first", "second");
+            store.faults.fail(on(Kind.WRITE, LOG));
+            assertThat(catchThrowable(() -> append(store.engine, 2, "lost"))).isInstanceOf(StoreFailedException.class);
+            Thread closer = new Thread(store.engine::close, "closer");
+            List<Long> read = new ArrayList<>();
+            store.engine.get(1, each((sequence, value) -> {
+                read.add(sequence);
+                if (sequence == 0) {
+                    closeUntilItWaitsForReaders(closer);
+                }
+            }));
+            assertThat(read).containsExactly(0L, 1L);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void readThatOutlivesCloseIsRejected(boolean inLog) {
+        FaultyStore store = open();
+        append(store.engine, 1, "first", "second");
+        if (inLog) {
+            store.faults.fail(on(Kind.WRITE, FaultyStore.HEAP));
+        } else {
+            store.engine.checkpoint();
+        }
+        Thread closer = new Thread(store.engine::close, "closer");
+        Throwable rejection = catchThrowable(() -> store.engine.get(1, each((sequence, value) -> {
+            closeUntilItWaitsForReaders(closer);
+            nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+            store.engine.parts.state.locked(store.engine.parts.state.changed::signalAll);
+            joined(closer);
+            if (!inLog) {
+                reusePlaceOf(store, "second");
+            }
+        })));
+        assertThat(rejection).isInstanceOf(StoreClosedException.class);
+    }
+
+    private static void reusePlaceOf(FaultyStore store, String value) {
+        FaultyStore.Place place = store.find(bytes(value));
+        store.disk.invert(place.file(), place.offset());
+    }
+
+    /** Opens a store whose time passes only when a test advances it. */
+    private FaultyStore open() {
+        return FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), nanos::get);
+    }
+
+    /** Starts the close. Returns when it waits for readers for a bounded time, or has ended. */
+    private static void closeUntilItWaitsForReaders(Thread closer) {
+        closer.start();
+        Eventually.await("the close waits for readers or ends", () -> switch (closer.getState()) {
+            case TIMED_WAITING, TERMINATED -> true;
+            default -> false;
+        });
+    }
+
+    private static void joined(Thread thread) {
+        Eventually.await(thread + " ends", () -> !thread.isAlive());
+    }
+}
