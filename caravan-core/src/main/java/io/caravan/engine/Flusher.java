@@ -78,6 +78,7 @@ final class Flusher {
         }
         long delayNanos = delayNanos();
         if (delayNanos > 0) {
+            writability.runActions();
             long parkNanos = sleeper.parkOrSpin(state.nowNanos() + delayNanos, demand::urgent);
             if (parkNanos > 0) {
                 return Math.min(parkNanos, delayNanos);

@@ -39,15 +39,20 @@ final class Writability {
             state.checkOpen();
             if (!writableNow()) {
                 actions.add(action);
-                if (!queue.active().roomy()) {
-                    demand.requireFlush();
-                }
+                requestSpace();
                 return;
             }
         } finally {
             state.lock.unlock();
         }
         action.run();
+    }
+
+    /** Requests the flush for which the actions wait, if no other event will make the store writable. */
+    private void requestSpace() {
+        if (!queue.active().roomy()) {
+            demand.requireFlush();
+        }
     }
 
     /** Runs the waiting actions if the store is writable. */
@@ -64,7 +69,11 @@ final class Writability {
         List<Runnable> taken;
         state.lock.lock();
         try {
-            if (actions.isEmpty() || !closed && !writableNow()) {
+            if (actions.isEmpty()) {
+                return;
+            }
+            if (!closed && !writableNow()) {
+                requestSpace();
                 return;
             }
             taken = actions;

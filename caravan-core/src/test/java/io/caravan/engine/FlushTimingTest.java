@@ -10,6 +10,7 @@ import io.caravan.FlushPolicy;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
 import io.caravan.testing.Completions;
+import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
@@ -89,6 +90,48 @@ class FlushTimingTest {
             store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, 1), NO_CALLBACK);
             CompletableFuture<Void> writable = new CompletableFuture<>();
             store.engine.onWritable(() -> writable.complete(null));
+            StoreCalls.await(writable);
+        }
+    }
+
+    @Test
+    void actionRunsDuringFlushDelayWhenNextLogSegmentIsReady() {
+        try (FaultyStore store = neverFlushing()) {
+            store.awaitProvisioned();
+            CompletableFuture<Void> writable = new CompletableFuture<>();
+            try (Hold create = store.faults.hold(on(Kind.CREATE, "log-.*"))) {
+                for (int i = 0; i < 4; i++) {
+                    store.engine.append(1, bytes("frame " + i), NO_CALLBACK);
+                    store.engine.flush();
+                }
+                create.awaitReached();
+                store.engine.append(1, bytes("is delayed"), completions.callback(1));
+                store.engine.onWritable(() -> writable.complete(null));
+                store.awaitIdleFlusher();
+                assertThat(writable).isNotDone();
+            }
+            StoreCalls.await(writable);
+            assertThat(completions.all()).isEmpty();
+        }
+    }
+
+    /** The delayed writes half fill the buffer only after the action was registered. */
+    @Test
+    void actionRunsDuringFlushDelayWhenBufferFillsUp() {
+        try (FaultyStore store = neverFlushing()) {
+            store.awaitProvisioned();
+            CompletableFuture<Void> writable = new CompletableFuture<>();
+            try (Hold create = store.faults.hold(on(Kind.CREATE, "log-.*"))) {
+                for (int i = 0; i < 4; i++) {
+                    store.engine.append(1, bytes("frame " + i), NO_CALLBACK);
+                    store.engine.flush();
+                }
+                create.awaitReached();
+                store.engine.onWritable(() -> writable.complete(null));
+                store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, 1), NO_CALLBACK);
+                store.awaitIdleFlusher();
+                assertThat(writable).isNotDone();
+            }
             StoreCalls.await(writable);
         }
     }
