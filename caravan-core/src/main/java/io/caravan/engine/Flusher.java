@@ -96,7 +96,10 @@ final class Flusher {
         try {
             finish(commit);
             writability.runActions();
-            reclaim();
+            if (reclaim()) {
+                // The flusher reclaims the rest.
+                demand.wakeFlusher();
+            }
             afterFlush.run();
         } catch (RuntimeException | Error broken) {
             // Fails the store here, because this may be the thread of a writer.

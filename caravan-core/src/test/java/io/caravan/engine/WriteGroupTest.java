@@ -279,6 +279,34 @@ class WriteGroupTest {
         }
     }
 
+    /** A flush frees a bounded number of regions, and its own end wakes the flusher only for commits. */
+    @Test
+    void flusherFreesWhatWriterFlushLeaves() throws Exception {
+        try (FaultyStore store = open()) {
+            store.appendMany(1, 1_000, 8);
+            store.awaitIdleFlusher();
+            Thread loop = new UninterruptibleThread(
+                    () -> {
+                        WriteGroup group = store.engine.group();
+                        store.engine.trim(1, 1_000, completions.callback(1));
+                        group.closeAndFlush();
+                    },
+                    "loop");
+            try (Hold fsync = store.faults.hold(on(Kind.FORCE, FaultyStore.LOG))) {
+                loop.start();
+                fsync.awaitReached();
+                // After the second step, the flusher no longer expects the first write of a group.
+                for (int step = 0; step < 2; step++) {
+                    store.engine.parts.state.wakes.flusher().run();
+                    store.awaitIdleFlusher();
+                }
+            }
+            loop.join();
+            store.awaitIdleFlusher();
+            assertThat(store.engine.stats().heap().usedBytes()).isZero();
+        }
+    }
+
     @Test
     void concurrentWriteAndCloseWaitForWriterFlush() throws Exception {
         try (FaultyStore store = open()) {
