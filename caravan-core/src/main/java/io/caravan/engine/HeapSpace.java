@@ -289,6 +289,13 @@ final class HeapSpace {
         return !checkpointWanted && (hasRoomFor(0) || reclaims.isEmpty());
     }
 
+    /** Requests the fsync for which the first queued regions wait. Otherwise the flusher frees them. */
+    void requireReclaim() {
+        if (!reclaims.isEmpty() && state.forced.position() <= reclaims.first(2)) {
+            demand.requireForce();
+        }
+    }
+
     int segments() {
         return segments;
     }

@@ -48,10 +48,13 @@ final class Writability {
         action.run();
     }
 
-    /** Requests the flush for which the actions wait, if no other event will make the store writable. */
+    /** Requests the flush or fsync for which the actions wait, if any. No other event may make the store writable. */
     private void requestSpace() {
         if (!queue.active().roomy()) {
             demand.requireFlush();
+        }
+        if (!space.writable()) {
+            space.requireReclaim();
         }
     }
 

@@ -5,10 +5,12 @@ import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NO_CALLBACK;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.caravan.Durability;
 import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
@@ -210,6 +212,27 @@ class BackpressureTest {
                 assertThat(ran.getCount()).isEqualTo(1);
             }
             Eventually.await("the action ran", () -> ran.getCount() == 0);
+        }
+    }
+
+    /** No fsync follows by itself, and only the freed regions of the trim make the store writable. */
+    @Test
+    void actionRunsAfterTrimInStoreThatExceedsItsHeapLimit() {
+        try (FaultyStore larger = FaultyStore.open(
+                FaultyStore.small().durability(Durability.PROCESS).build())) {
+            larger.appendMany(1, 20, FaultyStore.MAX_VALUE_BYTES);
+            StoreConfig smaller = FaultyStore.small()
+                    .durability(Durability.PROCESS)
+                    .maxHeapBytes(FaultyStore.HEAP_SEGMENT_BYTES)
+                    .build();
+            try (FaultyStore store = FaultyStore.open(smaller, larger.disk.processKill())) {
+                store.awaitProvisioned();
+                awaitWrite(trimmed -> store.engine.trim(1, 1, trimmed));
+                assertThat(store.engine.writable()).isFalse();
+                CompletableFuture<Void> writable = new CompletableFuture<>();
+                store.engine.onWritable(() -> writable.complete(null));
+                await(writable);
+            }
         }
     }
 
