@@ -54,6 +54,15 @@ public final class HeapFile implements AutoCloseable {
             path = file.path();
             mapping = file.map();
         }
+
+        /** Closes the file if a write has failed. No region refers to bytes that are not fsynced. */
+        void closeUnforced() {
+            try (StoreFile file = unforced) {
+                unforced = null;
+            } catch (IOException ignored) {
+                // The bytes are not needed.
+            }
+        }
     }
 
     public HeapGeometry geometry() {
@@ -151,6 +160,7 @@ public final class HeapFile implements AutoCloseable {
         IOException failed = null;
         for (int number = before.length - 1; number >= count; number--) {
             before[number].mapping.unmap();
+            before[number].closeUnforced();
             try {
                 storage.delete(FileNames.HEAP.of(number));
             } catch (IOException stays) {
@@ -183,6 +193,9 @@ public final class HeapFile implements AutoCloseable {
     /** Unmaps all segments once no read retains them. Called once, after the last write and fsync. */
     @Override
     public void close() {
+        for (Segment segment : segments) {
+            segment.closeUnforced();
+        }
         release();
     }
 

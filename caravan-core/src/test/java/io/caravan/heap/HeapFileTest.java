@@ -20,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -149,6 +150,29 @@ class HeapFileTest {
             write(heap, GEOMETRY.firstAddress(3), bytes("again"), 1);
             heap.close();
         }
+    }
+
+    /** Otherwise, only an fsync would close the file, and a dropped segment would keep its disk space. */
+    @Test
+    void closesFileOfFailedWriteWhenSegmentIsDroppedOrHeapCloses() throws Exception {
+        FaultStorage storage = new FaultStorage(new MemoryStorage());
+        HeapFile heap = create(storage, 2);
+        storage.clearCalls();
+        storage.fail(FaultStorage.on(FaultStorage.Kind.WRITE, ".*"));
+        for (int segment = 0; segment < 2; segment++) {
+            long address = GEOMETRY.firstAddress(segment);
+            assertThatThrownBy(() -> heap.fill(address, 4096)).isInstanceOf(IOException.class);
+        }
+        heap.dropFrom(1);
+        assertThat(closedFiles(storage)).containsExactly(FileNames.HEAP.of(1));
+        heap.close();
+        assertThat(closedFiles(storage)).containsExactly(FileNames.HEAP.of(1), FileNames.HEAP.of(0));
+    }
+
+    private static List<String> closedFiles(FaultStorage storage) {
+        return storage.calls(FaultStorage.on(FaultStorage.Kind.CLOSE, ".*")).stream()
+                .map(FaultStorage.Call::file)
+                .toList();
     }
 
     @Test
