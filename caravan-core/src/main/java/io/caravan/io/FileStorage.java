@@ -4,6 +4,7 @@ import io.caravan.StoreDirectoryException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -139,14 +140,23 @@ public final class FileStorage implements Storage {
 
     @Override
     public List<String> list() throws IOException {
-        List<String> names = new ArrayList<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+            return namesOf(files);
+        }
+    }
+
+    /** Returns the names of all files except the lock file. */
+    static List<String> namesOf(Iterable<Path> files) throws IOException {
+        List<String> names = new ArrayList<>();
+        try {
             for (Path file : files) {
                 String name = file.getFileName().toString();
                 if (!name.equals(DirectoryLock.FILE_NAME)) {
                     names.add(name);
                 }
             }
+        } catch (DirectoryIteratorException unreadable) {
+            throw unreadable.getCause();
         }
         return names;
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.StoreLockedException;
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -52,6 +53,16 @@ class FileStorageTest {
         }
         assertThat(directory.resolve(DirectoryLock.FILE_NAME)).hasContent(owner.strip());
         FileStorage.open(directory).close();
+    }
+
+    /** A caller retries after an I/O error, but an unchecked exception would make the store fail. */
+    @Test
+    void reportsUnreadableDirectoryAsIoError() {
+        IOException broken = new IOException("Input/output error");
+        assertThatThrownBy(() -> FileStorage.namesOf(() -> {
+                    throw new DirectoryIteratorException(broken);
+                }))
+                .isSameAs(broken);
     }
 
     @Test
