@@ -3,9 +3,11 @@ package io.caravan.engine;
 import io.caravan.HeapPressureListener;
 import io.caravan.StoreConfig;
 import io.caravan.StoreStats.HeapUse;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Notifies a {@link HeapPressureListener}. Used by the thread that flushes. */
+/** Notifies a {@link HeapPressureListener}. Used by the threads that flush or reclaim. */
 final class PressureWatch {
     private static final double RELIEF = 0.9;
     /** A threshold that disables its check: it is never reached, and does not keep the pressure from ending. */
@@ -15,6 +17,9 @@ final class PressureWatch {
     private final double usedThreshold;
     private final double fragmentationThreshold;
     private final long maxHeapBytes;
+    /** Number of checks that were requested since a thread began to check; 0 if no thread is checking. */
+    private final AtomicInteger requested = new AtomicInteger();
+    /** Used only by the thread that is checking. */
     private boolean high;
 
     PressureWatch(StoreConfig config) {
@@ -28,7 +33,22 @@ final class PressureWatch {
         return listener != null;
     }
 
-    void check(HeapUse use) {
+    /**
+     * Checks the heap use. One thread at a time does so, so that the listener is notified of every crossing in order. If
+     * another thread is checking, that thread checks again.
+     */
+    void check(Supplier<HeapUse> use) {
+        if (requested.getAndIncrement() > 0) {
+            return;
+        }
+        int seen;
+        do {
+            seen = requested.get();
+            check(use.get());
+        } while (!requested.compareAndSet(seen, 0));
+    }
+
+    private void check(HeapUse use) {
         double used = (double) use.usedBytes() / maxHeapBytes;
         double fragmentation = use.fragmentation();
         boolean crossed = high

@@ -134,7 +134,7 @@ final class StoreComponents {
     private void afterFlush() {
         checkpointer.logGrew();
         if (pressure.watches()) {
-            pressure.check(heapUse());
+            pressure.check(this::heapUse);
         }
     }
 

@@ -13,6 +13,7 @@ import io.caravan.testing.LongTimeout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 @LongTimeout
@@ -41,7 +42,7 @@ class PressureWatchTest {
     void reportsPressureOnceWhenThresholdIsReached() {
         PressureWatch watch = watch(0.8, 1);
         for (double fraction : new double[] {0, 0.5, 0.79, 0.8, 0.9, 0.81, 1}) {
-            watch.check(used(fraction));
+            watch.check(() -> used(fraction));
         }
         assertThat(changes).containsExactly(true);
     }
@@ -50,7 +51,7 @@ class PressureWatchTest {
     void pressureEndsOnlyWellBelowThreshold() {
         PressureWatch watch = watch(0.8, 1);
         for (double fraction : new double[] {0.85, 0.79, 0.81, 0.73, 0.79, 0.71, 0.79, 0.80, 0.75}) {
-            watch.check(used(fraction));
+            watch.check(() -> used(fraction));
         }
         assertThat(changes).containsExactly(true, false, true);
     }
@@ -58,24 +59,24 @@ class PressureWatchTest {
     @Test
     void fragmentationCausesPressureUntilBothMeasuresFall() {
         PressureWatch watch = watch(0.8, 0.5);
-        watch.check(fragmented(0.4));
-        watch.check(fragmented(0.6));
-        watch.check(used(0.79));
+        watch.check(() -> fragmented(0.4));
+        watch.check(() -> fragmented(0.6));
+        watch.check(() -> used(0.79));
         assertThat(changes).containsExactly(true);
-        watch.check(fragmented(0.1));
+        watch.check(() -> fragmented(0.1));
         assertThat(changes).containsExactly(true, false);
     }
 
     @Test
     void thresholdOfOneIsIgnored() {
         PressureWatch usedOnly = watch(0.8, 1);
-        usedOnly.check(new HeapUse(MAX, (long) (0.85 * MAX), 1000, 0, 1000));
-        usedOnly.check(new HeapUse(MAX, (long) (0.1 * MAX), 1000, 0, 1000));
+        usedOnly.check(() -> new HeapUse(MAX, (long) (0.85 * MAX), 1000, 0, 1000));
+        usedOnly.check(() -> new HeapUse(MAX, (long) (0.1 * MAX), 1000, 0, 1000));
         assertThat(changes).containsExactly(true, false);
         changes.clear();
         PressureWatch fragmentationOnly = watch(1, 0.5);
-        fragmentationOnly.check(new HeapUse(MAX, MAX, 1000, 100, 1000));
-        fragmentationOnly.check(new HeapUse(MAX, MAX, 1000, 1000, 1000));
+        fragmentationOnly.check(() -> new HeapUse(MAX, MAX, 1000, 100, 1000));
+        fragmentationOnly.check(() -> new HeapUse(MAX, MAX, 1000, 1000, 1000));
         assertThat(changes).containsExactly(true, false);
     }
 
@@ -89,9 +90,30 @@ class PressureWatchTest {
                     throw new IllegalStateException("a listener's own mistake, thrown on purpose");
                 })
                 .build());
-        watch.check(used(0.9));
-        watch.check(used(0.1));
+        watch.check(() -> used(0.9));
+        watch.check(() -> used(0.1));
         assertThat(seen).containsExactly(true, false);
+    }
+
+    /** Otherwise, the listener could be notified of the relief first, and of the pressure last. */
+    @Test
+    void reportsCrossingsInOrderWhenThreadsCheckConcurrently() {
+        AtomicReference<PressureWatch> checked = new AtomicReference<>();
+        AtomicReference<HeapUse> use = new AtomicReference<>(used(0.9));
+        checked.set(new PressureWatch(FaultyStore.small()
+                .maxHeapBytes(MAX)
+                .heapPressure(0.8, 1, (high, used, fragmentation) -> {
+                    if (high) {
+                        use.set(used(0.1));
+                        Thread other = new Thread(() -> checked.get().check(use::get));
+                        other.start();
+                        Eventually.await("the other check ends", () -> !other.isAlive());
+                    }
+                    changes.add(high);
+                })
+                .build()));
+        checked.get().check(use::get);
+        assertThat(changes).containsExactly(true, false);
     }
 
     @Test
