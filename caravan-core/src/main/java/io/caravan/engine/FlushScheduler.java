@@ -177,12 +177,16 @@ final class FlushScheduler {
 
     /**
      * Returns the time that an idle flusher may sleep. While groups keep being opened, the flusher wakes up
-     * periodically, so the first write of a group need not wake it. The end of a flush in progress wakes the flusher.
+     * periodically, so the first write of a group need not wake it.
+     *
+     * @param flushing whether a flush is in progress; its end wakes the flusher if the active commit need not wait for
+     *     groups any more
      */
-    long restNanos() {
+    long restNanos(boolean flushing) {
         long nanos = Worker.UNTIL_WOKEN;
         if (!active.isEmpty() && gathering()) {
-            nanos = Math.max(1, groupWaitNanos());
+            long waitNanos = groupWaitNanos();
+            nanos = waitNanos > 0 ? waitNanos : flushing ? Worker.UNTIL_WOKEN : 1;
         } else if (active.isEmpty() && groupsCome) {
             nanos = GROUP_WAIT_NANOS;
         }

@@ -187,7 +187,7 @@ final class Flusher {
     }
 
     private long restNanos() {
-        return state.locked(() -> demand.restNanos());
+        return state.locked(() -> demand.restNanos(queue.flushing()));
     }
 
     /** Returns the remaining delay of the active commit; 0 if the clock has gone back to before its first write. */

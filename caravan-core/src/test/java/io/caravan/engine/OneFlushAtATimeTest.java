@@ -86,10 +86,28 @@ class OneFlushAtATimeTest {
         write();
         nanos += TimeUnit.MILLISECONDS.toNanos(2);
         assertThat(queue.hasWork()).isFalse();
-        assertThat(demand.restNanos()).isEqualTo(Worker.UNTIL_WOKEN);
+        assertThat(demand.restNanos(queue.flushing())).isEqualTo(Worker.UNTIL_WOKEN);
         wakes.set(0);
         queue.endFlush(flushed);
         assertThat(wakes).hasValue(1);
+    }
+
+    /** The groups cannot be abandoned during a flush, so the flusher would otherwise check them without a pause. */
+    @Test
+    void flusherRestsUntilFlushEndsWhenGroupStaysOpen() {
+        write();
+        Commit flushed = queue.beginFlush();
+        demand.openGroup();
+        write();
+        assertThat(queue.hasWork()).isFalse();
+        assertThat(demand.restNanos(queue.flushing())).isEqualTo(TimeUnit.MILLISECONDS.toNanos(1));
+        nanos += TimeUnit.MILLISECONDS.toNanos(2);
+        assertThat(queue.hasWork()).isFalse();
+        assertThat(demand.restNanos(queue.flushing())).isEqualTo(Worker.UNTIL_WOKEN);
+        wakes.set(0);
+        queue.endFlush(flushed);
+        assertThat(wakes).hasValue(1);
+        assertThat(queue.hasWork()).isTrue();
     }
 
     /** There is nothing to flush, and the next write must still wake the flusher. */
