@@ -15,6 +15,7 @@ import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -99,16 +100,27 @@ final class OpenVerification {
             // If the last segment is full, the end of the log lies in the next segment, which has no frames yet.
             long endSegment = geometry.segmentOf(end);
             long lastInUse = end == geometry.firstFrame(endSegment) ? endSegment - 1 : endSegment;
-            long last = Math.max(lastInUse, parts.provisioner.lastReadySegment());
-            for (long segment = geometry.segmentOf(from.startLsn()); segment <= last; segment++) {
-                log.open(segment);
-                log.checkSize(segment);
-                log.checkHeader(segment);
+            long first = geometry.segmentOf(from.startLsn());
+            for (long segment = first; segment <= lastInUse || isReady(segment); segment++) {
+                try {
+                    log.open(segment);
+                    log.checkSize(segment);
+                    log.checkHeader(segment);
+                } catch (NoSuchFileException missing) {
+                    // The provisioner deletes ready segments if the disk lacks space.
+                    if (segment <= lastInUse || isReady(segment)) {
+                        throw missing;
+                    }
+                }
             }
             frames = new LogScanner(log, from.storeId())
                     .scanUpTo(from.startLsn(), from.previous(), end, (segment, at, lsn) -> {})
                     .frames();
         }
+    }
+
+    private boolean isReady(long segment) {
+        return segment <= parts.provisioner.lastReadySegment();
     }
 
     private void readList(long id) {

@@ -20,6 +20,7 @@ import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
+import io.caravan.VerifyReport;
 import io.caravan.WriteBatch;
 import io.caravan.collections.LongPages;
 import io.caravan.index.ListIndex;
@@ -31,6 +32,7 @@ import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.StoreContents;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicLong;
@@ -433,6 +435,25 @@ class Invariant10OutOfSpaceRejectsAppendsOnlyTest {
             assertThat(full).hasMessageContaining("for it and the next checkpoint");
             store.engine.checkpoint();
             Eventually.await("they have moved", () -> rejection(store, 3000) == null);
+        }
+    }
+
+    @Test
+    void verifyIgnoresReadySegmentThatIsDeletedForItsSpace() throws Exception {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "a");
+            store.awaitProvisioned();
+            List<String> before = store.files(LOG);
+            FutureTask<VerifyReport> verify = new FutureTask<>(() -> store.engine.verify(VerifyReport.Progress.NONE));
+            try (Hold open = store.faults.hold(on(Kind.OPEN, before.get(before.size() - 1)))) {
+                new Thread(verify, "verify").start();
+                open.awaitReached();
+                store.faults.usable(() -> 0);
+                store.engine.parts.provisioner.wake();
+                store.awaitProvisioned();
+                assertThat(store.files(LOG)).hasSize(before.size() - 1);
+            }
+            assertThat(verify.get().faults()).isEmpty();
         }
     }
 
