@@ -183,23 +183,25 @@ final class StoreComponents {
      */
     void close() {
         CompletableFuture<Long> flushed = new CompletableFuture<>();
-        StoreFailedException failedBefore;
-        state.lock.lock();
-        try {
-            if (!state.beginClose()) {
-                return;
+        StoreFailedException failedBefore = state.failure();
+        boolean first = state.locked(() -> {
+            boolean begun = state.beginClose();
+            if (begun) {
+                enqueueFlush(flushed);
             }
-            failedBefore = state.failure();
-            enqueueFlush(flushed);
-        } finally {
-            state.lock.unlock();
+            return begun;
+        });
+        if (!first) {
+            futureThread.close();
+            return;
         }
         try {
             finishWork(flushed);
         } finally {
             releaseEverything();
+            // An action must not wait for the end of this close.
+            state.scheduler.doInstead(writability::runActionsOfClosed);
             state.endClose();
-            writability.runActionsOfClosed();
             futureThread.close();
         }
         StoreFailedException failure = state.failure();

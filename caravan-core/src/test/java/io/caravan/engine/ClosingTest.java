@@ -3,6 +3,7 @@ package io.caravan.engine;
 import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.each;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -14,8 +15,12 @@ import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
+import io.caravan.testing.StoreCalls;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -68,6 +73,39 @@ class ClosingTest {
         assertThat(rejection).isInstanceOf(StoreClosedException.class);
     }
 
+    @Test
+    void secondCloseWaitsForFutures() {
+        FaultyStore store = open();
+        CountDownLatch stageMayEnd = new CountDownLatch(1);
+        CompletableFuture<Void> stage = store.engine
+                .append(1, bytes("value"))
+                .thenRun(() -> StoreCalls.await(stageMayEnd, "the stage was not released"));
+        Thread first = new Thread(store.engine::close, "first close");
+        first.start();
+        awaitTimedWaitingOrEnded(first);
+        FutureTask<Boolean> stageEnded = new FutureTask<>(() -> {
+            store.engine.close();
+            return stage.isDone();
+        });
+        Thread second = new Thread(stageEnded, "second close");
+        second.start();
+        awaitTimedWaitingOrEnded(second);
+        stageMayEnd.countDown();
+        assertThat(await(stageEnded)).isTrue();
+    }
+
+    /** Otherwise, the stage and the first close would wait for each other. */
+    @Test
+    void stageCanCloseWhileAnotherThreadCloses() {
+        FaultyStore store = open();
+        CompletableFuture<Void> stage = store.engine.append(1, bytes("value")).thenRun(() -> {
+            Eventually.runUntilWaiting(store.engine::close);
+            store.engine.close();
+        });
+        await(stage);
+        store.engine.close();
+    }
+
     private static void reusePlaceOf(FaultyStore store, String value) {
         FaultyStore.Place place = store.find(bytes(value));
         store.disk.invert(place.file(), place.offset());
@@ -81,7 +119,12 @@ class ClosingTest {
     /** Starts the close. Returns when it waits for readers for a bounded time, or has ended. */
     private static void closeUntilItWaitsForReaders(Thread closer) {
         closer.start();
-        Eventually.await("the close waits for readers or ends", () -> switch (closer.getState()) {
+        awaitTimedWaitingOrEnded(closer);
+    }
+
+    /** A close waits with a timeout only for readers and futures. */
+    private static void awaitTimedWaitingOrEnded(Thread closer) {
+        Eventually.await(closer + " waits with a timeout or ends", () -> switch (closer.getState()) {
             case TIMED_WAITING, TERMINATED -> true;
             default -> false;
         });
