@@ -15,6 +15,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * Writes and retains checkpoints without stopping writes.
@@ -168,10 +169,8 @@ final class Checkpoints {
     private record Start(long lsn, long previousLsn, long tail) {}
 
     private Start begin() {
-        return state.slice(() -> {
-            space.releaseTrailing();
-            return new Start(queue.replayStart(), queue.lastSealedLsn(), queue.tail());
-        });
+        inSlices(space::releaseTrailingSlice);
+        return state.locked(() -> new Start(queue.replayStart(), queue.lastSealedLsn(), queue.tail()));
     }
 
     /**
@@ -333,7 +332,7 @@ final class Checkpoints {
         newest = header;
         newestBytes = fileBytes;
         reserve.published(fileBytes);
-        reuseFreed();
+        inSlices(space::reuseSlice);
         kept.add(header.number());
         while (kept.size() > 2) {
             state.storage.delete(FileNames.CHECKPOINT.of(kept.get(0)));
@@ -346,10 +345,11 @@ final class Checkpoints {
         state.heapFile.dropFrom(provisioner.leasedHeapSegments(countedHeapSegments));
     }
 
-    private void reuseFreed() {
+    /** Performs the slices of a long operation until none is left. */
+    private void inSlices(Supplier<Boolean> slice) {
         boolean more = true;
         while (more) {
-            more = state.slice(() -> space.reuseSlice());
+            more = state.slice(slice);
         }
     }
 }

@@ -300,9 +300,13 @@ final class HeapSpace {
         return segments;
     }
 
-    /** Takes empty trailing segments out of use, but keeps one segment of free space for growth. */
-    void releaseTrailing() {
-        while (mayReleaseTrailing()) {
+    /**
+     * Takes a bounded number of empty trailing segments out of use, but keeps one segment of free space for growth.
+     *
+     * @return whether more such segments remain
+     */
+    boolean releaseTrailingSlice() {
+        for (int i = 0; i < SLICE && mayReleaseTrailing(); i++) {
             int last = segments - 1;
             if (filled[last] > 0) {
                 state.heap.removeSpace(geometry.firstAddress(last), filled[last]);
@@ -310,6 +314,7 @@ final class HeapSpace {
             unfilledBytes -= unfilled(last);
             segments = last;
         }
+        return mayReleaseTrailing();
     }
 
     private boolean mayReleaseTrailing() {

@@ -405,11 +405,13 @@ final class LogEvacuation {
     }
 
     private void freePlaces() {
-        state.locked(() -> {
-            for (int i = 0; i < placed; i++) {
-                space.freeUnused(places[i]);
-            }
-        });
+        while (placed > 0) {
+            state.slice(() -> {
+                for (int i = 0; i < SLICE && placed > 0; i++) {
+                    space.freeUnused(places[--placed]);
+                }
+            });
+        }
     }
 
     private long entryBytes(int from, int to) {

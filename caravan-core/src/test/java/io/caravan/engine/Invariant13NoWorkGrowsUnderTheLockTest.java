@@ -10,8 +10,10 @@ import static io.caravan.testing.StoreCalls.awaitWrite;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.caravan.StoreConfig;
+import io.caravan.StoreIoException;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.collections.LongQueue;
 import io.caravan.format.Region;
@@ -161,6 +163,42 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
             assertThat(space.state.heap.usedBytes()).isEqualTo((10_000 - slice * SLICE) * 16);
         }
         assertThat(space.state.heap.usedBytes()).isEqualTo(5_000 * 16);
+    }
+
+    @Test
+    void emptyTrailingSegmentsAreReleasedInSlices() throws Exception {
+        HeapSpace space = new Space().space;
+        for (int i = 0; i < 1_000; i++) {
+            space.addSegment(true);
+        }
+        int slices = 0;
+        boolean more = true;
+        while (more) {
+            int before = space.segments();
+            more = space.releaseTrailingSlice();
+            assertThat(before - space.segments()).isLessThanOrEqualTo(SLICE);
+            slices++;
+        }
+        assertThat(slices).isEqualTo(1_000 / SLICE + 1);
+        assertThat(space.segments()).isLessThanOrEqualTo(2);
+    }
+
+    /** The lock measures the hold of each slice. Gathering the entries takes as many slices as freeing their places. */
+    @Test
+    void placesOfFailedBatchAreFreedInSlices() {
+        // Time stands still, so the checkpoint is not retried.
+        StoreConfig config = FaultyStore.small().heapSegmentBytes(1 << 24).build();
+        try (FaultyStore store = FaultyStore.open(config, new MemoryStorage(), () -> 0)) {
+            int entries = 16_000;
+            int slices = entries / (2 * SLICE);
+            appendMany(store, 1, entries);
+            // The first write to this position allocates disk space, and the second one writes entries.
+            long firstEntry = store.engine.parts.state.heapFile.geometry().firstAddress(0);
+            store.faults.fail(nth(2, on(Kind.WRITE, FaultyStore.HEAP).and(call -> call.position() == firstEntry)));
+            long before = store.engine.stats().lockNanos().count();
+            assertThat(catchThrowable(store.engine::checkpoint)).isInstanceOf(StoreIoException.class);
+            assertThat(store.engine.stats().lockNanos().count() - before).isGreaterThanOrEqualTo(2 * slices);
+        }
     }
 
     /** Opens a store with segments for huge lists. */
