@@ -380,7 +380,10 @@ public interface ListStore extends AutoCloseable {
         return List.of(this);
     }
 
-    /** Whether there is probably space for a write now. */
+    /**
+     * Whether there is probably space for a write now. After a {@link #tryWrite} for which the store had no space, this
+     * returns false until more space may be available.
+     */
     boolean writable();
 
     /**

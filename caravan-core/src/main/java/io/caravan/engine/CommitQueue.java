@@ -177,7 +177,7 @@ final class CommitQueue {
             provisioner.enteredSegment(geometry.segmentOf(tail));
         }
         sealed.sealed(tail, demand.sealed(active));
-        state.changed.signalAll();
+        state.signalChange();
         return sealed;
     }
 
@@ -188,7 +188,7 @@ final class CommitQueue {
     void endFlush(Commit commit) {
         commit.clear();
         spare = commit;
-        state.changed.signalAll();
+        state.signalChange();
         if (hasWork()) {
             demand.wakeFlusher();
         }

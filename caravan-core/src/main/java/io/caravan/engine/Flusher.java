@@ -94,6 +94,8 @@ final class Flusher {
     /** Performs the flush that this thread has begun, and the work that follows each flush. */
     private void flush(Commit commit) {
         try {
+            // The commit that is active now is empty.
+            writability.runActions();
             finish(commit);
             writability.runActions();
             if (reclaim()) {

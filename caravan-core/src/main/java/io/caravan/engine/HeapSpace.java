@@ -229,7 +229,7 @@ final class HeapSpace {
      */
     void tenured(@Nullable String failure) {
         problem = failure;
-        state.changed.signalAll();
+        state.signalChange();
     }
 
     /**
@@ -276,7 +276,7 @@ final class HeapSpace {
         checkpointing = false;
         checkpointProblem = failure;
         checkpointWanted = false;
-        state.changed.signalAll();
+        state.signalChange();
         demand.wakeFlusher();
         if (failure != null) {
             // The log may have taken the space that the checkpoint lacked, and must give it back.
@@ -341,7 +341,7 @@ final class HeapSpace {
         try {
             if (index.unpin(pin)) {
                 reclaimLater(pin.list(), index.first(pin.list()), index.lastLsn(pin.list()));
-                state.changed.signalAll();
+                state.signalChange();
                 demand.wakeFlusher();
             }
         } catch (RuntimeException | Error broken) {
@@ -364,7 +364,7 @@ final class HeapSpace {
             }
         }
         if (budget < SLICE) {
-            state.changed.signalAll();
+            state.signalChange();
         }
         return budget < SLICE;
     }

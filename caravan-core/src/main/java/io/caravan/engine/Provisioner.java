@@ -227,7 +227,7 @@ final class Provisioner {
 
     /** Wakes writers that wait for space, and the flusher, which runs the actions that wait for writability. */
     private void signalChange() {
-        state.locked(() -> state.changed.signalAll());
+        state.locked(() -> state.signalChange());
         state.wakes.flusher().run();
     }
 }

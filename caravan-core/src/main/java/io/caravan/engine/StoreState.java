@@ -60,6 +60,9 @@ final class StoreState {
     /** Guarded by {@link #lock}. */
     final Counters counters;
 
+    /** Guarded by {@link #lock}. */
+    private boolean lacksSpace;
+
     private final LongSupplier clock;
 
     private final String name;
@@ -213,6 +216,19 @@ final class StoreState {
         }
     }
 
+    /** Wakes the writes that wait, because the space may suffice for them now. Called under the lock. */
+    void signalChange() {
+        lacksSpace = false;
+        changed.signalAll();
+    }
+
+    /**
+     * Whether the last write that could not wait found no space, and nothing has changed since. Called under the lock.
+     */
+    boolean lacksSpace() {
+        return lacksSpace;
+    }
+
     /** Records the first failure. Returns it, or the failure recorded before. Called under the lock. */
     StoreFailedException fail(Throwable cause) {
         StoreFailedException problem = failure;
@@ -220,7 +236,7 @@ final class StoreState {
             problem = new StoreFailedException(name, cause);
             failure = problem;
             counters.failures++;
-            changed.signalAll();
+            signalChange();
         }
         return problem;
     }
@@ -232,7 +248,7 @@ final class StoreState {
     boolean beginClose() {
         if (lifecycle == Lifecycle.OPEN) {
             lifecycle = Lifecycle.CLOSING;
-            changed.signalAll();
+            signalChange();
             return true;
         }
         while (lifecycle != Lifecycle.CLOSED) {
@@ -258,6 +274,7 @@ final class StoreState {
      */
     void awaitRoom(boolean mayWait) {
         if (!mayWait || WorkerThread.onStoreThread()) {
+            lacksSpace = true;
             throw new NotWritableException(name);
         }
         awaitChange();
@@ -267,14 +284,14 @@ final class StoreState {
     /** Wakes a close that waits for readers; no other operation waits for the end of a read. Called under the lock. */
     void lastReaderLeft() {
         if (lifecycle != Lifecycle.OPEN) {
-            changed.signalAll();
+            signalChange();
         }
     }
 
     void endClose() {
         locked(() -> {
             lifecycle = Lifecycle.CLOSED;
-            changed.signalAll();
+            signalChange();
         });
     }
 

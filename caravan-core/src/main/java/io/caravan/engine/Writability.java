@@ -29,7 +29,7 @@ final class Writability {
     }
 
     private boolean writableNow() {
-        return state.failure() != null || queue.writable() && space.writable();
+        return state.failure() != null || !state.lacksSpace() && queue.writable() && space.writable();
     }
 
     /** Runs the action once the store is writable; see {@link io.caravan.ListStore#onWritable}. */

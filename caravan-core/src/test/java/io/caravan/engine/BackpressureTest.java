@@ -106,6 +106,28 @@ class BackpressureTest {
         }
     }
 
+    /** The active buffer is less than half full. Otherwise, a caller would try again without a pause until the flush. */
+    @Test
+    void actionAfterRejectedTryRunsOnlyWhenMoreSpaceIsAvailable() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.awaitProvisioned();
+            WriteBatch batch = WriteBatch.create().append(2, LARGE).append(2, bytes(3000, 1));
+            CompletableFuture<Boolean> accepted = new CompletableFuture<>();
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                store.engine.append(1, bytes("in flight"), NO_CALLBACK);
+                force.awaitReached();
+                store.engine.append(1, bytes(1500, 1), NO_CALLBACK);
+                assertThat(store.engine.writable()).isTrue();
+                assertThat(store.engine.tryWrite(batch, NO_CALLBACK)).isFalse();
+                assertThat(store.engine.writable()).isFalse();
+                store.engine.onWritable(() -> accepted.complete(store.engine.tryWrite(batch, NO_CALLBACK)));
+                assertThat(accepted).isNotDone();
+            }
+            assertThat(await(accepted)).isTrue();
+            assertThat(store.engine.stats().rejections()).isEqualTo(1);
+        }
+    }
+
     @Test
     void tryWriteDoesNotWaitForTrimmedSpace() {
         StoreConfig config =
