@@ -1,9 +1,9 @@
 package io.caravan;
 
 /**
- * Thrown if a callback writes on a store thread while the store has no space for the write. Waiting on that thread
+ * Thrown if a write on a store thread, such as that of a callback, would have to wait for space. Waiting on that thread
  * would stop the store. Nothing was changed. Use {@link ListStore#tryWrite}, or check {@link ListStore#writable()}
- * first.
+ * first. The catalog also throws this exception on the event loops of a server.
  */
 public final class NotWritableException extends CaravanException {
     private static final long serialVersionUID = 1L;

@@ -4,6 +4,8 @@ import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.EntryStream;
 import io.caravan.ListStore;
+import io.caravan.NotWritableException;
+import io.caravan.UninterruptibleThread;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import java.nio.ByteBuffer;
@@ -80,9 +82,17 @@ final class CatalogLog {
         return nextId.getAndAdd(shards);
     }
 
-    /** Writes a batch without catalog entries. */
+    /**
+     * Writes a batch without catalog entries.
+     *
+     * @throws NotWritableException if the store has no space now, and this is the thread of an event loop
+     */
     void write(WriteBatch batch, WriteCallback callback) {
-        store.write(batch, callback);
+        if (!(Thread.currentThread() instanceof UninterruptibleThread)) {
+            store.write(batch, callback);
+        } else if (!store.tryWrite(batch, callback)) {
+            throw new NotWritableException("the store");
+        }
     }
 
     /** Waits until everything accepted so far in the log's shard is durable. */
@@ -106,13 +116,15 @@ final class CatalogLog {
 
     /**
      * Writes the batch with the entries of the changed documents, and publishes the changes once the batch is accepted.
+     *
+     * @throws NotWritableException if the store has no space now, and this is the thread of an event loop
      */
     void write(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
         lock.lock();
         try {
             batch.expect(listId, nextSequence);
             long[] sequences = appendEntries(batch, changed);
-            store.write(batch, callback);
+            write(batch, callback);
             for (int i = 0; i < changed.size(); i++) {
                 changed.get(i).publishToCatalog(order, sequences[i]);
             }
@@ -164,7 +176,9 @@ final class CatalogLog {
         long keepFrom = next != null ? next.entrySequence : nextSequence - (moves == 0 ? 1 : 0);
         batch.trimTo(listId, keepFrom);
         try {
-            store.write(batch, NO_CALLBACK);
+            if (!store.tryWrite(batch, NO_CALLBACK)) {
+                return;
+            }
         } catch (CaravanException rejected) {
             LOG.debug("the catalog's compaction waits: {}", rejected.getMessage());
             return;

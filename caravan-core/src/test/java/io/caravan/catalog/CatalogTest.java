@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.caravan.CorruptStoreException;
 import io.caravan.ListStore;
+import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
+import io.caravan.UninterruptibleThread;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.testing.ForwardingListStore;
@@ -16,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -351,6 +355,19 @@ class CatalogTest {
                 .withMessageContaining("document 0, sequence 0");
     }
 
+    /** Waiting there would hold the locks of the names. */
+    @Test
+    void writeOnEventLoopIsRejectedInsteadOfWaitingForSpace() throws Exception {
+        full.crowded = true;
+        FutureTask<Throwable> rejection = new FutureTask<>(() -> catchThrowable(() -> append(A)));
+        new UninterruptibleThread(rejection, "loop").start();
+        assertThat(rejection.get()).isInstanceOf(NotWritableException.class);
+        assertThat(catalog.find(A)).isNull();
+        full.crowded = false;
+        append(A);
+        assertThat(state(A).nextSequence()).isEqualTo(1);
+    }
+
     @Test
     void rejectsListIdAvailableToDocuments() {
         assertThatIllegalArgumentException().isThrownBy(() -> Catalog.open(store, 1));
@@ -359,6 +376,9 @@ class CatalogTest {
     /** A store that can be made to reject every batch that needs space. */
     private static final class FullStore extends ForwardingListStore {
         private boolean full;
+        /** Whether a write would have to wait. */
+        private volatile boolean crowded;
+
         private int batches;
 
         FullStore(ListStore store) {
@@ -372,6 +392,11 @@ class CatalogTest {
             }
             batches++;
             super.write(batch, callback);
+        }
+
+        @Override
+        public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+            return !crowded && super.tryWrite(batch, callback);
         }
     }
 

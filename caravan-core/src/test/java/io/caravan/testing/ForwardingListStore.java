@@ -35,9 +35,11 @@ public class ForwardingListStore implements ListStore {
         store.write(batch, callback);
     }
 
+    /** Calls {@link #write}, so that a subclass need not override both. Waits for space. */
     @Override
     public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
-        return store.tryWrite(batch, callback);
+        write(batch, callback);
+        return true;
     }
 
     @Override

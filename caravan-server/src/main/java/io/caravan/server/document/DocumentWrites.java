@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.ListStore;
+import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreFailedException;
 import io.caravan.WriteCallback;
@@ -126,6 +127,8 @@ abstract class DocumentWrites extends DocumentReads {
      *     #readBarrier(ReadBarrier)}; otherwise, this method throws it
      * @return false when the write waits for documents from the archive, or for a write that has reserved its names:
      *     later writes may precede it
+     * @throws NotWritableException if the store has no space now, and this is the thread of an event loop: wait with
+     *     {@link DocumentService#onWritable}, and repeat the write
      */
     public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
         return write(new Write<>(names, change, null, outcome));
@@ -308,8 +311,8 @@ abstract class DocumentWrites extends DocumentReads {
             } catch (DocumentEdits.MissingNameException missing) {
                 locked = new LinkedHashSet<>(locked);
                 locked.add(missing.name());
-            } catch (UnpreparedException more) {
-                throw more;
+            } catch (UnpreparedException | NotWritableException later) {
+                throw later;
             } catch (RuntimeException rejected) {
                 reject(locked, write, rejected, barrier);
                 return;
@@ -458,6 +461,8 @@ abstract class DocumentWrites extends DocumentReads {
             setTerms(nothing, names);
             nothing.commit(
                     completion(names, write.outcome(), () -> write.outcome().failure(rejected), barrier));
+        } catch (NotWritableException later) {
+            throw later;
         } catch (CaravanException failed) {
             problems.get(groupOf(names)).rejected(failed);
             write.outcome().failure(failed);

@@ -18,6 +18,7 @@ public final class DelayedStore extends ForwardingListStore {
     private final List<Runnable> awaitingSpace = new ArrayList<>();
     private boolean holding;
     private boolean noSpace;
+    private boolean rejectsTry;
     private int accepted;
     private final AtomicInteger reads = new AtomicInteger();
 
@@ -41,6 +42,22 @@ public final class DelayedStore extends ForwardingListStore {
             }
         });
         count(counted);
+    }
+
+    @Override
+    public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+        synchronized (this) {
+            if (rejectsTry) {
+                rejectsTry = false;
+                return false;
+            }
+        }
+        return super.tryWrite(batch, callback);
+    }
+
+    /** Lets the next write that must not wait find no space, although the store is writable. */
+    public synchronized void rejectNextTry() {
+        rejectsTry = true;
     }
 
     /** Counts a write as accepted, once: when it is accepted or when its outcome arrives, whichever is first. */

@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.resp;
 
+import io.caravan.NotWritableException;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Prefetch;
 import io.caravan.server.document.Prefetch.UnpreparedException;
@@ -261,14 +262,17 @@ final class CommandRunner {
         }
     }
 
-    /** Applies a write on this thread, or on a reading thread if values must first be read or validated. */
+    /**
+     * Applies a write on this thread. If values must first be read or validated, or if the write does not fit into the
+     * store now, a reading thread continues it.
+     */
     private void write(Change change, Command command, PendingReply place) {
         Prefetch preparation = new Prefetch(limits.maxRequestBytes());
         try {
             if (!documents.write(change.names(), change.edit(), preparation, place)) {
                 undecided = place;
             }
-        } catch (UnpreparedException unprepared) {
+        } catch (UnpreparedException | NotWritableException later) {
             Action.Stream apart = (s, c, context) -> () -> finishWrite(change, preparation, context);
             readWith(apart, command, place, false, false);
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.ListStore;
+import io.caravan.NotWritableException;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
@@ -126,6 +127,22 @@ class WritesTest {
         channel.runPendingTasks();
         read();
         assertThat(ran).containsExactly("changed");
+    }
+
+    @Test
+    void repeatsWriteThatDoesNotFitUntilSpaceIsAvailable() {
+        List<String> ran = new ArrayList<>();
+        endpoints.write(exchange(), DocumentName.of("a"), unused -> {
+            ran.add("tried");
+            if (ran.size() == 1) {
+                throw new NotWritableException("the store");
+            }
+        });
+        assertThat(ran).hasSize(1);
+        onWritable.get(0).run();
+        channel.runPendingTasks();
+        assertThat(ran).hasSize(2);
+        assertThat(onWritable).hasSize(1);
     }
 
     @Test

@@ -139,6 +139,19 @@ class RespPipeliningTest {
         return all.toByteArray();
     }
 
+    /** The event loop must not wait for space, because it would hold the locks of the names and delay all connections. */
+    @Test
+    void writesThatDoNotFitWaitForSpaceInOrder() throws Exception {
+        fixture.store.rejectNextTry();
+        try (RespClient client = fixture.connect()) {
+            client.sendRaw(
+                    concat(encode("RPUSH", "k", "a"), encode("RPUSH", "k", "b"), encode("LRANGE", "k", "0", "-1")));
+            assertThat(client.read()).isEqualTo(":1");
+            assertThat(client.read()).isEqualTo(":2");
+            assertThat(client.read()).isEqualTo("[$a, $b]");
+        }
+    }
+
     @Test
     void fullStorePausesSocketReadsWithoutLoss() throws Exception {
         int pushes = 20_000;

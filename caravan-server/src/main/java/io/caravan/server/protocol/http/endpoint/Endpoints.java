@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http.endpoint;
 
+import io.caravan.NotWritableException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
@@ -93,8 +94,12 @@ public record Endpoints(
         if (documents.writable()) {
             // The token may have been revoked since the request began.
             HttpAuthorizer.checkStillKnown(exchange.principal());
-            change.run();
-            return;
+            try {
+                change.run();
+                return;
+            } catch (NotWritableException tooLarge) {
+                // The write needs more space than the store has now, or other writes have taken the space.
+            }
         }
         Runnable later = exchange.untilEnd(() -> exchange.run(again));
         EventExecutor loop = exchange.loop();
