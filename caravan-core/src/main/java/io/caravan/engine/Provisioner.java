@@ -187,7 +187,7 @@ final class Provisioner {
 
     /** Recycles the unneeded segments while the log may have more ready segments, and deletes the others. */
     private void retire(long needed) throws IOException {
-        while (!log.isEmpty() && log.first() < needed) {
+        while (log.first() < needed) {
             if (log.last() < enteredSegment + KEPT_AHEAD && mayHave(log.last() + 1)) {
                 log.recycleFirst();
             } else {
