@@ -436,9 +436,24 @@ final class GroupStateMachine extends BaseStateMachine {
     /** Runs a role change after all changes requested earlier. Does nothing if the node is closing. */
     private void inTurn(Runnable change) {
         try {
-            roles.execute(change);
+            roles.execute(() -> guarded(change));
         } catch (RejectedExecutionException closed) {
             LOG.debug("{} is closing: its role no longer changes", config.self(), closed);
+        }
+    }
+
+    /**
+     * Runs a role change. If it fails, leaves the group: otherwise no other node would take over from a leader that
+     * does not serve.
+     */
+    private void guarded(Runnable change) {
+        try {
+            change.run();
+        } catch (RuntimeException | Error broken) {
+            if (closing) {
+                LOG.error("{}: did not close cleanly", config.self(), broken);
+            }
+            leave(new IllegalStateException("node " + config.self() + " cannot change its role", broken));
         }
     }
 
@@ -476,8 +491,7 @@ final class GroupStateMachine extends BaseStateMachine {
         }
         LOG.info("{} follows", config.self());
         sender.stop("this node is no longer the leader");
-        listener.follows();
-        leading = null;
+        endLeading();
         GroupReplica follower = initialized(replica);
         follower.reopen();
         ByteBuffer last = term.lastCommitted();
@@ -491,6 +505,15 @@ final class GroupStateMachine extends BaseStateMachine {
         }
         // Raft may still consider this node the leader, because only its store has failed.
         inTurn(this::becomeLeader);
+    }
+
+    /** Takes the store back from the listener. */
+    private void endLeading() {
+        try {
+            listener.follows();
+        } finally {
+            leading = null;
+        }
     }
 
     /**
@@ -587,12 +610,14 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     private synchronized void finish() {
-        if (leading != null) {
-            listener.follows();
-            leading = null;
-        }
-        if (replica != null) {
-            replica.close();
+        try {
+            if (leading != null) {
+                endLeading();
+            }
+        } finally {
+            if (replica != null) {
+                replica.close();
+            }
         }
     }
 }

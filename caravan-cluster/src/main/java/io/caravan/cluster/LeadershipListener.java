@@ -3,7 +3,8 @@ package io.caravan.cluster;
 import io.caravan.DurableListStore;
 
 /**
- * Receives notifications when this node starts or stops leading its group. Called on one thread, one call at a time.
+ * Receives notifications when this node starts or stops leading its group. Called on one thread, one call at a time. If
+ * a method throws an exception, the node leaves the group, as {@link GroupMember#takesPart()} then reports.
  */
 public interface LeadershipListener {
     /**

@@ -53,6 +53,7 @@ final class Group implements AutoCloseable {
     private final Map<String, DurableListStore> leading = new HashMap<>();
     private BiFunction<String, StoreConfig.Builder, StoreConfig.Builder> settings = (node, store) -> store;
     private Duration election = Duration.ofMillis(200);
+    private volatile BiConsumer<String, DurableListStore> whenElected = (node, store) -> {};
     private volatile BiConsumer<String, DurableListStore> whenDeposed = (node, store) -> {};
 
     Group(Path directory) throws IOException {
@@ -172,6 +173,7 @@ final class Group implements AutoCloseable {
         members.put(node, GroupMember.start(config(node, start), new LeadershipListener() {
             @Override
             public void leads(DurableListStore store) {
+                whenElected.accept(node, store);
                 put(node, store);
             }
 
@@ -184,6 +186,11 @@ final class Group implements AutoCloseable {
                 }
             }
         }));
+    }
+
+    /** Sets an action that runs when a node is elected, before its store counts as served. */
+    void whenElected(BiConsumer<String, DurableListStore> action) {
+        whenElected = action;
     }
 
     /** Sets an action that runs when a node is deposed, before its store is closed and reopened. */

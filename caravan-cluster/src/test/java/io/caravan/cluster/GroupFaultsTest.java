@@ -380,11 +380,7 @@ final class GroupFaultsTest {
                 String leader = group.awaitLeader();
                 transferTo(group, leader, leader.equals(node) ? group.follower() : node);
             }
-            while (group.member(node).takesPart()) {
-                String leader = group.awaitLeader();
-                assertThat(leader).isNotEqualTo(node);
-                transferTo(group, leader, node);
-            }
+            transferUntilItLeaves(group, node);
             assertLeavesAndRejoinsIntact(group, node, damaged);
         }
     }
@@ -445,6 +441,55 @@ final class GroupFaultsTest {
         assertThat(group.values(LIST))
                 .contains("value 0.", "value 1.", "value 2.", "value 3.", "value 4.", "one more")
                 .doesNotContain("too late");
+    }
+
+    /** Raft would consider the node the leader as long as it participates. */
+    @Test
+    void nodeLeavesGroupIfListenerCannotServe() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "first");
+            group.awaitAllAlike();
+            String node = group.follower();
+            group.whenElected((elected, store) -> {
+                if (elected.equals(node)) {
+                    throw new IllegalStateException("made to fail");
+                }
+            });
+            transferUntilItLeaves(group, node);
+            group.append(LIST, "without it");
+            group.stop(node);
+        }
+    }
+
+    /** The thread that applies entries waits until the term of the deposed leader has ended. */
+    @Test
+    void nodeLeavesGroupIfListenerCannotFollow() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.append(LIST, "first");
+            group.awaitAllAlike();
+            String node = group.awaitLeader();
+            group.whenDeposed((deposed, store) -> {
+                if (deposed.equals(node)) {
+                    throw new IllegalStateException("made to fail");
+                }
+            });
+            while (group.store(node) != null) {
+                transferTo(group, node, group.follower());
+            }
+            group.append(LIST, "of another term");
+            Eventually.await(
+                    "the node leaves the group", () -> !group.member(node).takesPart());
+            group.stop(node);
+        }
+    }
+
+    /** Lets this node lead until it leaves the group, which may take a second election on a busy machine. */
+    private static void transferUntilItLeaves(Group group, String node) {
+        while (group.member(node).takesPart()) {
+            String leader = group.awaitLeader();
+            assertThat(leader).isNotEqualTo(node);
+            transferTo(group, leader, node);
+        }
     }
 
     @Test
