@@ -104,8 +104,7 @@ final class GroupReplica {
             } catch (OutOfSpaceException full) {
                 LOG.warn("{}: the disk is full; waits for space before it applies more entries", config.self(), full);
             } catch (CaravanException failed) {
-                LOG.error("{}: its replica has failed; opening it again", config.self(), failed);
-                reopen();
+                reopenAfter(failed);
             }
             if (!retryPause()) {
                 throw new IllegalStateException(config.self() + " is closing");
@@ -152,6 +151,13 @@ final class GroupReplica {
         return !closing.getAsBoolean();
     }
 
+    /** Reopens a replica that has failed; see {@link #reopen}. */
+    void reopenAfter(CaravanException failure) {
+        LOG.error("{}: its replica has failed; opening it again", config.self(), failure);
+        reopen();
+    }
+
+    /** Closes the replica, and opens it again. Retries until this succeeds or the node is closing. */
     void reopen() {
         close();
         while (!closing.getAsBoolean()) {

@@ -462,6 +462,7 @@ final class GroupStateMachine extends BaseStateMachine {
             return;
         }
         Replica leader;
+        RaftFrameReplicator term;
         synchronized (this) {
             if (closing || leading != null || !initialized(raft).isLeaderReady()) {
                 return;
@@ -473,12 +474,27 @@ final class GroupStateMachine extends BaseStateMachine {
                                 + ", but its store now ends at LSN " + leader.position()));
                 return;
             }
-            RaftFrameReplicator term = new RaftFrameReplicator(propose, frame -> GroupReplica.entry(leader, frame));
-            leader.lead(term);
+            term = new RaftFrameReplicator(propose, frame -> GroupReplica.entry(leader, frame));
+            try {
+                leader.lead(term);
+            } catch (CaravanException failed) {
+                // The store failed while it followed, and no frame has arrived since then.
+                initialized(replica).reopenAfter(failed);
+                inTurn(this::becomeLeader);
+                return;
+            }
             leading = term;
         }
         LOG.info("{} leads its group", config.self());
-        listener.leads(leader.store());
+        try {
+            listener.leads(leader.store());
+        } catch (CaravanException failed) {
+            // The store also fails when the term ends. In any other case, another node must take over.
+            if (!term.isAbandoned()) {
+                throw failed;
+            }
+            LOG.info("{}: its term ended before the store was served", config.self(), failed);
+        }
         if (!initialized(raft).isLeaderReady()) {
             resign("leadership was lost in the meantime");
         }
@@ -570,13 +586,16 @@ final class GroupStateMachine extends BaseStateMachine {
         }
     }
 
-    /** Returns the progress of the group as this node, the leader, sees it. */
+    /**
+     * Returns the progress of the group as this node, the leader, sees it. The leader also waits while its store does
+     * not lead, for example because the store cannot be reopened.
+     */
     StallDetector.Progress progress(boolean waits) throws IOException {
         RaftServer.Division division = initialized(raft).division();
         // Null if leadership was just lost.
         long[] others = division.getInfo().getFollowerMatchIndices();
         return new StallDetector.Progress(
-                waits,
+                waits || leading == null,
                 division.getInfo().getLastAppliedIndex(),
                 division.getRaftLog().getNextIndex() - 1,
                 others == null ? List.of() : Arrays.stream(others).boxed().toList(),

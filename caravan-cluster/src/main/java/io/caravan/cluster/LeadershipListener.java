@@ -12,6 +12,8 @@ public interface LeadershipListener {
      * acknowledged.
      *
      * @param store remains owned by the member; do not close it
+     * @throws io.caravan.CaravanException if the store has failed. If it failed because this node no longer leads, the
+     *     node remains in the group, and {@code follows} is called
      */
     void leads(DurableListStore store);
 

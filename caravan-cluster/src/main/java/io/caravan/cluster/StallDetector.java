@@ -38,7 +38,8 @@ final class StallDetector {
     /**
      * The progress of the group as the leader sees it.
      *
-     * @param waits whether the leader waits for its own proposals, or for the entries committed before its term
+     * @param waits whether the leader waits for its own proposals, for the entries committed before its term, or for its
+     *     store
      * @param applied index of the last entry that the leader has applied
      * @param last index of the last entry in the leader's log
      * @param followers index of the last entry that each follower has

@@ -9,14 +9,19 @@ import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.StoreConfig;
+import io.caravan.engine.Engine;
+import io.caravan.engine.Scheduler;
+import io.caravan.io.FileStorage;
 import io.caravan.testing.Crew;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage;
 import io.caravan.testing.Faults;
 import io.caravan.testing.FreePorts;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreCalls;
 import io.caravan.testing.StoreContents;
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -232,6 +237,38 @@ final class Group implements AutoCloseable {
     /** Moves the files of a stopped node away. */
     void loseFiles(String node) throws IOException {
         Files.move(directory.resolve(node), directory.resolve(node + "-lost"));
+    }
+
+    /** Returns the replica of a running node. */
+    GroupReplica replica(String node) throws ReflectiveOperationException {
+        return (GroupReplica) field(GroupStateMachine.class, "replica").get(state(node));
+    }
+
+    private GroupStateMachine state(String node) throws ReflectiveOperationException {
+        return (GroupStateMachine) field(GroupMember.class, "state").get(member(node));
+    }
+
+    private static Field field(Class<?> owner, String name) throws ReflectiveOperationException {
+        Field field = owner.getDeclaredField(name);
+        field.setAccessible(true);
+        return field;
+    }
+
+    /** Reopens the store of a running node on a disk with faults on demand, which it has until it reopens the store. */
+    FaultStorage reopenWithFaults(String node) throws ReflectiveOperationException, IOException {
+        GroupReplica replica = replica(node);
+        GroupConfig config = config(node, GroupConfig.Start.AGAIN);
+        synchronized (state(node)) {
+            long end = replica.now().position();
+            replica.close();
+            FaultStorage disk = new FaultStorage(FileStorage.openOrCreate(storeDirectory(node)));
+            field(GroupReplica.class, "replica")
+                    .set(
+                            replica,
+                            Engine.openReplica(
+                                    config.store(), disk, System::nanoTime, Scheduler.THREADS, config.storeId(), end));
+            return disk;
+        }
     }
 
     GroupMember member(String node) {

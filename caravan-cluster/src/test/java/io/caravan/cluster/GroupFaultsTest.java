@@ -8,8 +8,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.caravan.CaravanException;
 import io.caravan.DurableListStore;
 import io.caravan.StoreDirectoryException;
+import io.caravan.StoreFailedException;
 import io.caravan.VerifyReport;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage;
 import io.caravan.testing.LongTimeout;
 import io.caravan.testing.SmallStore;
 import java.io.IOException;
@@ -443,6 +445,53 @@ final class GroupFaultsTest {
                 .doesNotContain("too late");
     }
 
+    /** No frame arrives after the failure, so only the election reveals it. */
+    @Test
+    void electedNodeReopensFailedStoreAndLeads() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            String node = failStoreOfFollower(group);
+            while (group.store(node) == null) {
+                transferTo(group, group.awaitLeader(), node);
+            }
+            group.append(LIST, "second");
+            group.assertAllAlike();
+        }
+    }
+
+    /** Another node takes over if the disk cannot be read either. */
+    @Test
+    @Tag("slow")
+    void electedNodeStepsDownWhileItCannotReopenStore() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            String node = failStoreOfFollower(group);
+            String former = group.awaitLeader();
+            Path store = group.storeDirectory(node);
+            Path aside = store.resolveSibling("aside");
+            Files.move(store, aside);
+            Files.createFile(store);
+            while (group.store(former) != null) {
+                group.transferUnlessElected(node, Duration.ofSeconds(5));
+            }
+            assertThat(group.awaitLeader()).isNotEqualTo(node);
+            Files.delete(store);
+            Files.move(aside, store);
+            group.append(LIST, "second");
+            group.assertAllAlike();
+        }
+    }
+
+    /** Makes the store of a follower fail when its log is fsynced, and returns the id of that node. */
+    private static String failStoreOfFollower(Group group) throws Exception {
+        String node = group.follower();
+        FaultStorage disk = group.reopenWithFaults(node);
+        group.append(LIST, "first");
+        group.awaitAllAlike();
+        disk.fail(FaultStorage.on(FaultStorage.Kind.FORCE, ".*"));
+        assertThatExceptionOfType(StoreFailedException.class)
+                .isThrownBy(() -> group.replica(node).now().fsync());
+        return node;
+    }
+
     /** Raft would consider the node the leader as long as it participates. */
     @Test
     void nodeLeavesGroupIfListenerCannotServe() throws Exception {
@@ -452,7 +501,7 @@ final class GroupFaultsTest {
             String node = group.follower();
             group.whenElected((elected, store) -> {
                 if (elected.equals(node)) {
-                    throw new IllegalStateException("made to fail");
+                    throw new StoreFailedException("the store of " + node, new IOException("made to fail"));
                 }
             });
             transferUntilItLeaves(group, node);

@@ -1,6 +1,5 @@
 package io.caravan.server.app;
 
-import io.caravan.CaravanException;
 import io.caravan.DurableListStore;
 import io.caravan.NotLeaderException;
 import io.caravan.StoreFailedException;
@@ -102,22 +101,9 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     @Override
     public void leads(DurableListStore store) {
         guarded(Duration.ZERO, replacement -> {
-            try {
-                replacement.serve(store, Backups.of(store::backup, backupDirectory));
-                cluster.serving(true);
-            } catch (StoreFailedException | NotLeaderException lost) {
-                throw new LostException(lost);
-            }
+            replacement.serve(store, Backups.of(store::backup, backupDirectory));
+            cluster.serving(true);
         });
-    }
-
-    /** Thrown when leadership was lost before the store was served. */
-    private static final class LostException extends Exception {
-        private static final long serialVersionUID = 1L;
-
-        LostException(CaravanException cause) {
-            super(cause);
-        }
     }
 
     @Override
@@ -129,44 +115,46 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     /** The action that starts a new server in its role. */
     @FunctionalInterface
     private interface Role {
-        void begin(Server server) throws IOException, LostException;
+        void begin(Server server) throws IOException;
     }
 
     /**
      * Starts a role. If the node cannot serve in the role for any reason, ends the node, because no other node takes
-     * its place while it is up.
+     * its place while it is up. A store that has failed is reported to the member: the node follows if it no longer
+     * leads, and leaves the group otherwise.
      */
     private void guarded(Duration timeout, Role role) {
         try {
             replaceServer(timeout, role);
+        } catch (StoreFailedException | NotLeaderException failedStore) {
+            throw failedStore;
         } catch (RuntimeException | Error problem) {
             LOG.error("cannot serve in the new role of this node", problem);
             failed.completeExceptionally(problem);
         }
     }
 
-    private synchronized void replaceServer(Duration timeout, Role first) {
+    private synchronized void replaceServer(Duration timeout, Role role) {
         Server previous = server;
         server = null;
         if (previous != null) {
             previous.drain(timeout);
         }
-        take(first);
-        // Finishes the previous server only now, so that the addresses refuse connections as briefly as possible.
-        if (previous != null) {
-            previous.finish(Duration.ZERO);
+        try {
+            take(role);
+        } finally {
+            // Finishes the previous server only now, so that the addresses refuse connections as briefly as possible.
+            if (previous != null) {
+                previous.finish(Duration.ZERO);
+            }
         }
     }
 
-    private void take(Role first) {
-        Role role = first;
+    private void take(Role role) {
         for (int attempt = 1; !closing; attempt++) {
             try {
                 server = started(role);
                 return;
-            } catch (LostException lost) {
-                LOG.info("leadership was lost before the store was served", lost);
-                role = Server::follow;
             } catch (IOException problem) {
                 if (attempt == ATTEMPTS) {
                     throw new UncheckedIOException(problem);
@@ -177,7 +165,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         }
     }
 
-    private Server started(Role role) throws IOException, LostException {
+    private Server started(Role role) throws IOException {
         Server replacement = new Server(config, settings, cluster);
         boolean begun = false;
         try {

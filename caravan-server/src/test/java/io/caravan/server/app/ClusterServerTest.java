@@ -5,7 +5,10 @@ import static io.caravan.server.app.TestCluster.send;
 import static io.caravan.server.app.TestCluster.status;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.DurableListStore;
+import io.caravan.StoreFailedException;
 import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.protocol.resp.RespClient;
@@ -19,6 +22,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.lang.reflect.Proxy;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
@@ -70,6 +74,20 @@ class ClusterServerTest {
             assertThat(client.call("RPUSH", "k", "v")).startsWith("-MOVED");
             assertThat(client.call("EXEC")).startsWith("-EXECABORT");
         }
+    }
+
+    /** The member then decides whether the node follows or leaves its group. */
+    @Test
+    void reportsFailedStoreToMember() throws Exception {
+        ClusterNode node = cluster.follower();
+        ClusterServer server = cluster.server(node.id());
+        DurableListStore failed = (DurableListStore) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {DurableListStore.class}, (store, method, arguments) -> {
+                    throw new StoreFailedException("the store", new IOException("made to fail"));
+                });
+        assertThatThrownBy(() -> server.leads(failed)).isInstanceOf(StoreFailedException.class);
+        server.follows();
+        assertThat(cluster.call(node, "RPUSH", "k", "v")).startsWith("-MOVED");
     }
 
     @Test
