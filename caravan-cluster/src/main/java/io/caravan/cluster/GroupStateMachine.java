@@ -11,11 +11,13 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
@@ -62,6 +64,9 @@ final class GroupStateMachine extends BaseStateMachine {
     private final BiConsumer<byte[], Proposal> propose;
     private final BooleanSupplier givesWay;
     private final ExecutorService roles;
+    /** Purges the Raft log. A purge waits for a checkpoint in progress, and a role change must not. */
+    private final ExecutorService purges;
+
     private final SnapshotSender sender;
     private final SnapshotReceiver receiver;
     private final SimpleStateMachineStorage files = new SimpleStateMachineStorage();
@@ -103,6 +108,19 @@ final class GroupStateMachine extends BaseStateMachine {
             thread.setDaemon(true);
             return thread;
         });
+        // A purge that has not begun covers all later ones.
+        this.purges = new ThreadPoolExecutor(
+                1,
+                1,
+                0,
+                TimeUnit.SECONDS,
+                new ArrayBlockingQueue<>(1),
+                task -> {
+                    Thread thread = new Thread(task, "caravan-purge " + config.self());
+                    thread.setDaemon(true);
+                    return thread;
+                },
+                new ThreadPoolExecutor.DiscardPolicy());
         this.sender = new SnapshotSender(config.self(), new OwnStore());
         this.receiver = new SnapshotReceiver(config, () -> closing, new OwnStore());
     }
@@ -192,7 +210,7 @@ final class GroupStateMachine extends BaseStateMachine {
         // of an idle group is purged.
         initialized(mark).applied(place, appliedLsn);
         if (initialized(keeper).due(appliedLsn)) {
-            inTurn(this::dropLog);
+            purges.execute(this::dropLog);
         }
         return true;
     }
@@ -229,8 +247,13 @@ final class GroupStateMachine extends BaseStateMachine {
             sender.forget(durable, node -> committed.getOrDefault(RaftPeerId.valueOf(node), -1L), known::isGone);
             initialized(keeper).drop(division, durable, sender.firstNeeded());
         } catch (IOException | CaravanException failed) {
-            LOG.warn(
-                    "{}: cannot purge its Raft log now, and tries again later: {}", config.self(), failed.getMessage());
+            // A node that closes has closed its replica.
+            if (!closing) {
+                LOG.warn(
+                        "{}: cannot purge its Raft log now, and tries again later: {}",
+                        config.self(),
+                        failed.getMessage());
+            }
         }
     }
 
@@ -617,9 +640,11 @@ final class GroupStateMachine extends BaseStateMachine {
         sender.stop("the node is closing");
         inTurn(this::finish);
         roles.shutdown();
+        purges.shutdown();
         try {
             receiver.awaitEnd(STOP_SECONDS);
-            if (!roles.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
+            if (!roles.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)
+                    || !purges.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
                 throw new IOException(config.self() + " did not close its replica within " + STOP_SECONDS + " s");
             }
         } catch (InterruptedException hurried) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.caravan.CaravanException;
 import io.caravan.DurableListStore;
+import io.caravan.Replica;
 import io.caravan.StoreDirectoryException;
 import io.caravan.StoreFailedException;
 import io.caravan.VerifyReport;
@@ -27,6 +28,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -44,6 +46,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 final class GroupFaultsTest {
     private static final long LIST = 7;
     private static final int MANY_CONFIRMATIONS = 20_000;
+    /** They exceed a sixteenth of the kept Raft log. */
+    private static final int APPENDS_UNTIL_PURGE = 40;
 
     @TempDir
     Path directory;
@@ -490,6 +494,31 @@ final class GroupFaultsTest {
         assertThatExceptionOfType(StoreFailedException.class)
                 .isThrownBy(() -> group.replica(node).now().fsync());
         return node;
+    }
+
+    /** A purge of the Raft log fsyncs the store, which waits for a checkpoint in progress. */
+    @Test
+    void electedNodeLeadsWhilePurgeWaitsForCheckpoint() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            String node = group.follower();
+            FaultStorage disk = group.reopenWithFaults(node);
+            Replica replica = group.replica(node).now();
+            CompletableFuture<Void> checkpoint;
+            try (FaultStorage.Hold hold = disk.hold(FaultStorage.on(FaultStorage.Kind.CREATE, "checkpoint-.*"))) {
+                checkpoint = CompletableFuture.runAsync(replica.store()::checkpoint);
+                hold.awaitReached();
+                for (int i = 0; i < APPENDS_UNTIL_PURGE; i++) {
+                    group.append(LIST, "x".repeat(SmallStore.MAX_VALUE_BYTES / 2));
+                }
+                group.awaitAllAlike();
+                while (group.store(node) == null) {
+                    transferTo(group, group.awaitLeader(), node);
+                }
+                group.append(LIST, "last");
+            }
+            await(checkpoint);
+            group.assertAllAlike();
+        }
     }
 
     /** Raft would consider the node the leader as long as it participates. */
