@@ -69,13 +69,7 @@ final class Membership {
 
     /** Decodes a node that {@link #peer} encoded, as received over the network. */
     static Node node(RaftPeerProto peer) {
-        String authority = peer.getAddress();
-        int colon = authority.lastIndexOf(':');
-        return new Node(
-                peer.getId().toStringUtf8(),
-                authority.substring(0, colon),
-                Integer.parseInt(authority.substring(colon + 1)),
-                peer.getDataStreamAddress());
+        return Node.of(peer.getId().toStringUtf8(), peer.getAddress(), peer.getDataStreamAddress());
     }
 
     /**

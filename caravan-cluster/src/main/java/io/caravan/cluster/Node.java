@@ -7,7 +7,7 @@ import java.util.Objects;
  *
  * @param id the node's name, unique among all current and former nodes of the group: a node that lost its files returns
  *     under a new name
- * @param address the address at which the other nodes reach the node
+ * @param address the address at which the other nodes reach the node, without brackets
  * @param port from 1 to 65535
  * @param note data of the application about the node, such as its address for clients; the group keeps it with the node
  */
@@ -29,9 +29,21 @@ public record Node(String id, String address, int port, String note) {
         this(id, address, port, "");
     }
 
-    /** Returns the address and the port, as in {@code 10.0.0.1:7000}. */
+    /** Returns the address and the port, as in {@code 10.0.0.1:7000} and {@code [fd00::1]:7000}. */
     String authority() {
-        return address + ':' + port;
+        return (address.contains(":") ? '[' + address + ']' : address) + ':' + port;
+    }
+
+    /** Creates a node from its {@link #authority()}. Earlier builds wrote IPv6 addresses without brackets. */
+    static Node of(String id, String authority, String note) {
+        int colon = authority.lastIndexOf(':');
+        String address = authority.substring(0, colon);
+        boolean bracketed = address.startsWith("[") && address.endsWith("]");
+        return new Node(
+                id,
+                bracketed ? address.substring(1, colon - 1) : address,
+                Integer.parseInt(authority.substring(colon + 1)),
+                note);
     }
 
     @Override

@@ -2,12 +2,16 @@ package io.caravan.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.caravan.StoreDirectoryException;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.FreePorts;
 import io.caravan.testing.LongTimeout;
 import io.caravan.testing.StoreCalls;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
 import org.junit.jupiter.api.Test;
@@ -38,6 +43,20 @@ final class GroupMembershipTest {
 
     private static GroupMember leader(Group group) {
         return group.member(group.awaitLeader());
+    }
+
+    /** Without brackets, gRPC takes the address for a name. */
+    @Test
+    void nodesWithIpv6AddressesFormGroup() throws Exception {
+        assumeTrue(NetworkInterface.getByInetAddress(InetAddress.getByName("::1")) != null, "IPv6 is not available");
+        List<Node> nodes = Stream.of("a", "b", "c")
+                .map(name -> new Node(name, "0:0:0:0:0:0:0:1", FreePorts.next()))
+                .toList();
+        try (Group group = new Group(directory, node -> null, nodes).create()) {
+            assertThat(group.append(LIST, "first")).isEqualTo(group.values(LIST).get(0));
+            assertThat(leader(group).nodes()).containsExactlyInAnyOrderElementsOf(nodes);
+        }
+        assertThat(new Node("a", "fd00::1", 7000)).hasToString("a@[fd00::1]:7000");
     }
 
     /** A membership change. */

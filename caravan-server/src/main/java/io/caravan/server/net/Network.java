@@ -1,6 +1,7 @@
 package io.caravan.server.net;
 
 import io.caravan.UninterruptibleThread;
+import io.caravan.server.config.HostPort;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -154,8 +155,8 @@ public final class Network implements AutoCloseable {
 
     private static IOException cannotListen(InetSocketAddress address, String option, Throwable cause) {
         return new IOException(
-                "cannot listen on " + address.getHostString() + ":" + address.getPort() + ": " + cause.getMessage()
-                        + "; is another server running? choose another address with " + option,
+                "cannot listen on " + new HostPort(address.getHostString(), address.getPort()) + ": "
+                        + cause.getMessage() + "; is another server running? choose another address with " + option,
                 cause);
     }
 

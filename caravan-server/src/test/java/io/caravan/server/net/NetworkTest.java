@@ -1,6 +1,7 @@
 package io.caravan.server.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.caravan.testing.Eventually;
@@ -159,5 +160,11 @@ class NetworkTest {
         closed.start();
         closed.join();
         assertThat(problem.get()).isNotNull();
+    }
+
+    @Test
+    void namesIpv6AddressInBrackets() {
+        assertThatThrownBy(() -> Network.occupy(new InetSocketAddress("2001:db8::1", 1), "--resp"))
+                .hasMessageStartingWith("cannot listen on [2001:db8:0:0:0:0:0:1]:1: ");
     }
 }

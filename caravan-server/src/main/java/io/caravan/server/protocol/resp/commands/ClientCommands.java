@@ -2,6 +2,7 @@ package io.caravan.server.protocol.resp.commands;
 
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.connection;
 
+import io.caravan.server.config.HostPort;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
@@ -220,8 +221,6 @@ public final class ClientCommands {
     }
 
     static String address(SocketAddress address) {
-        return address instanceof InetSocketAddress internet
-                ? internet.getHostString() + ":" + internet.getPort()
-                : address.toString();
+        return address instanceof InetSocketAddress internet ? HostPort.format(internet) : address.toString();
     }
 }
