@@ -378,7 +378,7 @@ public final class GroupMember implements AutoCloseable {
     }
 
     /** Returns the number of entries that the group has committed, as far as this node knows. */
-    public long committedIndex() {
+    long committedIndex() {
         return division().getRaftLog().getLastCommittedIndex();
     }
 

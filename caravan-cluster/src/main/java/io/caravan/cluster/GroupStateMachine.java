@@ -103,11 +103,8 @@ final class GroupStateMachine extends BaseStateMachine {
         this.listener = listener;
         this.propose = propose;
         this.givesWay = givesWay;
-        this.roles = Executors.newSingleThreadExecutor(task -> {
-            Thread thread = new Thread(task, "caravan-roles " + config.self());
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.roles =
+                Executors.newSingleThreadExecutor(task -> new DaemonThread(task, "caravan-roles " + config.self()));
         // A purge that has not begun covers all later ones.
         this.purges = new ThreadPoolExecutor(
                 1,
@@ -115,11 +112,7 @@ final class GroupStateMachine extends BaseStateMachine {
                 0,
                 TimeUnit.SECONDS,
                 new ArrayBlockingQueue<>(1),
-                task -> {
-                    Thread thread = new Thread(task, "caravan-purge " + config.self());
-                    thread.setDaemon(true);
-                    return thread;
-                },
+                task -> new DaemonThread(task, "caravan-purge " + config.self()),
                 new ThreadPoolExecutor.DiscardPolicy());
         this.sender = new SnapshotSender(config.self(), new OwnStore());
         this.receiver = new SnapshotReceiver(config, () -> closing, new OwnStore());
@@ -570,8 +563,7 @@ final class GroupStateMachine extends BaseStateMachine {
      */
     private void leave(IllegalStateException why) {
         // Closing waits for the threads that change roles and apply entries, and this thread is one of them.
-        Thread thread = new Thread(this::endPart, "caravan-leave " + config.self());
-        thread.setDaemon(true);
+        Thread thread = new DaemonThread(this::endPart, "caravan-leave " + config.self());
         if (!closing && leaver.compareAndSet(null, thread)) {
             LOG.error("{}: leaves its group; restart it", config.self(), why);
             stopRetries();

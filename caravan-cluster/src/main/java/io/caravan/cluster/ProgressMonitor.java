@@ -66,11 +66,8 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
         this.view = new RaftView(server, group);
         this.proposes = proposes;
         this.emptyEntry = emptyEntry;
-        this.checker = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread thread = new Thread(task, "caravan-watch " + config.self());
-            thread.setDaemon(true);
-            return thread;
-        });
+        this.checker = Executors.newSingleThreadScheduledExecutor(
+                task -> new DaemonThread(task, "caravan-watch " + config.self()));
     }
 
     void start() {

@@ -16,9 +16,9 @@ import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.thirdparty.com.google.protobuf.InvalidProtocolBufferException;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the files of a Raft log that is not open. */
+/** Lists the segment files of a Raft log, and reads those of a log that is not open. */
 final class RaftSegments {
-    private static final Pattern FILE = Pattern.compile("log_(inprogress_)?(\\d+)(-\\d+)?");
+    private static final Pattern FILE = Pattern.compile("log_(inprogress_)?(\\d+)(?:-(\\d+))?");
     private static final int HEADER_BYTES = 8;
     private static final int CHECKSUM_BYTES = 4;
 
@@ -28,9 +28,14 @@ final class RaftSegments {
      * A segment file.
      *
      * @param first the index of the segment's first entry
-     * @param open whether entries may still be added
+     * @param last the index of the segment's last entry; -1 if entries may still be added
      */
-    record Segment(Path file, long first, boolean open) {}
+    record Segment(Path file, long first, long last) {
+        /** Whether entries may still be added. */
+        boolean open() {
+            return last < 0;
+        }
+    }
 
     /** Returns the segments of a log, oldest first. */
     static List<Segment> of(Path directory) throws IOException {
@@ -44,7 +49,10 @@ final class RaftSegments {
     private static Stream<Segment> segment(Path file) {
         Matcher name = FILE.matcher(file.getFileName().toString());
         return name.matches()
-                ? Stream.of(new Segment(file, Long.parseLong(name.group(2)), name.group(1) != null))
+                ? Stream.of(new Segment(
+                        file,
+                        Long.parseLong(name.group(2)),
+                        name.group(3) == null ? -1 : Long.parseLong(name.group(3))))
                 : Stream.empty();
     }
 

@@ -93,9 +93,7 @@ final class RaftView {
                 rpc.getProxies().resetProxy(id);
             }
         };
-        Thread thread = new Thread(end, "caravan-connection " + server.getId() + " " + id);
-        thread.setDaemon(true);
-        thread.start();
+        new DaemonThread(end, "caravan-connection " + server.getId() + " " + id).start();
     }
 
     /** Returns the commit index that each node is known to have received. */

@@ -34,11 +34,8 @@ final class SnapshotFetcher implements AutoCloseable {
     private final BooleanSupplier closing;
     private final Consumer<GroupMember.FileProgress> progress;
     private final long sending = new SecureRandom().nextLong();
-    private final ExecutorService requests = Executors.newSingleThreadExecutor(task -> {
-        Thread thread = new Thread(task, "caravan-snapshot-requests");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ExecutorService requests =
+            Executors.newSingleThreadExecutor(task -> new DaemonThread(task, "caravan-snapshot-requests"));
 
     SnapshotFetcher(
             RaftClient leader,

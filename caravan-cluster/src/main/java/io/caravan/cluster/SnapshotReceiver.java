@@ -56,11 +56,8 @@ final class SnapshotReceiver {
         this.config = config;
         this.closing = closing;
         this.target = target;
-        this.thread = Executors.newSingleThreadExecutor(task -> {
-            Thread made = new Thread(task, "caravan-files of " + config.self());
-            made.setDaemon(true);
-            return made;
-        });
+        this.thread =
+                Executors.newSingleThreadExecutor(task -> new DaemonThread(task, "caravan-files of " + config.self()));
     }
 
     /** Returns the progress of the files being received; empty if there are none. */

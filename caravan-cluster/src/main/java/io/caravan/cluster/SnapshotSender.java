@@ -81,9 +81,7 @@ final class SnapshotSender {
         }
         OutgoingSnapshot copy = new OutgoingSnapshot(request.sending(), TIMEOUT);
         copies.put(request.node(), copy);
-        Thread thread = new Thread(() -> send(request.node(), copy), "caravan-files " + self + " to " + request.node());
-        thread.setDaemon(true);
-        thread.start();
+        new DaemonThread(() -> send(request.node(), copy), "caravan-files " + self + " to " + request.node()).start();
         return copy;
     }
 
