@@ -66,7 +66,10 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     /** The bytes received since {@link #progressNanos}. */
     private long progressBytes;
 
-    private long transfers;
+    /** The number of reads from the socket. */
+    private long received;
+    /** The number of messages that the client has received. */
+    private long sent;
 
     /** Whether the connection was chosen to be closed. Used only by the budget's timer. */
     private boolean condemned;
@@ -74,7 +77,9 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     // Guarded by this.
     private long replyBytes;
     private long pushedBytes;
-    private long repliesChangedNanos;
+    /** The time at which bytes of replies were last released, or since which there are any. */
+    private long repliesProgressNanos;
+
     private long waitBytes;
 
     ConnectionMemory(Channel channel, MemoryBudget budget) {
@@ -118,7 +123,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
         }
         if (message instanceof ByteBuf bytes) {
             int came = bytes.readableBytes();
-            transfers++;
+            received++;
             progressBytes += came;
             if (requestBytes == 0 || progressBytes >= PROGRESS_BYTES) {
                 progress();
@@ -167,7 +172,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     }
 
     private void taken(long bytes) {
-        transfers++;
+        sent++;
         boolean wasFull = full();
         holdReply(-bytes);
         if (wasFull && !full()) {
@@ -177,7 +182,12 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     /** Returns a number that changes whenever bytes are read or have been written. Call this only on the event loop. */
     long transfers() {
-        return transfers;
+        return received + sent;
+    }
+
+    /** Returns the number of messages that the client has received. Call this only on the event loop. */
+    long sent() {
+        return sent;
     }
 
     /** Counts the additional memory of a decoded request, regardless of the limits, until {@link #settle}. */
@@ -260,8 +270,10 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     /** Adds the bytes of a part of a reply to the count; a negative number releases bytes. */
     public synchronized void holdReply(long bytes) {
         if (!closed) {
+            if (replyBytes == 0 || bytes < 0) {
+                repliesProgressNanos = budget.nanoTime();
+            }
             replyBytes += bytes;
-            repliesChangedNanos = budget.nanoTime();
             // Under the lock; otherwise the end of the connection could release bytes that are not counted yet.
             budget.addReplies(bytes);
         }
@@ -355,7 +367,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     /** Whether the connection holds replies of which the client has received nothing since the given time. */
     synchronized boolean stalledSince(long nanos) {
-        return replyBytes > 0 && repliesChangedNanos - nanos <= 0;
+        return replyBytes > 0 && repliesProgressNanos - nanos <= 0;
     }
 
     /** Marks the connection as chosen to be closed. Returns false if it already was. For the budget's timer only. */

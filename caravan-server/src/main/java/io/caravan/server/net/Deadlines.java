@@ -86,10 +86,10 @@ final class Deadlines {
             }
         }
 
-        /** Returns a number that changes when the client receives even a single byte. */
-        private static long progress(ChannelOutboundBuffer output) {
+        /** Returns a number that changes only when the client receives something, even if it is a single byte. */
+        private long progress(ChannelOutboundBuffer output) {
             long message = System.identityHashCode(output.current());
-            return 31 * (31 * message + output.currentProgress()) + output.totalPendingWriteBytes();
+            return 31 * (31 * message + output.currentProgress()) + memory.sent();
         }
     }
 

@@ -139,6 +139,19 @@ class DeadlinesTest {
         assertThat(channel.isOpen()).isFalse();
     }
 
+    /** The server itself may continue to write, for example comments in an event stream. */
+    @Test
+    void closesStalledReaderDespiteFurtherWrites() {
+        client.idle = false;
+        open();
+        channel.takes = 0;
+        for (int i = 0; i < 5; i++) {
+            channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[100]));
+            pass(STALL_SECONDS / 3);
+        }
+        assertThat(channel.isOpen()).isFalse();
+    }
+
     @Test
     void stallTimeoutExcludesTimeBeforeWrite() {
         client.idle = false;

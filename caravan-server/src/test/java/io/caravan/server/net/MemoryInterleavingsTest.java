@@ -41,15 +41,17 @@ class MemoryInterleavingsTest {
         RELEASE_UNCOUNTED_BYTES(ReplyMemoryInterleavings.class, "ConnectionMemory", """
                     public synchronized void holdReply(long bytes) {
                         if (!closed) {
+                            if (replyBytes == 0 || bytes < 0) {
+                                repliesProgressNanos = budget.nanoTime();
+                            }
                             replyBytes += bytes;
-                            repliesChangedNanos = budget.nanoTime();
                 """, """
                     public void holdReply(long bytes) {
                         boolean counts;
                         synchronized (this) {
                             counts = !closed;
                             replyBytes += counts ? bytes : 0;
-                            repliesChangedNanos = budget.nanoTime();
+                            repliesProgressNanos = budget.nanoTime();
                         }
                         if (counts) {
                 """);

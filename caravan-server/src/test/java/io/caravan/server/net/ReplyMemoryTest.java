@@ -141,6 +141,17 @@ class ReplyMemoryTest {
     }
 
     @Test
+    void closesStalledClientDespiteFurtherReplies() {
+        first.write(LIMIT);
+        for (int i = 0; i < TIMEOUT_SECONDS; i++) {
+            assertThat(first.channel.isOpen()).isTrue();
+            first.write(1);
+            pass(1);
+        }
+        assertThat(first.channel.isOpen()).isFalse();
+    }
+
+    @Test
     void keepsClientThatMakesProgress() {
         first.memory.holdReply(LIMIT + 10);
         second.write(1_000);

@@ -119,9 +119,13 @@ final class HttpFixture implements AutoCloseable {
         return new HttpFixture(ListStore.inMemory(), Authenticator.open(), Duration.ofMillis(100), LONG).serve();
     }
 
-    /** Starts a server that closes connections of clients that read nothing for {@code stall}. */
+    /**
+     * Starts a server that closes connections of clients that read nothing for {@code stall}, and sends comments more
+     * often.
+     */
     static HttpFixture dropping(Duration stall) throws IOException {
-        return new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, stall).serve();
+        Duration heartbeat = stall.dividedBy(4);
+        return new HttpFixture(ListStore.inMemory(), Authenticator.open(), LONG, heartbeat, stall, null).serve();
     }
 
     /** Starts a server that sends a comment in event streams at this interval. */

@@ -197,7 +197,7 @@ public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
         if (exchange != null && !exchange.over()) {
-            exchange.writable();
+            exchange.continueIfWritable();
         } else {
             next();
         }

@@ -222,16 +222,21 @@ public final class HttpExchange {
         }
     }
 
+    /** Whether the connection has space for another piece, because the client has received enough earlier ones. */
+    public boolean writable() {
+        return writer.writable();
+    }
+
     /** Runs the action when the connection is writable, possibly immediately. A later call replaces the action. */
     public void whenWritable(Runnable action) {
         onWritable = action;
-        writable();
+        continueIfWritable();
     }
 
     /** Called when the connection may be writable. */
-    void writable() {
+    void continueIfWritable() {
         Runnable action = onWritable;
-        if (action != null && !over && writer.writable()) {
+        if (action != null && !over && writable()) {
             onWritable = null;
             action.run();
         }

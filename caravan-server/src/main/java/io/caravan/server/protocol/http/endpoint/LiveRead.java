@@ -44,9 +44,15 @@ abstract class LiveRead {
             return;
         }
         long nanos = heartbeat.toNanos();
-        Future<?> timer = exchange.loop()
-                .scheduleAtFixedRate(() -> exchange.write(COMMENT.duplicate()), nanos, nanos, TimeUnit.NANOSECONDS);
+        Future<?> timer = exchange.loop().scheduleAtFixedRate(this::writeComment, nanos, nanos, TimeUnit.NANOSECONDS);
         exchange.atEnd(() -> timer.cancel(false));
+    }
+
+    /** Writes a comment, unless the client has yet to receive earlier events. */
+    private void writeComment() {
+        if (exchange.writable()) {
+            exchange.write(COMMENT.duplicate());
+        }
     }
 
     /** Begins a check of these documents. The last check has no documents, and must finish the response. */
