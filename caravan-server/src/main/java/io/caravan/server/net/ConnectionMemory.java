@@ -46,7 +46,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     private final Queue<Runnable> whenRoom = new ConcurrentLinkedQueue<>();
     private Runnable onRoom = () -> {};
     private Runnable onIdle = () -> {};
-    private LongSupplier waitingNanos = () -> 0;
+    private volatile LongSupplier waitingNanos = () -> 0;
     private volatile boolean closed;
 
     /** The bytes held for requests. Changed on the event loop, and read by other threads. */
@@ -360,8 +360,13 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
                 || much && !channel.isWritable() && stalledSince(nanos);
     }
 
+    /** Whether the connection holds little memory and does not wait for the rest of a request. */
+    boolean waitsWithLittle(long littleBytes) {
+        return !clientsTurn && requestBytes <= littleBytes;
+    }
+
     /** Whether a request whose client chooses the waiting time has waited for {@link NetworkLimits#fullIdleTimeout}. */
-    boolean waitsLong() {
+    private boolean waitsLong() {
         return waitingNanos.getAsLong() >= budget.limits.fullIdleTimeout().toNanos();
     }
 

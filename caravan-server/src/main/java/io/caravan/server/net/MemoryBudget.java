@@ -26,9 +26,10 @@ import org.jspecify.annotations.Nullable;
  * connections that hold little, until seven eighths are used. The rest is for connections that hold nothing, so that
  * small requests are read while large ones fill the memory. A connection that finds no space stops reading.
  *
- * <p>One connection at a time is the exception: it may complete the request that it has begun, and remains the
- * exception until that request has its reply. Without this rule, connections that each hold part of a request would
- * wait for each other. Connections become the exception in the order in which they began to wait.
+ * <p>One connection at a time is the exception: it may complete the request that it has begun. It remains the exception
+ * until that request has its reply, or has arrived, is small, and waits for a time. Without this rule, connections that
+ * each hold part of a request would wait for each other. Connections become the exception in the order in which they
+ * began to wait.
  *
  * <p><b>Replies.</b> When the replies reach their limit, the budget is spent: commands that read data wait until an
  * eighth of the limit is free.
@@ -273,9 +274,9 @@ final class MemoryBudget {
                     ConnectionMemory::requestBytes,
                     closedForRequests,
                     ConnectionMemory::closeIdle);
-            // A request may wait for as long as its client wants, so its connection must not remain the exception.
+            // A complete request may wait for as long as its client wants. If it is small, others may exceed the limit.
             ConnectionMemory exception = excepted;
-            if (exception != null && exception.waitsLong()) {
+            if (exception != null && exception.waitsWithLittle(littleBytes)) {
                 settled(exception);
             }
         }

@@ -233,22 +233,36 @@ class RequestMemoryTest {
         assertThat(budget.requestBytes.get()).isZero();
     }
 
-    /** A BLPOP without a timeout may wait for a connection that is waiting for its turn. */
+    /** A complete request may wait for a long time, for example for a value, or for a client that reads slowly. */
     @Test
-    void blockedExemptConnectionYieldsItsTurn() {
-        Client blocks = new Client();
+    void exemptConnectionYieldsItsTurnWhenItsSmallRequestWaits() {
+        Client waits = new Client();
         Client next = new Client();
         new Client().memory.hold(LIMIT);
-        blocks.begin(1);
-        assertThat(blocks.reads()).isTrue();
-        blocks.memory.requestArrived();
-        blocks.memory.mayRead();
-        blocks.memory.waitingFor(TIMEOUT::toNanos);
+        waits.begin(1);
+        assertThat(waits.reads()).isTrue();
+        waits.memory.requestArrived();
+        waits.memory.mayRead();
         next.begin(10);
         assertThat(next.reads()).isFalse();
         pass(TIMEOUT);
         assertThat(next.reads()).isTrue();
-        assertThat(blocks.open()).as("it holds little").isTrue();
+        assertThat(waits.open()).as("it holds little").isTrue();
+    }
+
+    /** Otherwise, each connection in turn could exceed the limit by a large request. */
+    @Test
+    void exemptConnectionKeepsItsTurnWhenItsLargeRequestWaits() {
+        Client waits = new Client();
+        Client next = new Client();
+        new Client().memory.hold(LIMIT);
+        waits.begin(10);
+        assertThat(waits.reads()).isTrue();
+        waits.memory.requestArrived();
+        waits.memory.mayRead();
+        next.begin(10);
+        pass(TIMEOUT);
+        assertThat(next.reads()).isFalse();
     }
 
     @Test

@@ -3,11 +3,15 @@ package io.caravan.server.protocol.http;
 import static io.caravan.server.protocol.http.HttpFixture.header;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.ListStore;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.security.Authenticator;
 import io.caravan.testing.Eventually;
+import io.netty.channel.Channel;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -195,6 +199,25 @@ class LiveTest {
             drained.get();
         }
         assertThat(poll.get().statusCode()).isIn(204, 503);
+    }
+
+    /** Other requests need the memory, and the client can send its request again. */
+    @Test
+    void closesLiveReadThatHoldsMuchWhenRequestMemoryIsFull() throws Exception {
+        Duration stall = Duration.ofMillis(500);
+        try (HttpFixture full =
+                new HttpFixture(ListStore.inMemory(), Authenticator.open(), HttpFixture.LONG, stall).serve()) {
+            full.create("/v1/stream/a", TEXT);
+            try (RawClient raw = full.raw()) {
+                raw.send(RawClient.get("/v1/stream/a?live=long-poll&offset=now"));
+                full.awaitTailedDocuments(1);
+                for (Channel channel : full.network.connections()) {
+                    ConnectionMemory memory = channel.pipeline().get(ConnectionMemory.class);
+                    channel.eventLoop().execute(() -> memory.hold(HttpFixture.TOTAL_BYTES));
+                }
+                assertThat(raw.atEnd()).isTrue();
+            }
+        }
     }
 
     @Test

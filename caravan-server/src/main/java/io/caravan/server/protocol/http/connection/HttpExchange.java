@@ -242,9 +242,14 @@ public final class HttpExchange {
         }
     }
 
-    /** Sets an action that ends the response early because the server stops or the client sends no more data. */
-    public void onDrain(Runnable action) {
-        onDrain = action;
+    /**
+     * Begins a wait for new values. The action ends the response early, when the server stops or the client sends no
+     * more data. Called on the event loop.
+     */
+    public void waitForValues(Runnable drain) {
+        memory().waitingFor(() -> System.nanoTime() - startedNanos);
+        atEnd(() -> memory().waitingFor(() -> 0));
+        onDrain = drain;
     }
 
     void drain() {

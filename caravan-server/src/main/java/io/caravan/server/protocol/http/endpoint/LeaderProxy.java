@@ -322,7 +322,7 @@ public final class LeaderProxy {
                 }
             });
             if (forwarding.isLive()) {
-                exchange.onDrain(() -> endLive(context));
+                exchange.waitForValues(() -> endLive(context));
             }
             this.context = context;
             pool.busy.add(this);

@@ -60,7 +60,7 @@ abstract class LiveRead {
 
     /** Starts the first check. The last check runs after {@code limit}, or when the server stops. */
     final void start(Collection<DocumentName> names, Duration limit) {
-        exchange.onDrain(wait::expire);
+        exchange.waitForValues(wait::expire);
         exchange.atEnd(wait::close);
         wait.begin(names, limit, wait::expire);
     }
