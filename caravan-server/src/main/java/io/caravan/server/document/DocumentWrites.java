@@ -26,6 +26,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -156,7 +157,7 @@ abstract class DocumentWrites extends DocumentReads {
             fetch(missing, 0, waiting, write.outcome());
             return false;
         }
-        if (reservations.defer(write.names(), waiting)) {
+        if (reservations.defer(write.names(), () -> write.outcome().untilAbandoned(waiting))) {
             return false;
         }
         writeLocking(withSources(write.names()), write, true);
@@ -179,9 +180,20 @@ abstract class DocumentWrites extends DocumentReads {
             next.run();
             return;
         }
-        cold.fetch(
-                missing.get(at),
-                Outcome.of(name -> orFail(outcome, () -> fetch(missing, at + 1, next, outcome)), outcome::failure));
+        AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
+        Runnable rest = outcome.untilAbandoned(() -> {
+            RuntimeException problem = failure.get();
+            if (problem == null) {
+                orFail(outcome, () -> fetch(missing, at + 1, next, outcome));
+            } else {
+                outcome.failure(problem);
+            }
+        });
+        // The fetch refers to the write only through the rest.
+        cold.fetch(missing.get(at), Outcome.of(name -> rest.run(), problem -> {
+            failure.set(problem);
+            rest.run();
+        }));
     }
 
     /** Runs part of a write on a thread that would lose an exception, and passes any exception to the outcome. */

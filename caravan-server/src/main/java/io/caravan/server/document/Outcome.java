@@ -4,8 +4,9 @@ import io.caravan.CaravanException;
 import java.util.function.Consumer;
 
 /**
- * Receives the result of a write, exactly once: on a store thread, or, when the store rejected it, on the thread that
- * made it. It must be quick, must not block, and must not read from the store.
+ * Receives the result of a write, exactly once unless the write is {@linkplain #untilAbandoned abandoned}: on a store
+ * thread, or, when the store rejected it, on the thread that made it. It must be quick, must not block, and must not
+ * read from the store.
  *
  * @param <T> the type of the result
  */
@@ -22,6 +23,15 @@ public interface Outcome<T> {
      *     exception of a read barrier, if the result may be stale
      */
     void failure(RuntimeException problem);
+
+    /**
+     * Wraps the rest of a write that waits, for example for a document from the archive. The wrapper runs the rest at
+     * most once. If the outcome belongs to a client that may disconnect, the wrapper drops the rest then, so that the
+     * wait does not retain the memory of the write.
+     */
+    default Runnable untilAbandoned(Runnable rest) {
+        return rest;
+    }
 
     /** Creates an outcome that passes the result, or the problem, to one of these actions. */
     static <T> Outcome<T> of(Consumer<T> success, Consumer<RuntimeException> failure) {

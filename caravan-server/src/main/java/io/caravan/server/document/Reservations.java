@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * Names that are reserved for one write while it is prepared. Other writes to them are deferred, without blocking a
@@ -24,7 +25,7 @@ final class Reservations {
     private volatile boolean any;
 
     /** Defers a write if one of its names is reserved, and returns whether it did. */
-    boolean defer(Collection<DocumentName> names, Runnable change) {
+    boolean defer(Collection<DocumentName> names, Supplier<Runnable> change) {
         if (!any) {
             return false;
         }
@@ -33,7 +34,7 @@ final class Reservations {
             for (DocumentName name : names) {
                 List<Runnable> others = waiting.get(name);
                 if (others != null) {
-                    others.add(change);
+                    others.add(change.get());
                     return true;
                 }
             }

@@ -25,12 +25,12 @@ class ReservationsTest {
         Reservations reservations = new Reservations();
         Set<DocumentName> names = Set.of(name("a"));
         reservations.reserve(names);
-        assertThat(reservations.defer(names, this::fail)).isTrue();
-        assertThat(reservations.defer(names, () -> ran.add("next"))).isTrue();
+        assertThat(reservations.defer(names, () -> this::fail)).isTrue();
+        assertThat(reservations.defer(names, () -> () -> ran.add("next"))).isTrue();
 
         assertThatThrownBy(() -> reservations.release(names)).isSameAs(broken);
         assertThat(ran).containsExactly("failing", "next");
-        assertThat(reservations.defer(names, () -> ran.add("late"))).isFalse();
+        assertThat(reservations.defer(names, () -> () -> ran.add("late"))).isFalse();
     }
 
     @Test

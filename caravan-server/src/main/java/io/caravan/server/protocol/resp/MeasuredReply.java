@@ -52,6 +52,11 @@ final class MeasuredReply extends PendingReply {
     }
 
     @Override
+    public Runnable untilAbandoned(Runnable rest) {
+        return session.untilClosed(rest);
+    }
+
+    @Override
     protected void replied(@Nullable Reply complete) {
         long nanos = count(complete instanceof Reply.Error error ? outcome(error.text()) : RequestOutcome.OK);
         if (spec != null && command != null) {

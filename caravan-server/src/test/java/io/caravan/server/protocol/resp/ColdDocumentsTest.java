@@ -9,12 +9,17 @@ import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,6 +30,8 @@ class ColdDocumentsTest {
     private final MemoryObjects objects = new MemoryObjects(InstantSource.system());
     /** Whether the archive is unreachable. */
     private volatile boolean down;
+    /** The calls of the archive wait until this is open. */
+    private volatile CountDownLatch hangs = new CountDownLatch(0);
 
     private ServerFixture server;
     private RespClient client;
@@ -47,7 +54,7 @@ class ColdDocumentsTest {
     private void start(ListStore store) throws IOException {
         ArchiveConfig archive = Claims.config(
                 "memory:",
-                () -> objects.client().faults((number, call, key) -> down ? ObjectFault.REJECTED : ObjectFault.NONE),
+                () -> objects.client().faults((number, call, key) -> fault()),
                 true,
                 true,
                 false,
@@ -64,8 +71,29 @@ class ColdDocumentsTest {
         client.await(reply -> !reply.contains("nothing can be read"), "CARAVAN.RESTORE", "nothing");
     }
 
+    /** Waits until a line of a page contains both parts. */
+    private void awaitLine(String path, String part, String otherPart) {
+        Eventually.await(part + otherPart, () -> {
+            try {
+                return server.get(path).lines().anyMatch(line -> line.contains(part) && line.contains(otherPart));
+            } catch (IOException | InterruptedException failed) {
+                throw new IllegalStateException(failed);
+            }
+        });
+    }
+
+    private ObjectFault fault() {
+        try {
+            hangs.await();
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
+        }
+        return down ? ObjectFault.REJECTED : ObjectFault.NONE;
+    }
+
     @AfterEach
     void stop() throws IOException {
+        hangs.countDown();
         client.close();
         server.close();
     }
@@ -151,6 +179,33 @@ class ColdDocumentsTest {
         assertThat(read.body()).contains("\"code\":\"archive_unavailable\"");
         down = false;
         client.await("[$2, $3]"::equals, "LRANGE", "a", "0", "-1");
+    }
+
+    /** No limit counts the memory of a client that has disconnected, and the archive may not respond for long. */
+    @Test
+    void dropsWaitingWritesWhenConnectionsClose() throws Exception {
+        hangs = new CountDownLatch(1);
+        InetSocketAddress http = server.server.httpAddress();
+        try (RespClient overResp = server.connect();
+                Socket overHttp = new Socket(http.getAddress(), http.getPort())) {
+            overResp.send("RPUSH", "a", "4");
+            overHttp.getOutputStream().write("""
+                    POST /v1/stream/s HTTP/1.1\r
+                    Host: localhost\r
+                    Content-Type: text/plain\r
+                    Content-Length: 4\r
+                    \r
+                     you""".getBytes(StandardCharsets.US_ASCII));
+            awaitLine("/v1/archive", "\"waiting\":2", "");
+            replies(":1", "CLIENT", "KILL", "TYPE", "NORMAL", "SKIPME", "yes");
+            // The connection is reset, because an orderly end could mean that the client only sends no more data.
+            overHttp.setSoLinger(true, 0);
+        }
+        awaitLine("/metrics", "\"abandoned\"", "\"resp\"");
+        awaitLine("/metrics", "\"abandoned\"", "\"http\"");
+        hangs.countDown();
+        replies("[$2, $3]", "LRANGE", "a", "0", "-1");
+        assertThat(send("GET", "s?offset=-1", "").body()).isEqualTo("hello");
     }
 
     @Test

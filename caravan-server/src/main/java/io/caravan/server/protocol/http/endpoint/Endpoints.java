@@ -119,6 +119,11 @@ public record Endpoints(
             public void failure(RuntimeException problem) {
                 exchange.fail(problem);
             }
+
+            @Override
+            public Runnable untilAbandoned(Runnable rest) {
+                return exchange.untilEnd(rest);
+            }
         };
     }
 }
