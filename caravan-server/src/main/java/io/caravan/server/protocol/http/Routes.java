@@ -84,7 +84,7 @@ final class Routes {
                 new Route(
                         GET,
                         STREAM,
-                        "readStream",
+                        StreamReads.READ,
                         READ,
                         Set.of(200, 204, 304, 404, 409, 410),
                         endpoints.current(reads::read)),

@@ -90,6 +90,18 @@ class RelayConnectionsTest {
     }
 
     @Test
+    void rejectsRepeatedParameterBeforeUsingConnection() throws Exception {
+        String repeated = PATH + "?live=sse&offset=-1&live=sse";
+        HttpFixture.assertProblem(follower.get(repeated), 400, "repeated_parameter");
+        assertThat(leader.connections()).isZero();
+        leader.responses(ONE, ONE);
+        assertThat(follower.get(PATH).body()).isEqualTo("one");
+        HttpFixture.assertProblem(follower.get(repeated), 400, "repeated_parameter");
+        assertThat(follower.get(PATH).body()).isEqualTo("one");
+        assertThat(leader.connections()).isOne();
+    }
+
+    @Test
     void doesNotReuseConnectionClosedByLeader() throws Exception {
         leader.responses(ONE);
         assertThat(follower.get(PATH).body()).isEqualTo("one");

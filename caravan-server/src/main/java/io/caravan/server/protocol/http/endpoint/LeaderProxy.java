@@ -127,6 +127,9 @@ public final class LeaderProxy {
         private final Readiness readiness;
         private final Cluster cluster;
         private final GroupView group;
+        /** Whether the request waits for new values. */
+        private final boolean live;
+
         private @Nullable Instant begun;
 
         Forwarding(HttpExchange exchange, Route route, Readiness readiness, Cluster cluster) {
@@ -135,6 +138,7 @@ public final class LeaderProxy {
             this.readiness = readiness;
             this.cluster = cluster;
             this.group = RequestedGroup.of(cluster, route, exchange.request());
+            this.live = StreamReads.isLive(route, exchange.request());
         }
 
         void begin() {
@@ -226,12 +230,6 @@ public final class LeaderProxy {
             }
         }
 
-        /** Whether the request waits for new values. */
-        private boolean isLive() {
-            return exchange.request().query().get("live") != null
-                    || route.operation().equals(StreamReads.FOLLOW);
-        }
-
         private boolean isRead() {
             HttpMethod method = exchange.request().method();
             return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
@@ -321,7 +319,7 @@ public final class LeaderProxy {
                     context.close();
                 }
             });
-            if (forwarding.isLive()) {
+            if (forwarding.live) {
                 exchange.waitForValues(() -> endLive(context));
             }
             this.context = context;
@@ -333,8 +331,7 @@ public final class LeaderProxy {
 
         /** Reads more of the response. If the request is a read, first waits for memory, like the leader. */
         private void readOn(ChannelHandlerContext context) {
-            if ((forwarding.isRead() || forwarding.isLive())
-                    && !exchange.memory().room()) {
+            if ((forwarding.isRead() || forwarding.live) && !exchange.memory().room()) {
                 exchange.memory().whenRoom(exchange.untilEnd(() -> readOn(context)));
             } else {
                 context.read();
@@ -393,7 +390,7 @@ public final class LeaderProxy {
                 }
                 interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
                 if (!interim) {
-                    reusable = HttpUtil.isKeepAlive(head) && !forwarding.isLive();
+                    reusable = HttpUtil.isKeepAlive(head) && !forwarding.live;
                     begin(head);
                 }
             }

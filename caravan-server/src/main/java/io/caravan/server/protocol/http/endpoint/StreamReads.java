@@ -6,19 +6,25 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
+import io.caravan.server.protocol.http.codec.Request;
 import io.caravan.server.protocol.http.codec.Response;
 import io.caravan.server.protocol.http.connection.HttpAuthorizer;
 import io.caravan.server.protocol.http.connection.HttpExchange;
 import io.caravan.server.protocol.http.connection.Readiness;
+import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Permission;
 import java.util.List;
 import java.util.Set;
 
 /** The endpoints that read one stream, tail one or several streams, or describe a stream. */
 public final class StreamReads {
+    /** The operation name of the route of {@link #read}. */
+    public static final String READ = "readStream";
+
     /** The operation name of the route of {@link #follow}. */
     public static final String FOLLOW = "followStreams";
 
+    private static final String LIVE = "live";
     /** Approximate memory of a tailed stream in addition to its name. */
     private static final int TAILED_BYTES = 512;
 
@@ -28,10 +34,16 @@ public final class StreamReads {
         this.endpoints = endpoints;
     }
 
+    /** Whether a request waits for new values. Throws {@link Problem} if its query is malformed. */
+    static boolean isLive(Route route, Request request) {
+        return route.operation().equals(FOLLOW)
+                || route.operation().equals(READ) && request.query().get(LIVE) != null;
+    }
+
     public void read(HttpExchange exchange) {
         ReadRequest request = ReadRequest.of(exchange, endpoints);
         Query query = exchange.request().query();
-        String live = query.get("live");
+        String live = query.get(LIVE);
         if (live == null) {
             request.run(() -> catchUp(request));
             return;
