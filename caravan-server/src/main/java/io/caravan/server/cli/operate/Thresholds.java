@@ -7,12 +7,13 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * The limits beyond which a value causes a warning or is critical. If the critical limit is below the warning limit,
- * low values are bad, for example for free space.
+ * The limits beyond which a value causes a warning or is critical.
+ *
+ * @param lowIsBad whether values below the limits are bad, for example for free space; otherwise, values above them
  */
-record Thresholds(double warning, double critical) {
+record Thresholds(double warning, double critical, boolean lowIsBad) {
     private static final String OFF = "off";
-    static final Thresholds NEVER = new Thresholds(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY);
+    static final Thresholds NEVER = new Thresholds(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY, false);
 
     boolean used() {
         return !equals(NEVER);
@@ -25,12 +26,8 @@ record Thresholds(double warning, double critical) {
         return beyond(figure, warning) ? Status.WARNING : Status.OK;
     }
 
-    private boolean lowIsBad() {
-        return critical < warning;
-    }
-
     private boolean beyond(double figure, double limit) {
-        return lowIsBad() ? figure < limit : figure > limit;
+        return lowIsBad ? figure < limit : figure > limit;
     }
 
     /**
@@ -38,11 +35,17 @@ record Thresholds(double warning, double critical) {
      * 10 are bad.
      */
     String range(double limit) {
-        return used() ? Figure.number(limit) + (lowIsBad() ? ":" : "") : "";
+        return used() ? Figure.number(limit) + (lowIsBad ? ":" : "") : "";
     }
 
     /** Parses {@code WARNING,CRITICAL}, or {@code off}. */
     private abstract static class Pair implements ITypeConverter<Thresholds> {
+        private final boolean lowIsBad;
+
+        Pair(boolean lowIsBad) {
+            this.lowIsBad = lowIsBad;
+        }
+
         @Override
         public Thresholds convert(String text) throws Exception {
             if (text.equals(OFF)) {
@@ -52,7 +55,12 @@ record Thresholds(double warning, double critical) {
             if (parts.length != 2) {
                 throw new TypeConversionException("'" + text + "' is neither WARNING,CRITICAL nor off");
             }
-            return new Thresholds(value(parts[0].trim()), value(parts[1].trim()));
+            Thresholds limits = new Thresholds(value(parts[0].trim()), value(parts[1].trim()), lowIsBad);
+            if (limits.beyond(limits.warning, limits.critical)) {
+                throw new TypeConversionException("'" + text + "' has its limits in the wrong order: the second limit"
+                        + " must not be " + (lowIsBad ? "above" : "below") + " the first");
+            }
+            return limits;
         }
 
         abstract double value(String text) throws Exception;
@@ -60,6 +68,10 @@ record Thresholds(double warning, double critical) {
 
     /** Parses times. The values are in seconds. */
     static final class Times extends Pair {
+        Times() {
+            super(false);
+        }
+
         @Override
         double value(String text) {
             return new Quantities.Time().convert(text).toMillis() / 1e3;
@@ -68,14 +80,22 @@ record Thresholds(double warning, double critical) {
 
     /** Parses sizes. The values are in bytes. */
     static final class Sizes extends Pair {
+        Sizes() {
+            super(false);
+        }
+
         @Override
         double value(String text) {
             return new Quantities.Bytes().convert(text);
         }
     }
 
-    /** Parses percentages. */
+    /** Parses percentages of what is free. */
     static final class Percents extends Pair {
+        Percents() {
+            super(true);
+        }
+
         @Override
         double value(String text) {
             if (!text.matches("[0-9]{1,2}(\\.[0-9]{1,3})?%?|100%?")) {

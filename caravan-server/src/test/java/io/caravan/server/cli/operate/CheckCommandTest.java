@@ -130,9 +130,13 @@ class CheckCommandTest {
     @Test
     void invalidUsageExitsWithUnknown() throws IOException {
         try (ServedStore served = new ServedStore()) {
-            for (String wrong : new String[] {"10", "10%,x", "200%,5%", ""}) {
+            for (String wrong : new String[] {"10", "10%,x", "200%,5%", "", "5%,15%"}) {
                 CommandRun.of(served, "check", "--space", wrong).exits(3);
             }
+            assertThat(CommandRun.of(served, "check", "--replay", "8GiB,1GiB")
+                            .exits(3)
+                            .err())
+                    .contains("'8GiB,1GiB' has its limits in the wrong order: the second limit must not be below");
         }
     }
 
@@ -161,6 +165,13 @@ class CheckCommandTest {
     })
     void gradesStatisticsByTheirLimits(String statistic, Status expected) {
         assertThat(judge(statistic).status()).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"50, OK", "10, OK", "3, CRITICAL"})
+    void equalLimitsHaveNoWarning(int free, Status expected) {
+        assertThat(judge("disk_free_bytes:" + free, "--space", "10%,10%").status())
+                .isEqualTo(expected);
     }
 
     @Test
