@@ -32,6 +32,7 @@ import picocli.CommandLine;
 /** The exit code and the line that a monitoring system gets for servers in every state. */
 class CheckCommandTest {
     private static final String SECRET = "correct-horse-battery";
+    private static final String MONITOR_SECRET = "staple-of-horse-battery";
 
     /** A store that rejects writes while {@code rejection} is set. */
     private static final class RejectingStore extends ForwardingListStore {
@@ -112,9 +113,13 @@ class CheckCommandTest {
     }
 
     @Test
-    void unauthorizedCheckIsUnknown(@TempDir Path directory) throws IOException {
-        Path users = Files.writeString(
-                directory.resolve("users"), "reader.secret = " + SECRET + "\nreader.permissions = read\n");
+    void checkRequiresOnlyAdmin(@TempDir Path directory) throws IOException {
+        Path users = Files.writeString(directory.resolve("users"), """
+                reader.secret = %s
+                reader.permissions = read
+                monitor.secret = %s
+                monitor.permissions = admin
+                """.formatted(SECRET, MONITOR_SECRET));
         Authenticator authenticator = FileAuthenticator.ofSecrets(users);
         try (ServedStore served = new ServedStore(config -> config.withAuthenticator(authenticator))) {
             says(CommandRun.of(served, "check"), 3, "CARAVAN UNKNOWN - the server requires a password");
@@ -124,6 +129,9 @@ class CheckCommandTest {
             CommandRun reader = CommandRun.with(Map.of("CARAVAN_PASSWORD", SECRET), new byte[0])
                     .run(served.address(), "check");
             says(reader, 3, "CARAVAN UNKNOWN - the server replies, but reports its state only to users with");
+            CommandRun monitor = CommandRun.with(Map.of("CARAVAN_PASSWORD", MONITOR_SECRET), new byte[0])
+                    .run(served.address(), "check", "--space", "off", "--reply", "off", "--ack", "off");
+            says(monitor, 0, "CARAVAN OK ");
         }
     }
 

@@ -18,8 +18,6 @@ class PermissionTest extends RespTestBase {
             editor.secret = does-both-of-them
             editor.permissions = read, write
             editor.prefixes = mine/
-            operator.secret = reads-and-looks-after-it
-            operator.permissions = read, admin
             admin.secret = looks-after-it
             admin.permissions = admin
             """;
@@ -55,7 +53,7 @@ class PermissionTest extends RespTestBase {
                 .startsWith("$# Server")
                 .contains("\r\narchive_state:none\r\n")
                 .doesNotContain("process_id", "java_version", "# Stats", "log_bytes", "# Keyspace");
-        become("operator", "reads-and-looks-after-it");
+        become("admin", "looks-after-it");
         assertThat(client.call("INFO")).contains("process_id", "java_version", "# Stats", "log_bytes", "# Keyspace");
         become("reader", "reads-and-reads");
         fails("NOPERM No permissions to access a key: user reader may not write it", "DEL", "k");

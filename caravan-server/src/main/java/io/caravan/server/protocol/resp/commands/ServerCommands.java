@@ -7,11 +7,14 @@ import io.caravan.server.config.LogLevel;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Glob;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subcommands;
+import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -54,7 +57,6 @@ public final class ServerCommands {
     public List<CommandSpec> all() {
         return List.of(
                 server("INFO", -1, NONE, "", "Describes the server, its clients and the store.")
-                        .access(Access.READ)
                         .waiting(this::info),
                 server("CONFIG", -2, NONE, "", "Returns settings by Redis's names, and sets the log level.")
                         .access(Access.ADMIN)
@@ -78,8 +80,15 @@ public final class ServerCommands {
         return Reply.OK;
     }
 
-    /** Returns all sections or the named ones. Ignores the names of missing sections, as in Redis. */
+    /**
+     * Returns all sections or the named ones, for a client that may read or administer. Ignores the names of missing
+     * sections, as in Redis.
+     */
     private Reply info(Session session, Command command) {
+        Principal principal = session.principal();
+        if (principal == null || !principal.may(Permission.ADMIN)) {
+            CommandGate.require(principal, Permission.READ, "info");
+        }
         List<String> wanted = new ArrayList<>();
         for (int i = 1; i < command.size(); i++) {
             wanted.add(command.lower(i));
