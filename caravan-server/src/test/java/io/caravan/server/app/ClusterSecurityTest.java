@@ -10,8 +10,11 @@ import io.caravan.server.security.Authenticator;
 import io.caravan.testing.Eventually;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -51,8 +54,8 @@ class ClusterSecurityTest {
                 write("key.pem", node.getPrivateKeyPEM()),
                 write("certificates.pem", node.getCertificatePathPEM()),
                 write("authority.pem", authority.getCertificatePathPEM()));
-        HttpClient client =
-                HttpClient.newBuilder().sslContext(trusting(authority)).build();
+        SSLContext trust = trusting(authority);
+        HttpClient client = HttpClient.newBuilder().sslContext(trust).build();
         try (TestCluster cluster = TestCluster.ofTwoGroups(directory, config -> secured(config, tls), tls, "d")) {
             ClusterNode leader = cluster.awaitLeader();
             ClusterNode follower = cluster.follower();
@@ -65,6 +68,7 @@ class ClusterSecurityTest {
                 assertThat(status(client, target, "PUT", "wrong")).isEqualTo(401);
                 assertThat(status(client, target, "PUT", "right")).isIn(200, 201);
                 assertThat(status(client, target, "GET", "right")).isEqualTo(200);
+                assertThat(pollAndEndInput(trust, target)).isEqualTo("HTTP/1.1 204 No Content");
             }
         }
     }
@@ -96,6 +100,20 @@ class ClusterSecurityTest {
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(null, trust.getTrustManagers(), null);
         return context;
+    }
+
+    /** Begins a long poll, ends the TCP stream to the server, and returns the status line of the response. */
+    private static String pollAndEndInput(SSLContext trust, ClusterNode node) throws IOException {
+        try (Socket tcp = new Socket(node.http().host(), node.http().port());
+                Socket tls = trust.getSocketFactory()
+                        .createSocket(tcp, node.http().host(), node.http().port(), false)) {
+            String request = "GET /v1/stream/" + NAME + "?live=long-poll&offset=now HTTP/1.1\r\nHost: " + node.http()
+                    + "\r\nAuthorization: Bearer right\r\n\r\n";
+            tls.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+            tcp.shutdownOutput();
+            return new BufferedReader(new InputStreamReader(tls.getInputStream(), StandardCharsets.US_ASCII))
+                    .readLine();
+        }
     }
 
     private static int status(HttpClient client, ClusterNode node, String method, String token) throws Exception {

@@ -22,6 +22,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class FakeLeader implements AutoCloseable {
     /** A response that stands for closing the connection after a request. */
     static final String CLOSE = "close";
+    /** The beginning of a response that is sent when the other side will send no more data. */
+    static final String AT_END_OF_INPUT = "at end: ";
 
     private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final BlockingQueue<String> responses = new LinkedBlockingQueue<>();
@@ -85,6 +87,9 @@ final class FakeLeader implements AutoCloseable {
                 String response = responses.poll(20, TimeUnit.SECONDS);
                 if (response == null || response.equals(CLOSE)) {
                     return;
+                }
+                if (response.startsWith(AT_END_OF_INPUT) && in.read() < 0) {
+                    response = response.substring(AT_END_OF_INPUT.length());
                 }
                 out.write(response.getBytes(ISO_8859_1));
             }

@@ -101,6 +101,18 @@ class RelayConnectionsTest {
         assertThat(leader.connections()).isOne();
     }
 
+    /** The leader then ends the long poll, as it does for a client of its own. */
+    @Test
+    void passesEndOfInputToLeader() throws Exception {
+        leader.responses(FakeLeader.AT_END_OF_INPUT + NO_CONTENT);
+        try (RawClient client = follower.raw()) {
+            client.send(RawClient.get(PATH + "?live=long-poll&offset=-1"));
+            client.finishSending();
+            assertThat(client.read().status()).isEqualTo(204);
+        }
+        assertThat(leader.requests).hasSize(1);
+    }
+
     @Test
     void doesNotReuseConnectionClosedByLeader() throws Exception {
         leader.responses(ONE);

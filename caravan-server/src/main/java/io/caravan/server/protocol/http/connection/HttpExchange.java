@@ -43,6 +43,7 @@ public final class HttpExchange {
     private boolean finished;
     private @Nullable Runnable onWritable;
     private @Nullable Runnable onDrain;
+    private boolean draining;
     private Runnable bodyReleased = () -> {};
 
     /**
@@ -244,15 +245,19 @@ public final class HttpExchange {
 
     /**
      * Begins a wait for new values. The action ends the response early, when the server stops or the client sends no
-     * more data. Called on the event loop.
+     * more data. Runs it immediately if this has happened already. Called on the event loop.
      */
     public void waitForValues(Runnable drain) {
         memory().waitingFor(() -> System.nanoTime() - startedNanos);
         atEnd(() -> memory().waitingFor(() -> 0));
         onDrain = drain;
+        if (draining) {
+            drain();
+        }
     }
 
     void drain() {
+        draining = true;
         if (onDrain != null && !over) {
             onDrain.run();
         }

@@ -19,6 +19,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.DefaultFullHttpRequest;
 import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.HttpClientCodec;
@@ -319,13 +320,14 @@ public final class LeaderProxy {
                     context.close();
                 }
             });
-            if (forwarding.live) {
-                exchange.waitForValues(() -> endLive(context));
-            }
             this.context = context;
             pool.busy.add(this);
             sent = true;
-            context.writeAndFlush(request());
+            context.writeAndFlush(request()).addListener(written -> {
+                if (forwarding.live) {
+                    exchange.waitForValues(() -> endLive(context));
+                }
+            });
             readOn(context);
         }
 
@@ -338,13 +340,12 @@ public final class LeaderProxy {
             }
         }
 
-        /** Ends a request that waits for values, because the client sends no more data or this node is stopping. */
+        /**
+         * Ends a request that waits for values, because the client sends no more data or this node is stopping. The
+         * leader then ends the response, as it does for its own clients.
+         */
         private void endLive(ChannelHandlerContext context) {
-            if (started && !done) {
-                done = true;
-                exchange.finish();
-            }
-            context.close();
+            ((DuplexChannel) context.channel()).shutdownOutput();
         }
 
         /**
