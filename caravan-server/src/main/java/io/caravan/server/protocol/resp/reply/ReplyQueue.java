@@ -183,5 +183,10 @@ public final class ReplyQueue {
         closed = true;
         pending.forEach(PendingReply::abandon);
         pending.clear();
+        if (buffer != null) {
+            // Encoding a reply has failed.
+            buffer.release();
+            buffer = null;
+        }
     }
 }
