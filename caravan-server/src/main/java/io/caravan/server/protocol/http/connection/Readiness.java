@@ -29,7 +29,7 @@ public final class Readiness {
      * Returns the cluster whose leader serves the documents instead of this server, or null if this server serves them,
      * will serve them, or is stopping.
      */
-    public @Nullable Cluster followed() {
+    private @Nullable Cluster followed() {
         return served == null && !draining ? cluster : null;
     }
 
