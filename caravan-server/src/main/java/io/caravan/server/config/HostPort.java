@@ -3,7 +3,9 @@ package io.caravan.server.config;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.UnknownHostException;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -62,9 +64,11 @@ public record HostPort(String host, int port) {
         return host + ":" + port;
     }
 
-    /** Formats an address in the form that {@link #parse} reads. */
-    public static String format(InetSocketAddress address) {
-        return new HostPort(address.getAddress().getHostAddress(), address.getPort()).toString();
+    /** Formats an address, if it is one of the Internet, in the form that {@link #parse} reads. */
+    public static String format(@Nullable SocketAddress address) {
+        return address instanceof InetSocketAddress internet
+                ? new HostPort(internet.getAddress().getHostAddress(), internet.getPort()).toString()
+                : String.valueOf(address);
     }
 
     /** Converts the values of options. */

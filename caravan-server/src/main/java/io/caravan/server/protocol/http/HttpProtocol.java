@@ -26,7 +26,6 @@ import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.GlobalEventExecutor;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -105,14 +104,14 @@ public final class HttpProtocol implements WireProtocol {
         long now = System.nanoTime();
         return connections.stream().map(channel -> {
             long opened = channel.attr(OPENED_NANOS).get();
-            return new ClientInfo("http", address(channel), "", "", "", TimeUnit.NANOSECONDS.toSeconds(now - opened));
+            return new ClientInfo(
+                    "http",
+                    HostPort.format(channel.remoteAddress()),
+                    "",
+                    "",
+                    "",
+                    TimeUnit.NANOSECONDS.toSeconds(now - opened));
         });
-    }
-
-    private static String address(Channel channel) {
-        return channel.remoteAddress() instanceof InetSocketAddress internet
-                ? HostPort.format(internet)
-                : String.valueOf(channel.remoteAddress());
     }
 
     /** Starts to reject every request, because the server is stopping. */

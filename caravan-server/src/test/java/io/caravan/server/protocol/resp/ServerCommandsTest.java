@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.commands.ClientCommands;
 import io.caravan.server.protocol.resp.commands.SlowLog;
 import io.caravan.server.protocol.resp.dispatch.Action;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
@@ -13,6 +14,8 @@ import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -156,6 +159,18 @@ class ServerCommandsTest extends RespTestBase {
         replies(":0", "SLOWLOG", "LEN");
         replies("[]", "SLOWLOG", "GET", "5");
         replies("+OK", "SLOWLOG", "RESET");
+    }
+
+    @Test
+    void addressOfIpv6ClientHasBrackets() {
+        EmbeddedChannel channel = new EmbeddedChannel() {
+            @Override
+            protected SocketAddress remoteAddress0() {
+                return new InetSocketAddress("::1", 6380);
+            }
+        };
+        Session session = new Session(1, channel, Authenticator.open());
+        assertThat(ClientCommands.info(session).address()).isEqualTo("[0:0:0:0:0:0:0:1]:6380");
     }
 
     @Test

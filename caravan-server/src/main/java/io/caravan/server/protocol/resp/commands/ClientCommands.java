@@ -13,8 +13,6 @@ import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subcommands;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -115,7 +113,7 @@ public final class ClientCommands {
         CommandGate.require(session.principal(), Permission.ADMIN, "client|kill");
         if (command.size() == 3) {
             String address = command.text(2);
-            boolean any = close(session, each -> address(each.remote()).equals(address)) > 0;
+            boolean any = close(session, each -> HostPort.format(each.remote()).equals(address)) > 0;
             if (!any) {
                 throw new CommandException("ERR No such client");
             }
@@ -146,8 +144,8 @@ public final class ClientCommands {
         String value = command.text(option + 1);
         return switch (command.keyword(option)) {
             case "ID" -> withId(command.number(option + 1));
-            case "ADDR" -> each -> address(each.remote()).equals(value);
-            case "LADDR" -> each -> address(each.local()).equals(value);
+            case "ADDR" -> each -> HostPort.format(each.remote()).equals(value);
+            case "LADDR" -> each -> HostPort.format(each.local()).equals(value);
             case "USER" -> each -> user(each).equals(value);
             case "TYPE" -> each -> value.equalsIgnoreCase("NORMAL");
             default -> throw CommandException.syntax();
@@ -198,8 +196,8 @@ public final class ClientCommands {
                 Locale.ROOT,
                 "id=%d addr=%s laddr=%s name=%s age=%d db=0 resp=%d user=%s lib-name=%s lib-ver=%s tot-cmds=%d\n",
                 session.id(),
-                address(session.remote()),
-                address(session.local()),
+                HostPort.format(session.remote()),
+                HostPort.format(session.local()),
                 session.name(),
                 TimeUnit.NANOSECONDS.toSeconds(session.ageNanos()),
                 session.protocol().version(),
@@ -213,14 +211,10 @@ public final class ClientCommands {
     public static ClientInfo info(Session session) {
         return new ClientInfo(
                 "resp",
-                address(session.remote()),
+                HostPort.format(session.remote()),
                 session.name(),
                 user(session),
                 (session.library() + " " + session.libraryVersion()).strip(),
                 TimeUnit.NANOSECONDS.toSeconds(session.ageNanos()));
-    }
-
-    static String address(SocketAddress address) {
-        return address instanceof InetSocketAddress internet ? HostPort.format(internet) : address.toString();
     }
 }

@@ -3,6 +3,7 @@ package io.caravan.server.protocol.resp.commands;
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.NONE;
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
 
+import io.caravan.server.config.HostPort;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
@@ -78,7 +79,7 @@ public final class SlowLog {
                 startedSeconds,
                 TimeUnit.NANOSECONDS.toMicros(nanos),
                 words,
-                ClientCommands.address(session.remote()),
+                HostPort.format(session.remote()),
                 session.name()));
     }
 
