@@ -16,6 +16,7 @@ import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.Spaces;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.HexFormat;
@@ -55,7 +56,9 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
 
     private static final Logger LOG = LoggerFactory.getLogger(DocumentService.class);
 
-    private final ExpirySweeper sweeper;
+    /** Null if no server is using the store. */
+    private final @Nullable ExpirySweeper sweeper;
+
     private final Map<Executor, LoopTurn> turns = new ConcurrentHashMap<>();
     private final String run = HexFormat.of().toHexDigits(new SecureRandom().nextLong());
     private volatile @Nullable UUID storeIdentity;
@@ -95,12 +98,21 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         this(store, catalog, clock, nanoTime, sweepCycle, DocumentDurability.SYNC);
     }
 
+    /**
+     * Creates a service for a store that no server is using, in which no document expires and no value gets too old.
+     * Its clock stands still, so it must not record the time of anything.
+     */
+    public static DocumentService offline(ListStore store) {
+        return new DocumentService(
+                store, catalogOf(store), InstantSource.fixed(Instant.EPOCH), () -> 0, null, DocumentDurability.SYNC);
+    }
+
     private DocumentService(
             ListStore store,
             Catalog catalog,
             InstantSource clock,
             LongSupplier nanoTime,
-            Duration sweepCycle,
+            @Nullable Duration sweepCycle,
             DocumentDurability durability) {
         super(
                 store,
@@ -111,8 +123,10 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         for (int stripe = 0; stripe < STRIPES; stripe++) {
             catalog.list(stripe, raw -> DocumentAttributes.of(raw).restoring()).forEach(this::deleteUnfinished);
         }
-        this.sweeper = new ExpirySweeper(this, sweepCycle);
-        sweeper.start();
+        this.sweeper = sweepCycle == null ? null : new ExpirySweeper(this, sweepCycle);
+        if (sweeper != null) {
+            sweeper.start();
+        }
     }
 
     /** Deletes a document whose restoration or import a previous run of the server did not finish. */
@@ -324,6 +338,8 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
     /** Stops deleting expired documents. The store stays open. */
     @Override
     public void close() {
-        sweeper.close();
+        if (sweeper != null) {
+            sweeper.close();
+        }
     }
 }

@@ -55,7 +55,7 @@ final class Drill {
      * @throws CaravanException when the archive cannot be listed
      */
     DrillReport run(ListStore scratch, int sample, InstantSource clock) {
-        try (DocumentService restored = StoreRestore.documents(scratch)) {
+        try (DocumentService restored = DocumentService.offline(scratch)) {
             Verification.sample(
                     archive, sample, random, (manifest, latest) -> check(manifest, latest, restored), failures::add);
         }

@@ -8,9 +8,6 @@ import io.caravan.StoreDirectoryException;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.StoreIdentity;
-import java.time.Duration;
-import java.time.Instant;
-import java.time.InstantSource;
 import java.util.UUID;
 
 /** Restores an archive to a store that no server is using. */
@@ -40,7 +37,7 @@ public final class StoreRestore {
             boolean allowMissing,
             RestoreProgress progress) {
         try (Shards opened = open(config, groups, archive.root().store());
-                DocumentService documents = documents(opened.store())) {
+                DocumentService documents = DocumentService.offline(opened.store())) {
             ListStore store = opened.store();
             new WholeRestore(archive, documents, jobs, allowOlder, progress).run();
             // The mark is in one shard, and the documents are in all.
@@ -78,11 +75,5 @@ public final class StoreRestore {
                 opened.close();
             }
         }
-    }
-
-    /** Returns the documents of a store that no server is using. Their clock is fixed, so that none expires. */
-    static DocumentService documents(ListStore store) {
-        return new DocumentService(
-                store, DocumentService.catalogOf(store), InstantSource.fixed(Instant.EPOCH), Duration.ofDays(1));
     }
 }

@@ -35,6 +35,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -116,6 +117,29 @@ class StoreRestoreTest {
         }
         assertThat(restore().deleted()).isEqualTo(2);
         requireFilled(100);
+    }
+
+    /** A sweeper would record that all values had arrived in 1970, and the next server would trim them. */
+    @Test
+    void runsNoSweeperDuringRestore() throws InterruptedException {
+        fill(1);
+        Thread[] started = new Thread[100];
+        ThreadGroup group = new ThreadGroup("restore");
+        Thread restore = new Thread(
+                group,
+                () -> restore(new RestoreProgress() {
+                    @Override
+                    protected void restored(Restored document) {
+                        group.enumerate(started);
+                    }
+                }));
+        restore.start();
+        restore.join();
+        assertThat(started)
+                .contains(restore)
+                .filteredOn(Objects::nonNull)
+                .extracting(Thread::getName)
+                .doesNotContain("caravan-expiry");
     }
 
     @Test
