@@ -47,13 +47,12 @@ final class Ages {
         }
         long lastMillis = marks[marks.length - LONGS + TIME];
         return marks[marks.length - LONGS + SEQUENCE] < nextSequence
-                && (nowMillis < lastMillis
-                        || nowMillis - lastMillis >= Math.max(ageMillis / MARKS, LEAST_APART_MILLIS));
+                && nowMillis - lastMillis >= Math.max(ageMillis / MARKS, LEAST_APART_MILLIS);
     }
 
     /**
-     * Returns a copy with a mark for all current values and without marks that are no longer needed. If the clock was
-     * set back, times in the future become the current time.
+     * Returns a copy with a mark for all current values, which must be due, and without marks that are no longer needed.
+     * Marks in the future stay as they are: the clock may have been set back only for a moment.
      */
     Ages with(long nextSequence, long nowMillis, long ageMillis) {
         int old = 0;
@@ -61,9 +60,6 @@ final class Ages {
             old += LONGS;
         }
         long[] after = Arrays.copyOfRange(marks, old, marks.length + LONGS);
-        for (int i = 0; i < after.length; i += LONGS) {
-            after[i + TIME] = Math.min(after[i + TIME], nowMillis);
-        }
         after[after.length - LONGS + TIME] = nowMillis;
         after[after.length - LONGS + SEQUENCE] = nextSequence;
         return new Ages(after);
