@@ -7,7 +7,9 @@ import io.caravan.server.archive.format.Manifest.Tombstone;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The retention policy of one document, or of all documents. A generation stays if any of the first three rules keeps
@@ -70,17 +72,16 @@ public record PrunePolicy(int generations, Duration age, int days, Duration reta
     /** Returns the generations to keep, if the document is kept. */
     List<Generation> kept(Manifest manifest, long nowMillis) {
         List<Generation> kept = new ArrayList<>();
-        long lastDay = Long.MAX_VALUE;
+        Set<Long> seenDays = new HashSet<>();
         List<Generation> all = manifest.generations();
         for (int i = all.size() - 1; i >= 0; i--) {
             Generation generation = all.get(i);
             long ageMillis = nowMillis - generation.takenAtMillis();
             long day = Math.floorDiv(generation.takenAtMillis(), DAY_MILLIS);
-            boolean ofItsDay = day < lastDay && ageMillis <= days * DAY_MILLIS;
-            if (kept.size() < generations || ageMillis <= age.toMillis() || ofItsDay) {
+            boolean newestOfDay = seenDays.add(day) && ageMillis <= days * DAY_MILLIS;
+            if (kept.size() < generations || ageMillis <= age.toMillis() || newestOfDay) {
                 kept.add(generation);
             }
-            lastDay = Math.min(lastDay, day);
         }
         Collections.reverse(kept);
         return kept;

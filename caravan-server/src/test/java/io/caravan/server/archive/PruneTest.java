@@ -100,6 +100,18 @@ class PruneTest {
     }
 
     @Test
+    void generationOfPastClockDoesNotEndDailyHistory() {
+        PrunePolicy policy = new PrunePolicy(1, Duration.ZERO, 14, Duration.ofDays(30));
+        List<Generation> generations = new ArrayList<>();
+        for (long takenAt : new long[] {START - 2 * DAY, START - DAY, 0, START}) {
+            long number = generations.size() + 1;
+            generations.add(new Generation(number, "key " + number, 1, 1, 0, number, takenAt, 1, 1, ""));
+        }
+        Manifest manifest = new Manifest(new UUID(1, 2), NAME, 1, 4, generations, null);
+        assertThat(policy.kept(manifest, START)).extracting(Generation::number).containsExactly(1L, 2L, 4L);
+    }
+
+    @Test
     void thinReadsOnlyManifestsWithExcessSnapshots() {
         PrunePolicy policy = new PrunePolicy(2, Duration.ZERO, 0, Duration.ofDays(30));
         for (int next = 1; next <= 3; next++) {
