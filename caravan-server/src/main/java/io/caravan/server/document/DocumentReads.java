@@ -194,8 +194,8 @@ abstract class DocumentReads {
      */
     public ScanPage scan(long cursor, int limit) {
         if (incomplete) {
-            // The state of a running store can only change to complete, when its archive proves to be empty.
-            incomplete = StoreIdentity.incomplete(store) || StoreIdentity.mayAdopt(store);
+            // The state of a running store can only change to complete, when it claims an archive of its own.
+            incomplete = StoreIdentity.incomplete(store) || store.info(StoreIdentity.ARCHIVE_LIST_ID) == null;
         }
         Catalog.Page page = catalog.page(cursor, limit);
         List<ScanPage.Found> found = found(page.documents());

@@ -5,6 +5,7 @@ import io.caravan.Entry;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
+import io.caravan.server.document.space.Spaces;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.UUID;
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
 public final class StoreIdentity {
     /** The id of the list that contains the identity. */
     static final long LIST_ID = -2;
+    /** The id of the list that records the store's archive. It exists once the store has tried to claim an archive. */
+    public static final long ARCHIVE_LIST_ID = -3;
 
     private static final byte VERSION = 1;
     private static final int BYTES = Byte.BYTES + 2 * Long.BYTES;
@@ -44,10 +47,13 @@ public final class StoreIdentity {
         return entries.isEmpty() ? null : decode(entries.get(0));
     }
 
-    /** Whether the store is empty and has no identity, so that it can adopt one. Waits like a read. */
+    /**
+     * Whether the store has no identity and is empty, except for the settings of spaces, so that it can adopt one. Waits
+     * like a read.
+     */
     public static boolean mayAdopt(ListStore store) {
         AtomicBoolean any = new AtomicBoolean();
-        store.forEachList(id -> any.set(true));
+        store.forEachList(id -> any.compareAndSet(false, id != Spaces.LIST_ID));
         return !any.get();
     }
 

@@ -8,6 +8,7 @@ import io.caravan.WriteCallback;
 import io.caravan.server.archive.Archive.ClaimMemory;
 import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.archive.object.ObjectStores;
+import io.caravan.server.document.StoreIdentity;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -39,7 +40,7 @@ import org.slf4j.LoggerFactory;
  */
 final class ArchiveBinding implements ClaimMemory {
     /** The store's list that contains the record. */
-    static final long LIST_ID = -3;
+    static final long LIST_ID = StoreIdentity.ARCHIVE_LIST_ID;
 
     private static final Logger LOG = LoggerFactory.getLogger(ArchiveBinding.class);
     private static final byte VERSION = 2;

@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 public final class Spaces {
     /** Maximum number of spaces. */
     public static final int MAX_SPACES = 1_000;
+    /** The id of the list that contains the settings of the spaces. */
+    public static final long LIST_ID = SpaceJournal.LIST_ID;
 
     private final ListStore store;
     private final Catalog catalog;

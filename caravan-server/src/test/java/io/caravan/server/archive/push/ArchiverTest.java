@@ -14,9 +14,12 @@ import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.caravan.server.archive.push.Archiver.Archived;
+import io.caravan.server.archive.restore.ServerRestores;
+import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.testing.Eventually;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.UUID;
@@ -272,6 +275,31 @@ class ArchiverTest {
         assertThatThrownBy(() -> server.archive(adopting()))
                 .isInstanceOf(ArchiveException.class)
                 .hasMessageContaining("belongs to the store");
+    }
+
+    @Test
+    void storeWithOnlySpacesAdoptsArchive() {
+        UUID lost = UUID.randomUUID();
+        Claims.claim(server.objects.client(), lost, "somebody", InstantSource.system());
+        server.archiveAfter("a/", 60);
+        assertThat(server.archive(adopting()).status().state()).isEqualTo(ArchiveState.OWNER);
+        assertThat(StoreIdentity.of(server.store)).isEqualTo(lost);
+    }
+
+    /** Otherwise an export would succeed without the documents that only the archive has. */
+    @Test
+    void storeIsIncompleteWhileArchiveRejectsIt() {
+        server.push("a", "1");
+        Claims.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
+        Archiver archiver =
+                server.archive(Claims.config("memory:", () -> server.client, false, true, false, NEVER, 2, 0, false));
+        RestoreConfig hydrating = new RestoreConfig(true, Duration.ZERO, 0, Path.of("."), 1);
+        try (ServerRestores restores = ServerRestores.start(archiver::readable, server.documents, hydrating, 1)) {
+            assertThat(restores.hydration()).isNotNull();
+            Eventually.await("rejected", () -> archiver.status().state() == ArchiveState.REJECTED);
+            server.documents.scan(0, 1);
+            assertThat(server.documents.incomplete()).isTrue();
+        }
     }
 
     @Test
