@@ -23,12 +23,17 @@ import org.slf4j.LoggerFactory;
 /**
  * A store's record of its archive. It identifies the archive that the documents' marks refer to: an archive at another
  * location, or one that was created again, does not contain what the marks record. It also names the owner as which the
- * store claimed the archive, so that the store can detect a later claim by another copy of the store. The record is the
- * last entry of a list of the store:
+ * store claimed the archive, so that the store can detect a later claim by another copy of the store.
+ *
+ * <p>The documents' marks are trusted only if the last server of the store has stopped cleanly, and the archive has not
+ * been missing or damaged since. Otherwise the store or the archive may be an older copy, or the store may have lost
+ * writes that are in the archive. A copy of an open store, such as a backup, is therefore never trusted.
+ *
+ * <p>The record is the last entry of a list of the store:
  *
  * <ul>
  *   <li>a version, 2, in one byte;
- *   <li>one byte: 1 if all marks refer to this archive, otherwise 0;
+ *   <li>one byte: 2 if all marks are trusted, otherwise 0; earlier releases wrote 1 while the server was running;
  *   <li>the epoch of its owner in 8 bytes, big-endian;
  *   <li>its location;
  *   <li>to the end of the record, the owners that the store expects in the root: those as which it has tried to claim
@@ -44,6 +49,7 @@ final class ArchiveBinding implements ClaimMemory {
 
     private static final Logger LOG = LoggerFactory.getLogger(ArchiveBinding.class);
     private static final byte VERSION = 2;
+    private static final byte TRUSTED = 2;
     private static final int HEAD = 2 * Byte.BYTES + Long.BYTES;
     /** Maximum number of owners; further owners replace the oldest. */
     private static final int MOST_OWNERS = 16;
@@ -69,16 +75,16 @@ final class ArchiveBinding implements ClaimMemory {
     /**
      * The content of the record.
      *
-     * @param complete whether all marks refer to the archive
+     * @param trusted whether the archive has what the marks record
      * @param epoch the epoch of the last claim that is known to have taken place
      * @param owners the owners that are expected in the root
      */
-    private record Record(boolean complete, long epoch, String location, List<String> owners) {
+    private record Record(boolean trusted, long epoch, String location, List<String> owners) {
         byte[] encode() {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             bytes.writeBytes(ByteBuffer.allocate(HEAD)
                     .put(VERSION)
-                    .put((byte) (complete ? 1 : 0))
+                    .put(trusted ? TRUSTED : 0)
                     .putLong(epoch)
                     .array());
             Stream.concat(Stream.of(location), owners.stream()).forEach(text -> {
@@ -95,7 +101,7 @@ final class ArchiveBinding implements ClaimMemory {
             if (bytes.remaining() < HEAD || bytes.get() != VERSION) {
                 throw corrupt(entry, "is not of version " + VERSION);
             }
-            boolean complete = bytes.get() == 1;
+            boolean trusted = bytes.get() == TRUSTED;
             long epoch = bytes.getLong();
             List<String> texts = new ArrayList<>();
             while (bytes.hasRemaining()) {
@@ -104,7 +110,7 @@ final class ArchiveBinding implements ClaimMemory {
             if (texts.isEmpty()) {
                 throw corrupt(entry, "has no location");
             }
-            return new Record(complete, epoch, texts.get(0), texts.subList(1, texts.size()));
+            return new Record(trusted, epoch, texts.get(0), texts.subList(1, texts.size()));
         }
 
         private static String text(ByteBuffer bytes, Entry entry) {
@@ -157,28 +163,38 @@ final class ArchiveBinding implements ClaimMemory {
         }
         owners.add(before);
         owners.add(owner);
-        return new Record(last.complete(), last.epoch(), location, owners);
+        return new Record(last.trusted(), last.epoch(), location, owners);
     }
 
-    /** Records that the archive was claimed with a new epoch. Returns whether all marks refer to it. */
+    /**
+     * Records that the archive was claimed with a new epoch, and that the marks are not trusted after a crash. Returns
+     * whether they are trusted now.
+     */
     boolean claimed(ArchiveRoot root) {
         Record last = remembered();
-        boolean same = last != null && last.complete() && last.epoch() < root.epoch();
-        remember(root, same);
-        return same;
+        write(new Record(false, root.epoch(), location, List.of(root.owner())));
+        return last != null && last.trusted() && last.epoch() < root.epoch() && !takeover;
     }
 
-    /** Records that all marks refer to the archive. */
-    void complete(ArchiveRoot root) {
-        remember(root, true);
+    /** Records that the marks are not trusted, because the archive is missing or damaged. */
+    void distrust() {
+        Record last = remembered();
+        if (last != null && last.trusted()) {
+            write(new Record(false, last.epoch(), location, last.owners()));
+        }
     }
 
-    /** Writes the record. If that fails, all documents are checked again after the next start. */
-    private void remember(ArchiveRoot root, boolean complete) {
+    /**
+     * Records that the marks are trusted, because the server stops cleanly. If that fails, all documents are checked
+     * after the next start.
+     */
+    void stopped(ArchiveRoot root) {
         try {
-            write(new Record(complete, root.epoch(), location, List.of(root.owner())));
+            // The record must not survive a crash that loses earlier writes.
+            store.flush();
+            write(new Record(true, root.epoch(), location, List.of(root.owner())));
         } catch (CaravanException | CompletionException rejected) {
-            LOG.warn("cannot record in the store which archive it uses: {}", rejected.getMessage());
+            LOG.info("cannot record in the store that its archive marks are right: {}", rejected.getMessage());
         }
     }
 

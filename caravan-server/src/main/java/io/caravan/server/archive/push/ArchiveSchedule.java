@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * counted in its slot until the next scan of the slot finds it again. If there was no space, that scan takes place as
  * soon as there is space. A slot is a stripe of the documents; the last slot has the deletions.
  *
- * <p>When the documents' marks may refer to another archive, a slot is unverified until the jobs of all its documents
+ * <p>When the archive may not have what the documents' marks record, a slot is unverified until the jobs of all its documents
  * have succeeded.
  *
  * <p><b>Threading.</b> Thread-safe. The monitor guards everything; no thread blocks while holding it.
@@ -119,6 +119,11 @@ final class ArchiveSchedule {
 
         Job(DocumentName name) {
             this.name = name;
+        }
+
+        /** Whether the current run completes a request. */
+        boolean isRequested() {
+            return current != null;
         }
 
         /** Completes the request, if there is one. */
@@ -399,7 +404,7 @@ final class ArchiveSchedule {
         }
     }
 
-    /** Marks all documents as unverified, because their marks may refer to another archive. */
+    /** Marks all documents as unverified, because the archive may not have what their marks record. */
     synchronized void distrust() {
         for (int number = 0; number < DELETIONS; number++) {
             slots[number].unverified = true;

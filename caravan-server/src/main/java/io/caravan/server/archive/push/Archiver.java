@@ -81,7 +81,7 @@ public final class Archiver implements AutoCloseable {
                         pruning.every(),
                         clock,
                         outcomes);
-        this.scanner = new DirtyScanner(documents, schedule, clock, config.after(), ownership::verified);
+        this.scanner = new DirtyScanner(documents, schedule, clock, config.after());
     }
 
     private static BackOff newBackOff() {
@@ -133,9 +133,7 @@ public final class Archiver implements AutoCloseable {
 
     /** Called with the archive when this server becomes its owner, and with null when the ownership ends. */
     private void owned(@Nullable Archive archive) {
-        uploader = archive == null
-                ? null
-                : new DocumentUploader(documents, archive, schedule::verified, clock, incarnations);
+        uploader = archive == null ? null : new DocumentUploader(documents, archive, clock, incarnations);
         if (archive == null) {
             schedule.close(ownership.state().ended());
         } else {
@@ -200,7 +198,8 @@ public final class Archiver implements AutoCloseable {
             }
             schedule.done(job, deletion);
         }
-        Archived archived = to.upload(job.name);
+        // A client may request a job because it does not trust the mark.
+        Archived archived = to.upload(job.name, schedule.verified() && !job.isRequested());
         if (archived == null) {
             job.fail(new DocumentException(DocumentException.Reason.NOT_FOUND, job.name, "does not exist"));
             return;
@@ -329,7 +328,8 @@ public final class Archiver implements AutoCloseable {
     /** Stops archiving. Work that takes longer than a moment is abandoned; the next start finds it again. */
     @Override
     public void close() {
-        ownership.stop();
+        Archive last = ownership.stop();
+        Archive verified = schedule.verified() ? last : null;
         scanner.stop();
         if (pruner != null) {
             pruner.close();
@@ -338,6 +338,11 @@ public final class Archiver implements AutoCloseable {
             join(CLOSE_GRACE);
             threads.forEach(Thread::interrupt);
             join(CLOSE_TIMEOUT);
+            if (verified != null) {
+                // On a thread, because the store may not accept the write any more.
+                thread("stop", () -> ownership.trustMarks(verified));
+                join(CLOSE_TIMEOUT);
+            }
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
         }

@@ -40,7 +40,6 @@ final class DirtyScanner implements Runnable {
     private final ArchiveSchedule schedule;
     private final InstantSource clock;
     private final Duration after;
-    private final Runnable verified;
     private boolean verifying;
 
     private long roundNanos;
@@ -55,19 +54,12 @@ final class DirtyScanner implements Runnable {
      * Creates a scanner that has not started.
      *
      * @param after maximum age of a change, unless the document's space sets another
-     * @param verified runs when all unverified marks have been confirmed or corrected
      */
-    DirtyScanner(
-            DocumentService documents,
-            ArchiveSchedule schedule,
-            InstantSource clock,
-            Duration after,
-            Runnable verified) {
+    DirtyScanner(DocumentService documents, ArchiveSchedule schedule, InstantSource clock, Duration after) {
         this.documents = documents;
         this.schedule = schedule;
         this.clock = clock;
         this.after = after;
-        this.verified = verified;
         this.roundNanos = maxRoundNanos();
         startRound();
     }
@@ -134,8 +126,6 @@ final class DirtyScanner implements Runnable {
         verifying = !schedule.verified();
         if (verifying && verifiedBefore) {
             startRound();
-        } else if (!verifying && !verifiedBefore) {
-            verified.run();
         }
         long nanos = maxRoundNanos();
         if (nanos != roundNanos) {

@@ -27,7 +27,6 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -44,7 +43,6 @@ final class DocumentUploader {
 
     private final DocumentService documents;
     private final Archive archive;
-    private final BooleanSupplier verified;
     private final InstantSource clock;
     private final LongSupplier random;
 
@@ -52,18 +50,11 @@ final class DocumentUploader {
      * Creates an uploader to an archive.
      *
      * @param archive a claimed archive
-     * @param verified whether the documents' marks are reliable
      * @param random provides incarnations
      */
-    DocumentUploader(
-            DocumentService documents,
-            Archive archive,
-            BooleanSupplier verified,
-            InstantSource clock,
-            LongSupplier random) {
+    DocumentUploader(DocumentService documents, Archive archive, InstantSource clock, LongSupplier random) {
         this.documents = documents;
         this.archive = archive;
-        this.verified = verified;
         this.clock = clock;
         this.random = random;
     }
@@ -73,12 +64,13 @@ final class DocumentUploader {
     }
 
     /**
-     * Archives a document if it has changed since it was archived.
+     * Archives a document if it has changed since it was archived, or if the archive lacks its state.
      *
+     * @param trusted whether the archive has what the document's mark records; otherwise, this is checked
      * @return null when the document does not exist or no longer exists
      */
     @Nullable
-    Archived upload(DocumentName name) {
+    Archived upload(DocumentName name, boolean trusted) {
         boolean guess = true;
         for (int left = ATTEMPTS; ; left--) {
             DocumentInfo info = documents.peek(name);
@@ -86,7 +78,7 @@ final class DocumentUploader {
             if (info == null || mark == null) {
                 return null;
             }
-            if (info.archived() && (verified.getAsBoolean() || holds(name, mark))) {
+            if (info.archived() && (trusted || holds(name, mark))) {
                 return new Archived(mark, false);
             }
             try {

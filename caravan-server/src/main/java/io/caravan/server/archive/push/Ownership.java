@@ -51,7 +51,7 @@ final class Ownership implements Runnable, AutoCloseable {
     /**
      * Creates an ownership without an archive.
      *
-     * @param distrust runs when the documents' marks may refer to another archive
+     * @param distrust runs when the archive may not have what the documents' marks record
      * @param changed receives, under this object's monitor, the archive when this server becomes its owner, and null
      *     when the ownership ends
      */
@@ -117,12 +117,9 @@ final class Ownership implements Runnable, AutoCloseable {
         suspicions.release();
     }
 
-    /** Records that all documents' marks refer to the archive. */
-    void verified() {
-        Archive owned = archive;
-        if (owned != null) {
-            binding.complete(owned.root());
-        }
+    /** Records that the server stops cleanly, and that the archive has what the documents' marks record. */
+    void trustMarks(Archive last) {
+        binding.stopped(last.root());
     }
 
     /** Claims the archive and checks the ownership, until it ends or the server stops. */
@@ -171,7 +168,7 @@ final class Ownership implements Runnable, AutoCloseable {
         // The process and the host.
         String owner = ManagementFactory.getRuntimeMXBean().getName();
         try {
-            Archive taken = Archive.claim(objects(), identity(), owner, clock, binding, config.leaseClock());
+            Archive taken = claim(owner);
             if (!binding.claimed(taken.root())) {
                 distrust.run();
             }
@@ -184,6 +181,18 @@ final class Ownership implements Runnable, AutoCloseable {
         } catch (CompletionException rejected) {
             // The store rejects its identity, or the record of the archive.
             throw rejected.getCause() instanceof CaravanException problem ? problem : rejected;
+        }
+    }
+
+    private Archive claim(String owner) {
+        try {
+            return Archive.claim(objects(), identity(), owner, clock, binding, config.leaseClock());
+        } catch (ArchiveException changed) {
+            if (changed.reason() == Reason.NOT_FOUND || changed.reason() == Reason.CORRUPT) {
+                // An older copy of the archive may be put in its place.
+                binding.distrust();
+            }
+            throw changed;
         }
     }
 
@@ -248,9 +257,11 @@ final class Ownership implements Runnable, AutoCloseable {
         }
     }
 
-    /** Ends the ownership, because the server stops. */
-    void stop() {
+    /** Ends the ownership, because the server stops. Returns the archive that it owned until now, or null. */
+    synchronized @Nullable Archive stop() {
+        Archive last = archive;
         become(ArchiveState.STOPPED, null);
+        return last;
     }
 
     private synchronized void become(ArchiveState next, @Nullable Archive taken) {

@@ -64,8 +64,8 @@ final class Drill {
     }
 
     /**
-     * Checks that the archive has a sample of the live documents marked as archived, in case it is empty or another
-     * archive.
+     * Checks that the archive has a sample of the live documents marked as archived, in case it is empty, another
+     * archive, or an older copy.
      */
     private void requireArchived(int sample) {
         int first = random.nextInt(DocumentService.STRIPES);
@@ -77,18 +77,18 @@ final class Drill {
                         && mark.generation() > 0
                         && left-- > 0
                         && !Thread.currentThread().isInterrupted()) {
-                    requireManifest(found);
+                    requireArchived(found, mark);
                 }
             }
         }
     }
 
-    private void requireManifest(ScanPage.Found found) {
+    private void requireArchived(ScanPage.Found found, ArchiveMark mark) {
         try {
             KeptManifest kept = archive.manifest(found.name());
             DocumentInfo still = live.peek(found.name());
             boolean same = still != null && still.id() == found.info().id();
-            if (same && (kept == null || kept.manifest().latest() == null)) {
+            if (same && (kept == null || !hasReached(kept.manifest(), mark))) {
                 failures.add("document '" + found.name() + "' was archived, and the archive does not have it");
             }
         } catch (CaravanException problem) {
@@ -96,6 +96,15 @@ final class Drill {
                 failures.add(String.valueOf(problem.getMessage()));
             }
         }
+    }
+
+    /** Whether the document exists in the archive, in the state of the mark or a later one. */
+    private static boolean hasReached(Manifest manifest, ArchiveMark mark) {
+        Generation latest = manifest.latest();
+        return manifest.tombstone() == null
+                && latest != null
+                && latest.incarnation() == mark.incarnation()
+                && latest.number() >= mark.generation();
     }
 
     /** Restores a generation to the scratch store, and reads it back. */

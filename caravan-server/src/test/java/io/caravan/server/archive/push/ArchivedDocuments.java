@@ -20,6 +20,7 @@ import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.testing.Eventually;
@@ -36,6 +37,7 @@ final class ArchivedDocuments implements AutoCloseable {
     static final Duration NEVER = Duration.ofHours(10);
 
     final ListStore store;
+    private final DocumentDurability durability;
     MemoryObjects objects = new MemoryObjects(InstantSource.system());
     MemoryObjectStore client = objects.client();
     DocumentService documents;
@@ -51,8 +53,24 @@ final class ArchivedDocuments implements AutoCloseable {
     }
 
     ArchivedDocuments(ListStore store) {
+        this(store, DocumentDurability.SYNC);
+    }
+
+    /** Creates documents with the durability of their store. */
+    ArchivedDocuments(ListStore store, DocumentDurability durability) {
         this.store = store;
-        this.documents = new DocumentService(store, Catalog.open(store, 0));
+        this.durability = durability;
+        this.documents = open();
+    }
+
+    private DocumentService open() {
+        return new DocumentService(store, Catalog.open(store, 0), durability);
+    }
+
+    /** Uses an archive that another instance has filled. */
+    void useArchive(MemoryObjects archive) {
+        objects = archive;
+        client = archive.client();
     }
 
     /** Archives to memory. */
@@ -102,7 +120,7 @@ final class ArchivedDocuments implements AutoCloseable {
     void restart() {
         stop();
         client = objects.client();
-        documents = new DocumentService(store, Catalog.open(store, 0));
+        documents = open();
     }
 
     /** Replaces the archive with an empty one. */

@@ -7,10 +7,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.Durability;
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
+import io.caravan.engine.Engine;
+import io.caravan.server.app.SmallFiles;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Manifest.Tombstone;
+import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.caravan.server.archive.push.Archiver.Archived;
@@ -18,10 +25,15 @@ import io.caravan.server.archive.restore.ServerRestores;
 import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.StoreIdentity;
+import io.caravan.server.document.space.DocumentDurability;
+import io.caravan.testing.CrashStorage;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.Seeds;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -30,6 +42,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The archiver: its schedule, its uploads, and its state after a restart. */
 class ArchiverTest {
@@ -233,6 +246,137 @@ class ArchiverTest {
         server.push("a", "2");
         server.awaitArchived("a");
         assertThat(archiver.status().epoch()).isEqualTo(2);
+    }
+
+    /** Archives a document, and restarts with trusted marks. */
+    private static Archiver archiveWithTrustedMarks(ArchivedDocuments server) {
+        server.push("deleted", "1");
+        server.push("trimmed", "1", "2");
+        assertThat(server.archive(SOON).finish(Duration.ofSeconds(20))).isTrue();
+        server.restart();
+        Archiver archiver = server.archive(SOON);
+        assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
+        return archiver;
+    }
+
+    private static void undoneLater(ArchivedDocuments server, Archiver archiver) {
+        server.delete("deleted");
+        server.trim("trimmed", 1);
+        assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
+        assertThat(server.manifest("deleted").tombstone()).isNotNull();
+        assertThat(server.latest("trimmed").firstSequence()).isOne();
+    }
+
+    private static void awaitUndone(ArchivedDocuments server) {
+        Eventually.await("the archive has the restored state", () -> {
+            assertThat(server.info("trimmed").firstSequence()).isZero();
+            return server.manifest("deleted").tombstone() == null
+                    && server.latest("trimmed").firstSequence() == 0;
+        });
+    }
+
+    @Test
+    void archivesStateOfRestoredBackup(@TempDir Path directory) {
+        MemoryObjects archive;
+        Path backup = directory.resolve("backup");
+        DurableListStore original = SmallFiles.open(directory.resolve("data"));
+        try (ArchivedDocuments lost = new ArchivedDocuments(original)) {
+            Archiver archiver = archiveWithTrustedMarks(lost);
+            original.backup(backup, (done, total) -> {});
+            undoneLater(lost, archiver);
+            archive = lost.objects;
+        }
+        try (ArchivedDocuments restored = new ArchivedDocuments(SmallFiles.open(backup))) {
+            restored.useArchive(archive);
+            assertThat(restored.archive(SOON).status().state()).isEqualTo(ArchiveState.OWNER);
+            awaitUndone(restored);
+        }
+    }
+
+    @Test
+    void archivesUndoneDeletionAfterPowerLoss() {
+        Seeds.forEach(5, seed -> {
+            CrashStorage disk = new CrashStorage(seed);
+            CrashStorage left;
+            MemoryObjects archive;
+            try (ArchivedDocuments lost = new ArchivedDocuments(unsynced(disk), DocumentDurability.PROCESS)) {
+                Archiver archiver = archiveWithTrustedMarks(lost);
+                lost.store.checkpoint();
+                undoneLater(lost, archiver);
+                left = disk.powerCut(new SplittableRandom(seed));
+                archive = lost.objects;
+            }
+            try (ArchivedDocuments back = new ArchivedDocuments(unsynced(left), DocumentDurability.PROCESS)) {
+                back.useArchive(archive);
+                assertThat(back.archive(SOON).status().state()).isEqualTo(ArchiveState.OWNER);
+                if (back.info("trimmed").firstSequence() == 0 && back.info("deleted") != null) {
+                    awaitUndone(back);
+                }
+            }
+        });
+    }
+
+    /** Opens a store whose writes survive only a kill of the process. */
+    private static ListStore unsynced(CrashStorage disk) throws IOException {
+        StoreConfig config = StoreConfig.builder(Path.of("disk"))
+                .durability(Durability.PROCESS)
+                .maxValueBytes(4 << 10)
+                .logBufferBytes(16 << 10)
+                .logSegmentBytes(64 << 10)
+                .heapSegmentBytes(64 << 10)
+                .build();
+        return Engine.open(config, disk, System::nanoTime);
+    }
+
+    private static MemoryObjects copy(MemoryObjects archive) {
+        MemoryObjects copy = new MemoryObjects(InstantSource.system());
+        archive.keys("").forEach(key -> copy.put(key, archive.content(key)));
+        return copy;
+    }
+
+    private static void replace(MemoryObjects archive, MemoryObjects older) {
+        older.keys("manifests/").forEach(key -> archive.put(key, older.content(key)));
+        older.keys("snapshots/").forEach(key -> archive.put(key, older.content(key)));
+        archive.put("archive.json", older.content("archive.json"));
+    }
+
+    @Test
+    void updatesOlderCopyOfLostArchive() {
+        Archiver archiver = archiveWithTrustedMarks(server);
+        MemoryObjects older = copy(server.objects);
+        server.push("trimmed", "3");
+        server.awaitArchived("trimmed");
+        server.objects.keys("").forEach(server.objects::delete);
+        awaitRejectionToBegin(archiver);
+        replace(server.objects, older);
+        Eventually.await("updated", () -> server.values("trimmed").size() == 3);
+    }
+
+    @Test
+    void updatesOlderCopyOfArchiveThatWasMissingAtStart() {
+        Archiver archiver = archiveWithTrustedMarks(server);
+        MemoryObjects older = copy(server.objects);
+        server.push("trimmed", "3");
+        assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
+        server.restart();
+        server.objects.keys("").forEach(server.objects::delete);
+        awaitRejectionToBegin(server.archive(SOON));
+        server.restart();
+        replace(server.objects, older);
+        server.archive(SOON);
+        Eventually.await("updated", () -> server.values("trimmed").size() == 3);
+    }
+
+    @Test
+    void requestUpdatesOlderCopyOfManifest() throws Exception {
+        Archiver archiver = archiveWithTrustedMarks(server);
+        MemoryObjects older = copy(server.objects);
+        server.push("trimmed", "3");
+        server.awaitArchived("trimmed");
+        replace(server.objects, older);
+        assertThat(get(archiver.archiveNow(name("trimmed"))).uploaded()).isTrue();
+        assertThat(server.values("trimmed")).containsExactly("1", "2", "3");
+        assertThat(get(archiver.archiveNow(name("trimmed"))).uploaded()).isFalse();
     }
 
     @Test

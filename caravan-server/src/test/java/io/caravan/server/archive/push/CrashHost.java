@@ -62,7 +62,7 @@ final class CrashHost implements AutoCloseable {
         store = open(disk);
         documents = documents(store);
         archive = Claims.claim(objects, StoreIdentity.of(store), "host", clock);
-        uploader = new DocumentUploader(documents, archive, () -> true, clock, random);
+        uploader = new DocumentUploader(documents, archive, clock, random);
     }
 
     static ListStore open(CrashStorage disk) throws IOException {
@@ -102,7 +102,7 @@ final class CrashHost implements AutoCloseable {
         for (int stripe = 0; stripe < DocumentService.STRIPES; stripe++) {
             for (Found found : documents.stripe(stripe)) {
                 if (!found.info().archived()) {
-                    all &= succeeds(() -> uploader.upload(found.name()));
+                    all &= succeeds(() -> uploader.upload(found.name(), true));
                 }
             }
         }

@@ -28,13 +28,12 @@ class DeletionPushTest {
     private final DocumentUploader uploader = new DocumentUploader(
             server.documents,
             Claims.claim(client, StoreIdentity.of(server.store), "test", InstantSource.system()),
-            () -> true,
             InstantSource.system(),
             new AtomicLong(1)::getAndIncrement);
 
     private void failToArchive(String document, ObjectCall at) {
         client.faults((number, call, key) -> call == at ? ObjectFault.REJECTED : ObjectFault.NONE);
-        assertThatThrownBy(() -> uploader.upload(name(document))).isInstanceOf(ObjectStoreException.class);
+        assertThatThrownBy(() -> uploader.upload(name(document), true)).isInstanceOf(ObjectStoreException.class);
         client.faults(ObjectFaults.NONE);
     }
 
@@ -57,7 +56,7 @@ class DeletionPushTest {
                 .isInstanceOf(ObjectStoreException.class);
         assertThat(server.documents.pendingDeletions()).isEmpty();
         server.push("a", "new");
-        uploader.upload(name("a"));
+        uploader.upload(name("a"), true);
         assertThat(tombstone("a")).isNull();
         assertThat(server.values("a")).containsExactly("new");
     }
@@ -66,7 +65,7 @@ class DeletionPushTest {
     @Test
     void deletionOfUnarchivedDocumentCoversPreviousIncarnation() {
         server.push("a", "1");
-        uploader.upload(name("a"));
+        uploader.upload(name("a"), true);
         server.documents.deletionArchived(deleted("a"));
         server.push("a", "other");
         failToArchive("a", ObjectCall.PUT);
@@ -77,10 +76,10 @@ class DeletionPushTest {
     @Test
     void earlierDeletionKeepsRecreatedDocument() {
         server.push("a", "1");
-        uploader.upload(name("a"));
+        uploader.upload(name("a"), true);
         DeletionRecord deletion = deleted("a");
         server.push("a", "new");
-        uploader.upload(name("a"));
+        uploader.upload(name("a"), true);
         assertThat(uploader.upload(deletion)).isFalse();
         assertThat(tombstone("a")).isNull();
     }
@@ -88,7 +87,7 @@ class DeletionPushTest {
     @Test
     void writesTombstoneOnce() {
         server.push("a", "1");
-        uploader.upload(name("a"));
+        uploader.upload(name("a"), true);
         DeletionRecord deletion = deleted("a");
         assertThat(uploader.upload(deletion)).isTrue();
         assertThat(uploader.upload(deletion)).isFalse();

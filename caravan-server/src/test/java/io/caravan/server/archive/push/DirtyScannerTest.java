@@ -31,8 +31,8 @@ class DirtyScannerTest {
                 server.push("document-" + i, "value");
             }
             schedule.distrust();
-            DirtyScanner scanner = new DirtyScanner(
-                    server.documents, schedule, InstantSource.system(), Duration.ofHours(10), () -> {});
+            DirtyScanner scanner =
+                    new DirtyScanner(server.documents, schedule, InstantSource.system(), Duration.ofHours(10));
             schedule.open();
             Thread worker = new Thread(this::work);
             Thread scanning = new Thread(scanner);

@@ -71,14 +71,15 @@ class LargeDocumentTest {
             Archive archive = Claims.claim(sink, StoreIdentity.of(server.store), "test", InstantSource.system());
             AtomicLong incarnations = new AtomicLong();
             DocumentUploader uploader = new DocumentUploader(
-                    server.documents, archive, () -> true, InstantSource.system(), incarnations::incrementAndGet);
+                    server.documents, archive, InstantSource.system(), incarnations::incrementAndGet);
             for (int i = 0; i < VALUES; i++) {
                 append(server, value);
             }
             server.store.checkpoint();
             MemoryUse.within(ROOM_BYTES, () -> {
                 append(server, value);
-                assertThat(uploader.upload(ArchivedDocuments.name("large")).uploaded())
+                assertThat(uploader.upload(ArchivedDocuments.name("large"), true)
+                                .uploaded())
                         .isTrue();
             });
             assertThat(sink.bytes.get()).isGreaterThan((long) VALUES * VALUE_BYTES);

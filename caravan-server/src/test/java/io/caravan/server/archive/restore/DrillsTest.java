@@ -173,6 +173,30 @@ class DrillsTest {
     }
 
     @Test
+    void reportsDocumentWhoseManifestIsAnOlderCopy() {
+        archive.put("a", 7, 0, 2);
+        byte[] older = archive.objects().content(TestArchive.manifestKey("a"));
+        archive.put("a", 7, 0, 3);
+        restoreHere("a");
+        archive.objects().put(TestArchive.manifestKey("a"), older);
+        assertThat(run(10).failures())
+                .singleElement()
+                .asString()
+                .contains("document 'a' was archived, and the archive does not have it");
+    }
+
+    @Test
+    void reportsLiveDocumentThatIsDeletedInArchive() {
+        archive.put("a", 7, 0, 3);
+        restoreHere("a");
+        archive.delete("a");
+        assertThat(run(10).failures())
+                .singleElement()
+                .asString()
+                .contains("document 'a' was archived, and the archive does not have it");
+    }
+
+    @Test
     void reportsDocumentMissingFromArchive() {
         archive.put("a", 7, 0, 3);
         restoreHere("a");
