@@ -80,6 +80,7 @@ public final class Archiver implements AutoCloseable {
                         new SpacePolicies(documents.spaces(), pruning.policy()),
                         pruning.every(),
                         clock,
+                        System::nanoTime,
                         outcomes);
         this.scanner = new DirtyScanner(documents, schedule, clock, config.after());
     }

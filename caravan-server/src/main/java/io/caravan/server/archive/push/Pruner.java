@@ -12,6 +12,7 @@ import java.time.InstantSource;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,7 +30,7 @@ final class Pruner implements AutoCloseable {
     /** Maximum delay of the first round, for servers that are restarted often. */
     private static final Duration LONGEST_FIRST = Duration.ofMinutes(10);
 
-    private static final long THOROUGH_MILLIS = Duration.ofDays(1).toMillis();
+    private static final Duration THOROUGH_EVERY = Duration.ofDays(1);
 
     private static final PruneListener LISTENER = new PruneListener() {
         @Override
@@ -47,27 +48,37 @@ final class Pruner implements AutoCloseable {
     private final PrunePolicies policies;
     private final Duration every;
     private final InstantSource clock;
+    private final LongSupplier nanoTime;
+    private final long startMillis;
+    private final long startNanos;
     private final ArchiveCounters outcomes;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
             new DefaultThreadFactory("caravan-archive-pruner", true, Thread.MIN_PRIORITY));
-    private long thoroughMillis;
+    /** The time of the next round that reads every manifest. */
+    private long thoroughNanos;
 
     /**
      * Creates a pruner that has not started.
      *
      * @param archive returns the archive while this server owns it, otherwise null
      * @param every time between two rounds
+     * @param nanoTime as {@link System#nanoTime()}
      */
     Pruner(
             Supplier<@Nullable Archive> archive,
             PrunePolicies policies,
             Duration every,
             InstantSource clock,
+            LongSupplier nanoTime,
             ArchiveCounters outcomes) {
         this.archive = archive;
         this.policies = policies;
         this.every = every;
         this.clock = clock;
+        this.nanoTime = nanoTime;
+        this.startMillis = clock.millis();
+        this.startNanos = nanoTime.getAsLong();
+        this.thoroughNanos = startNanos;
         this.outcomes = outcomes;
     }
 
@@ -98,11 +109,12 @@ final class Pruner implements AutoCloseable {
 
     private void run(Archive owned) {
         owned.checkOwner();
-        long now = clock.millis();
-        boolean thorough = now - thoroughMillis >= THOROUGH_MILLIS;
+        long nanos = nanoTime.getAsLong();
+        long now = nowMillis(nanos);
+        boolean thorough = nanos - thoroughNanos >= 0;
         PruneReport report =
                 thorough ? owned.prune(policies, false, 1, now, LISTENER) : owned.thin(policies, now, LISTENER);
-        thoroughMillis = thorough ? now : thoroughMillis;
+        thoroughNanos = thorough ? nanos + THOROUGH_EVERY.toNanos() : thoroughNanos;
         if (report.bytes() > 0 || report.forgotten() > 0) {
             LOG.info(
                     "pruned the archive: removed {} generations, {} leftovers and {} deleted documents, {} bytes",
@@ -111,6 +123,23 @@ final class Pruner implements AutoCloseable {
                     report.forgotten(),
                     report.bytes());
         }
+    }
+
+    /**
+     * Returns the time from which ages are counted. If the clock has been set ahead since the start, this is the time
+     * without that change: otherwise, all deleted documents would be too old at once.
+     */
+    private long nowMillis(long nanos) {
+        long now = clock.millis();
+        long unchanged = startMillis + TimeUnit.NANOSECONDS.toMillis(nanos - startNanos);
+        Duration ahead = Duration.ofMillis(now - unchanged);
+        if (ahead.compareTo(THOROUGH_EVERY) > 0) {
+            LOG.warn(
+                    "the clock was set ahead by {} since the server started: until it is restarted, it does not count this"
+                            + " time when it prunes the archive",
+                    ahead);
+        }
+        return Math.min(now, unchanged);
     }
 
     /** Ends a running round. The first round after the next start continues it. */
