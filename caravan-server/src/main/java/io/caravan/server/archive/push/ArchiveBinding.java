@@ -2,6 +2,7 @@ package io.caravan.server.archive.push;
 
 import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
+import io.caravan.Durability;
 import io.caravan.Entry;
 import io.caravan.ListStore;
 import io.caravan.WriteCallback;
@@ -9,6 +10,7 @@ import io.caravan.server.archive.Archive.ClaimMemory;
 import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.document.StoreIdentity;
+import io.caravan.server.document.space.DocumentDurability;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -57,17 +59,22 @@ final class ArchiveBinding implements ClaimMemory {
     private static final String ABSENT = "";
 
     private final ListStore store;
+    /** Whether a write of the store survives a power failure only once a checkpoint follows. */
+    private final boolean checkpoints;
+
     private final String location;
     private final boolean takeover;
 
     /**
      * Creates a store's record of the archive at a location.
      *
+     * @param durability that of the store
      * @param location the archive's URL, in any form
      * @param takeover whether to take the archive over from any owner
      */
-    ArchiveBinding(ListStore store, String location, boolean takeover) {
+    ArchiveBinding(ListStore store, DocumentDurability durability, String location, boolean takeover) {
         this.store = store;
+        this.checkpoints = durability.durability() != Durability.SYNC;
         this.location = ObjectStores.canonical(location);
         this.takeover = takeover;
     }
@@ -192,14 +199,23 @@ final class ArchiveBinding implements ClaimMemory {
         try {
             // The record must not survive a crash that loses earlier writes.
             store.flush();
+            force();
             write(new Record(true, root.epoch(), location, List.of(root.owner())));
         } catch (CaravanException | CompletionException rejected) {
             LOG.info("cannot record in the store that its archive marks are right: {}", rejected.getMessage());
         }
     }
 
+    /** Makes all acknowledged writes durable. */
+    private void force() {
+        if (checkpoints) {
+            store.checkpoint();
+        }
+    }
+
     private void write(Record last) {
         long sequence = store.append(LIST_ID, last.encode()).join();
+        force();
         store.trimTo(LIST_ID, sequence, new WriteCallback() {
             @Override
             public void success(long trimmed) {}

@@ -71,7 +71,15 @@ public final class Archiver implements AutoCloseable {
         this.putOffNanos = Collections.min(List.of(config.after().dividedBy(10), longestPutOff))
                 .toNanos();
         this.documents = documents;
-        this.ownership = new Ownership(config, store, clock, newBackOff(), outcomes, schedule::distrust, this::owned);
+        this.ownership = new Ownership(
+                config,
+                store,
+                documents.spaces().server(),
+                clock,
+                newBackOff(),
+                outcomes,
+                schedule::distrust,
+                this::owned);
         ArchiveConfig.Pruning pruning = config.pruning();
         this.pruner = pruning == null
                 ? null

@@ -8,6 +8,7 @@ import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.caravan.server.document.StoreIdentity;
+import io.caravan.server.document.space.DocumentDurability;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -51,6 +52,7 @@ final class Ownership implements Runnable, AutoCloseable {
     /**
      * Creates an ownership without an archive.
      *
+     * @param durability that of the store
      * @param distrust runs when the archive may not have what the documents' marks record
      * @param changed receives, under this object's monitor, the archive when this server becomes its owner, and null
      *     when the ownership ends
@@ -58,6 +60,7 @@ final class Ownership implements Runnable, AutoCloseable {
     Ownership(
             ArchiveConfig config,
             ListStore store,
+            DocumentDurability durability,
             InstantSource clock,
             BackOff backOff,
             ArchiveCounters outcomes,
@@ -65,7 +68,7 @@ final class Ownership implements Runnable, AutoCloseable {
             Consumer<@Nullable Archive> changed) {
         this.config = config;
         this.store = store;
-        this.binding = new ArchiveBinding(store, config.location(), config.takeover());
+        this.binding = new ArchiveBinding(store, durability, config.location(), config.takeover());
         this.clock = clock;
         this.backOff = backOff;
         this.outcomes = outcomes;

@@ -3,6 +3,7 @@ package io.caravan.server.archive.push;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListStore;
+import io.caravan.server.document.space.DocumentDurability;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,10 +20,10 @@ class ArchiveBindingTest {
     })
     void recognizesEquivalentArchiveUrls(String url, String other) {
         try (ListStore store = ListStore.inMemory()) {
-            new ArchiveBinding(store, url, false).claiming(null, "owner 1");
-            assertThat(new ArchiveBinding(store, other, false).expects("owner 2"))
+            new ArchiveBinding(store, DocumentDurability.SYNC, url, false).claiming(null, "owner 1");
+            assertThat(new ArchiveBinding(store, DocumentDurability.SYNC, other, false).expects("owner 2"))
                     .isFalse();
-            assertThat(new ArchiveBinding(store, url + "2", false).expects("owner 2"))
+            assertThat(new ArchiveBinding(store, DocumentDurability.SYNC, url + "2", false).expects("owner 2"))
                     .as("another archive")
                     .isTrue();
         }
@@ -32,7 +33,7 @@ class ArchiveBindingTest {
     @Test
     void expectsPreviousOwnerAfterRepeatedFailedClaims() {
         try (ListStore store = ListStore.inMemory()) {
-            ArchiveBinding marked = new ArchiveBinding(store, "s3://bucket", false);
+            ArchiveBinding marked = new ArchiveBinding(store, DocumentDurability.SYNC, "s3://bucket", false);
             marked.claiming(null, "owner 1");
             for (int attempt = 0; attempt < 100; attempt++) {
                 assertThat(marked.expects("owner 1")).as("attempt " + attempt).isTrue();

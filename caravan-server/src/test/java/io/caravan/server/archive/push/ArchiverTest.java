@@ -316,6 +316,25 @@ class ArchiverTest {
         });
     }
 
+    /** Otherwise the archive would have an owner or a store that the server does not know, and would be lost to it. */
+    @Test
+    void remainsOwnerAfterPowerLoss() {
+        Seeds.forEach(5, seed -> {
+            CrashStorage disk = new CrashStorage(seed);
+            CrashStorage left;
+            MemoryObjects archive;
+            try (ArchivedDocuments lost = new ArchivedDocuments(unsynced(disk), DocumentDurability.PROCESS)) {
+                assertThat(lost.archive(NEVER).status().state()).isEqualTo(ArchiveState.OWNER);
+                left = disk.powerCut(new SplittableRandom(seed));
+                archive = lost.objects;
+            }
+            try (ArchivedDocuments back = new ArchivedDocuments(unsynced(left), DocumentDurability.PROCESS)) {
+                back.useArchive(archive);
+                assertThat(back.archive(NEVER).status().state()).isEqualTo(ArchiveState.OWNER);
+            }
+        });
+    }
+
     /** Opens a store whose writes survive only a kill of the process. */
     private static ListStore unsynced(CrashStorage disk) throws IOException {
         StoreConfig config = StoreConfig.builder(Path.of("disk"))
