@@ -68,7 +68,7 @@ public final class FileWatch {
             reloadable.reload();
             inUse = now;
             failure = null;
-        } catch (IOException | RuntimeException wrong) {
+        } catch (IOException | RuntimeException | Error wrong) {
             failed(wrong.toString());
         }
     }

@@ -33,6 +33,9 @@ class FileWatchTest {
             @Override
             public void reload() throws IOException {
                 reloads++;
+                if (wrong && reloads == 1) {
+                    throw new NoClassDefFoundError("wrong");
+                }
                 if (wrong) {
                     throw new IOException("wrong");
                 }

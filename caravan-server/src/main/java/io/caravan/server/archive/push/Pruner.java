@@ -88,7 +88,7 @@ final class Pruner implements AutoCloseable {
                 this::tryRun, Math.min(millis, LONGEST_FIRST.toMillis()), millis, TimeUnit.MILLISECONDS);
     }
 
-    /** Runs a round and catches exceptions: the executor does not repeat a task that throws. */
+    /** Runs a round and catches exceptions and errors: the executor does not repeat a task that throws. */
     private void tryRun() {
         try {
             Archive owned = archive.get();
@@ -100,7 +100,7 @@ final class Pruner implements AutoCloseable {
                 outcomes.failed(Failure.of(problem));
                 LOG.warn("the archive was not pruned; the next round retries: {}", problem.getMessage());
             }
-        } catch (RuntimeException bug) {
+        } catch (RuntimeException | Error bug) {
             if (!thread.isShutdown()) {
                 LOG.error("pruning the archive has failed because of an error in the server", bug);
             }

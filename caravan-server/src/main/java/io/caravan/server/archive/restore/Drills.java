@@ -77,7 +77,7 @@ public final class Drills implements AutoCloseable {
         return failures;
     }
 
-    /** Runs a drill and catches exceptions: the executor does not repeat a task that throws. */
+    /** Runs a drill and catches exceptions and errors: the executor does not repeat a task that throws. */
     private void tryRun() {
         try {
             run();
@@ -85,7 +85,7 @@ public final class Drills implements AutoCloseable {
             if (!thread.isShutdown()) {
                 record(new DrillReport(0, 0, List.of(String.valueOf(problem.getMessage())), clock.millis()));
             }
-        } catch (RuntimeException bug) {
+        } catch (RuntimeException | Error bug) {
             failures++;
             LOG.error("a drill has failed because of an error in the server", bug);
         }

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** The pruner of a server, whose rounds follow each other without pauses. */
+/** The pruner of a server, whose rounds follow each other without pauses. The first round fails with an error. */
 class PrunerTest {
     private static final DocumentName NAME = DocumentName.of("a");
     private static final Duration RETAIN = Duration.ofDays(30);
@@ -39,13 +39,16 @@ class PrunerTest {
             new ArchiveCounters(clock));
 
     private Archive startRound() {
-        rounds.incrementAndGet();
+        if (rounds.incrementAndGet() == 1) {
+            throw new NoClassDefFoundError("of a codec");
+        }
         return archive;
     }
 
     private void awaitRound() {
+        // One round may be in progress now, the next may be the one that fails, and a third must end.
         int before = rounds.get();
-        Eventually.await("a complete round", () -> rounds.get() >= before + 2);
+        Eventually.await("a complete round", () -> rounds.get() >= before + 3);
     }
 
     private void pass(Duration time) {

@@ -163,6 +163,17 @@ class DrillsTest {
     }
 
     @Test
+    void repeatsDrillsAfterErrors() {
+        archive.client.faults((number, call, key) -> {
+            throw new NoClassDefFoundError("of a codec");
+        });
+        try (Drills drills = drills(10)) {
+            drills.start(Duration.ofMillis(1));
+            Eventually.await("two have failed", () -> drills.failures() >= 2);
+        }
+    }
+
+    @Test
     void repeatsDrillsAfterFailures() {
         archive.put("a", 7, 0, 3);
         archive.client.faults((number, call, key) -> call == ObjectCall.LIST ? ObjectFault.REJECTED : ObjectFault.NONE);
