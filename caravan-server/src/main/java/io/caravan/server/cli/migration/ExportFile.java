@@ -108,6 +108,7 @@ final class ExportFile implements AutoCloseable {
             copy(writer);
             writer.flush();
             Objects.requireNonNull(channel).force(true);
+            forceName();
             Files.delete(resumed);
         }
         return writer;
@@ -158,6 +159,15 @@ final class ExportFile implements AutoCloseable {
         requireMissing(
                 file, "was created by another program, and is not overwritten; the export is in '" + partial + "'");
         Files.move(partial, file, StandardCopyOption.ATOMIC_MOVE);
+        forceName();
+    }
+
+    /** Makes the current name of the file durable. */
+    private void forceName() throws IOException {
+        Path directory = Objects.requireNonNull(file.toAbsolutePath().getParent());
+        try (FileChannel names = FileChannel.open(directory, StandardOpenOption.READ)) {
+            names.force(true);
+        }
     }
 
     private void closeStream() throws IOException {
