@@ -49,16 +49,6 @@ public record AppendRequest(
         }
     }
 
-    /** Creates an append at any sequence. */
-    public AppendRequest(
-            List<byte[]> values,
-            boolean close,
-            @Nullable String contentType,
-            @Nullable String streamSeq,
-            @Nullable Producer producer) {
-        this(values, close, contentType, streamSeq, producer, OptionalLong.empty());
-    }
-
     /** Whether this request changed the document. */
     public enum Result {
         /** This request appended the values, or closed the document. */

@@ -69,13 +69,8 @@ public final class DocumentService extends DocumentWrites implements AutoCloseab
         return Catalog.open(store, CATALOG_LIST_ID, name -> Slots.group(name.toBytes(), groups));
     }
 
-    /** Creates a service with the system's clocks, which frees the space of expired documents within about a minute. */
-    public DocumentService(ListStore store, Catalog catalog) {
-        this(store, catalog, DocumentDurability.SYNC);
-    }
-
     /**
-     * Creates the same service with another durability.
+     * Creates a service with the system's clocks, which frees the space of expired documents within about a minute.
      *
      * @param durability the durability of writes to documents that are in no space
      */

@@ -8,7 +8,6 @@ import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException.Reason;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -60,19 +59,8 @@ public final class JsonMessages {
     private JsonMessages() {}
 
     /**
-     * Returns the messages of a body: the elements of an array, or the single value of any other body.
-     *
-     * @throws DocumentException {@link Reason#NOT_JSON}
-     */
-    public static List<byte[]> split(DocumentName name, byte[] body) {
-        List<byte[]> messages = new ArrayList<>();
-        forEach(name, body, messages::add);
-        return messages;
-    }
-
-    /**
-     * Passes the messages of a body, as defined by {@link #split}, to an action. If the body turns out not to be JSON,
-     * the messages before the error have been passed.
+     * Passes the messages of a body to an action: the elements of an array, or the single value of any other body. If
+     * the body turns out not to be JSON, the messages before the error have been passed.
      *
      * @param action may throw to stop
      * @throws DocumentException {@link Reason#NOT_JSON}

@@ -27,7 +27,9 @@ public final class TestDocuments {
 
     public static void close(DocumentService documents, String name) {
         documents.append(
-                DocumentName.of(name), new AppendRequest(List.of(), true, null, null, null), new IgnoredOutcome<>());
+                DocumentName.of(name),
+                new AppendRequest(List.of(), true, null, null, null, OptionalLong.empty()),
+                new IgnoredOutcome<>());
     }
 
     public static void fork(DocumentService documents, String source, String name, long sequence) {

@@ -12,6 +12,7 @@ import io.caravan.server.document.CreateRequest.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.ModelDocuments.View;
 import io.caravan.server.document.ModelDocuments.Views;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.testing.ForwardingListStore;
@@ -87,7 +88,7 @@ class DocumentModelTest {
     }
 
     private static DocumentService open(ListStore store) {
-        return new DocumentService(store, Catalog.open(store, CATALOG));
+        return new DocumentService(store, Catalog.open(store, CATALOG), DocumentDurability.SYNC);
     }
 
     /** Switches the timestamps of values on or off. Readers of values must not notice this. */
@@ -138,7 +139,9 @@ class DocumentModelTest {
         check(
                 model.add(name, values, close, producer),
                 DocumentModelTest.<AppendRequest.Added>rejectionReason(outcome -> documents.append(
-                        name, new AppendRequest(bytes(values), close, null, null, producer), outcome)));
+                        name,
+                        new AppendRequest(bytes(values), close, null, null, producer, OptionalLong.empty()),
+                        outcome)));
     }
 
     private void create(

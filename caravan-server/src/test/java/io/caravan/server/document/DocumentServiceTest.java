@@ -18,6 +18,7 @@ import io.caravan.testing.Eventually;
 import io.caravan.testing.ForwardingListStore;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
@@ -46,7 +47,7 @@ class DocumentServiceTest {
     }
 
     private static AppendRequest addition(@Nullable String streamSeq, @Nullable Producer producer) {
-        return new AppendRequest(values("x"), false, null, streamSeq, producer);
+        return new AppendRequest(values("x"), false, null, streamSeq, producer, OptionalLong.empty());
     }
 
     /** A linear search for each name took minutes while the locks of all documents were held. */
@@ -208,20 +209,24 @@ class DocumentServiceTest {
         assertThat(documents.read("d")).containsExactly("{\"a\": [1, 2.50]}", "\"x\"", " null ");
     }
 
+    private static List<byte[]> split(byte[] body) {
+        List<byte[]> messages = new ArrayList<>();
+        JsonMessages.forEach(name("d"), body, messages::add);
+        return messages;
+    }
+
     @Test
     void splitsJsonArrayIntoElementBytes() {
-        assertThat(JsonMessages.split(
-                        name("d"),
-                        " [ {\"b\" : 1.0e5 , \"a\":[1]} ,\"\\u00e4\u00e4\", [ [] ] , -1.50,true ] "
-                                .getBytes(StandardCharsets.UTF_8)))
+        assertThat(split(" [ {\"b\" : 1.0e5 , \"a\":[1]} ,\"\\u00e4\u00e4\", [ [] ] , -1.50,true ] "
+                        .getBytes(StandardCharsets.UTF_8)))
                 .extracting(bytes -> new String(bytes, StandardCharsets.UTF_8))
                 .containsExactly("{\"b\" : 1.0e5 , \"a\":[1]}", "\"\\u00e4\u00e4\"", "[ [] ]", "-1.50", "true");
-        assertThat(JsonMessages.split(name("d"), "12 ".getBytes(StandardCharsets.UTF_8)))
+        assertThat(split("12 ".getBytes(StandardCharsets.UTF_8)))
                 .extracting(String::new)
                 .containsExactly("12");
-        assertThat(JsonMessages.split(name("d"), new byte[] {'[', ']'})).isEmpty();
+        assertThat(split(new byte[] {'[', ']'})).isEmpty();
         for (String bad : List.of("", " ", "[1", "[1,]", "[1] 2", "[1}", "{]", "1,2", "[\"\\x\"]")) {
-            rejected(Reason.NOT_JSON, () -> JsonMessages.split(name("d"), bad.getBytes(StandardCharsets.UTF_8)));
+            rejected(Reason.NOT_JSON, () -> split(bad.getBytes(StandardCharsets.UTF_8)));
         }
     }
 
@@ -298,7 +303,7 @@ class DocumentServiceTest {
         documents.push("d", "b");
         notifications(1, notifications);
         documents.service().onChange(name("d"), notifications::incrementAndGet);
-        documents.add("d", new AppendRequest(List.of(), true, null, null, null));
+        documents.add("d", new AppendRequest(List.of(), true, null, null, null, OptionalLong.empty()));
         notifications(2, notifications);
         documents.service().onChange(name("d"), notifications::incrementAndGet).close();
         assertThat(documents.service().tailedDocuments()).isZero();

@@ -40,20 +40,18 @@ public final class ArchiveKeys {
     private static final HexFormat HEX = HexFormat.of();
     private static final String NUMBER = "([0-7][0-9a-f]{15})";
     private static final Pattern SNAPSHOT =
-            Pattern.compile(SNAPSHOTS + "([A-Za-z0-9_!-]+)/" + NUMBER + "-" + NUMBER + "-" + NUMBER + "-([0-9a-f]{8})");
+            Pattern.compile(SNAPSHOTS + "[A-Za-z0-9_!-]+/" + NUMBER + "-" + NUMBER + "-" + NUMBER + "-[0-9a-f]{8}");
 
     private ArchiveKeys() {}
 
     /**
      * The content of a snapshot's key.
      *
-     * @param encodedName the document's name, as in the key
      * @param generation number of the snapshot
      * @param nextSequence sequence of the document's next value
      * @param epoch number of the archive's owner that wrote it
-     * @param attempt distinguishes attempts at the same snapshot
      */
-    public record SnapshotKey(String encodedName, long generation, long nextSequence, long epoch, int attempt) {}
+    public record SnapshotKey(long generation, long nextSequence, long epoch) {}
 
     public static String manifest(DocumentName name) {
         return MANIFESTS + encode(name);
@@ -87,11 +85,9 @@ public final class ArchiveKeys {
         Matcher parts = SNAPSHOT.matcher(key);
         return parts.matches()
                 ? new SnapshotKey(
-                        parts.group(1),
+                        HexFormat.fromHexDigitsToLong(parts.group(1)),
                         HexFormat.fromHexDigitsToLong(parts.group(2)),
-                        HexFormat.fromHexDigitsToLong(parts.group(3)),
-                        HexFormat.fromHexDigitsToLong(parts.group(4)),
-                        HexFormat.fromHexDigits(parts.group(5)))
+                        HexFormat.fromHexDigitsToLong(parts.group(3)))
                 : null;
     }
 

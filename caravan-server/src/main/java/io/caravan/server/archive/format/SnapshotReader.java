@@ -173,30 +173,6 @@ public final class SnapshotReader implements AutoCloseable {
         whole = true;
     }
 
-    /** The sum of the values' lengths, after the end. */
-    public long valueBytes() {
-        requireWhole();
-        return valueBytes;
-    }
-
-    /** The length of the object, after the end. */
-    public long objectBytes() {
-        requireWhole();
-        return in.bytes();
-    }
-
-    /** Returns the hash of the object in hexadecimal digits, after the end. */
-    public String sha256() {
-        requireWhole();
-        return Digests.hex(in.sha256());
-    }
-
-    private void requireWhole() {
-        if (!whole) {
-            throw new IllegalStateException("the snapshot has not been read to its end");
-        }
-    }
-
     @Override
     public void close() {
         in.close();

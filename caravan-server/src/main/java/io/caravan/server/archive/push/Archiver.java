@@ -272,11 +272,6 @@ public final class Archiver implements AutoCloseable {
         return outcomes.status(ownership, schedule.backlog(), backOff);
     }
 
-    /** The archive while this server owns it, otherwise null. */
-    public @Nullable Archive archive() {
-        return ownership.archive();
-    }
-
     /**
      * Returns the archive for reading.
      *

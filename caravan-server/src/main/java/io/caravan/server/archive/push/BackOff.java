@@ -57,8 +57,4 @@ final class BackOff {
     synchronized long remainingNanos() {
         return pauseNanos == 0 ? 0 : Math.max(0, endNanos - nanoTime.getAsLong());
     }
-
-    synchronized boolean failing() {
-        return pauseNanos > 0;
-    }
 }

@@ -3,6 +3,7 @@ package io.caravan.server.cli.migration;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.StoreConfig;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.object.Digests;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.DocumentClient.Names;
@@ -16,7 +17,6 @@ import io.netty.util.collection.LongObjectHashMap;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -57,7 +57,7 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
      */
     private final LongObjectHashMap<Integer> known = new LongObjectHashMap<>();
 
-    private final MessageDigest digest = sha256();
+    private final MessageDigest digest = Digests.sha256();
     /** Lists that differ from the server's documents of the same names. */
     private final List<byte[]> differing = new ArrayList<>();
     /** Keys found in this pass that are not lists, by type. */
@@ -90,14 +90,6 @@ final class RedisImport implements RedisLists.Findings, AutoCloseable {
         this.creating = new Importer(target, Existing.SKIP, true, retries, this::settled);
         this.replacing = new Importer(target, Existing.REPLACE, false, retries, this::settled);
         this.comparing = new Importer(target, Existing.SKIP, true, retries, this::settled).comparing();
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException everyJavaHasIt) {
-            throw new IllegalStateException(everyJavaHasIt);
-        }
     }
 
     /** Returns the maximum length of a value at the server. */

@@ -22,7 +22,7 @@ final class Snapshots {
     private Snapshots() {}
 
     /** The content of a snapshot that was read to its end. */
-    record Content(SnapshotHeader header, List<byte[]> values, long valueBytes, long objectBytes, String sha256) {}
+    record Content(SnapshotHeader header, List<byte[]> values) {}
 
     static SnapshotHeader header(long first, long next) {
         Attributes attributes = Attributes.EMPTY.with("content-type", "text/plain".getBytes(UTF_8));
@@ -61,7 +61,7 @@ final class Snapshots {
                 reader.value().get(value);
                 values.add(value);
             }
-            return new Content(reader.header(), values, reader.valueBytes(), reader.objectBytes(), reader.sha256());
+            return new Content(reader.header(), values);
         }
     }
 

@@ -21,6 +21,7 @@ import io.caravan.server.document.DocumentSnapshotVisitor;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.ScanPage.Found;
 import io.caravan.server.document.StoreIdentity;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.testing.CrashStorage;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -70,7 +71,7 @@ final class CrashHost implements AutoCloseable {
     }
 
     static DocumentService documents(ListStore store) {
-        return new DocumentService(store, Catalog.open(store, 0));
+        return new DocumentService(store, Catalog.open(store, 0), DocumentDurability.SYNC);
     }
 
     Archive archive() {

@@ -10,11 +10,13 @@ import io.caravan.server.document.AppendRequest;
 import io.caravan.server.document.AppendRequest.Added;
 import io.caravan.server.document.BlockingOutcome;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AutoClose;
@@ -114,8 +116,8 @@ class TailCommandTest {
     void endsWhenDocumentIsClosed() throws IOException {
         append("a", "b");
         served.stop();
-        try (DocumentService documents =
-                new DocumentService(served.store, Catalog.open(served.store, DocumentService.CATALOG_LIST_ID))) {
+        try (DocumentService documents = new DocumentService(
+                served.store, Catalog.open(served.store, DocumentService.CATALOG_LIST_ID), DocumentDurability.SYNC)) {
             close(documents);
         }
         served.start();
@@ -124,7 +126,7 @@ class TailCommandTest {
     }
 
     private static void close(DocumentService documents) {
-        AppendRequest closing = new AppendRequest(List.of(), true, null, null, null);
+        AppendRequest closing = new AppendRequest(List.of(), true, null, null, null, OptionalLong.empty());
         BlockingOutcome.<Added>to(outcome -> documents.append(DocumentName.of("d"), closing, outcome));
     }
 
@@ -150,8 +152,10 @@ class TailCommandTest {
         if (whileAway) {
             served.stop();
             Eventually.await("it is printed", () -> tail.err().contains("trying again"));
-            try (DocumentService documents =
-                    new DocumentService(served.store, Catalog.open(served.store, DocumentService.CATALOG_LIST_ID))) {
+            try (DocumentService documents = new DocumentService(
+                    served.store,
+                    Catalog.open(served.store, DocumentService.CATALOG_LIST_ID),
+                    DocumentDurability.SYNC)) {
                 replace(documents);
             }
             served.start();

@@ -6,6 +6,7 @@ import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.Network;
@@ -82,7 +83,7 @@ final class HttpFixture implements AutoCloseable {
             String... allowedOrigins)
             throws IOException {
         this.store = store;
-        documents = new DocumentService(store, Catalog.open(store, 0));
+        documents = new DocumentService(store, Catalog.open(store, 0), DocumentDurability.SYNC);
         HttpConfig config = new HttpConfig(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 MAX_BODY_BYTES,

@@ -8,6 +8,7 @@ import io.caravan.NotWritableException;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.http.codec.HttpConfig;
@@ -75,7 +76,7 @@ class WritesTest {
                             return method.invoke(memory, arguments);
                     }
                 });
-        documents = new DocumentService(store, Catalog.open(store, 0));
+        documents = new DocumentService(store, Catalog.open(store, 0), DocumentDurability.SYNC);
         Readiness readiness = new Readiness(null);
         readiness.serve(ServerContext.of(documents));
         endpoints = new Endpoints(readiness, readers::add, CONFIG, CURSORS, true);

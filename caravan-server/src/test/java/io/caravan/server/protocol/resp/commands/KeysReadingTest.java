@@ -8,6 +8,7 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.app.IgnoredOutcome;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.resp.codec.Command;
@@ -30,7 +31,8 @@ class KeysReadingTest {
     private static final int DOCUMENTS = 5_000;
 
     private final ListStore store = ListStore.inMemory();
-    private final DocumentService documents = new DocumentService(store, Catalog.open(store, 0));
+    private final DocumentService documents =
+            new DocumentService(store, Catalog.open(store, 0), DocumentDurability.SYNC);
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final Session session = new Session(1, channel, Authenticator.open());
     private final AtomicInteger woken = new AtomicInteger();
