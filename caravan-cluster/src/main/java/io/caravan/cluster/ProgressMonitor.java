@@ -83,7 +83,7 @@ final class ProgressMonitor implements StallDetector.Leader, AutoCloseable {
             state.checkSnapshotProgress(maxChecks);
             state.noteNodes();
             checkLeader();
-        } catch (RuntimeException problem) {
+        } catch (RuntimeException | Error problem) {
             LOG.warn("{}: cannot determine the progress of its group", config.self(), problem);
         }
     }

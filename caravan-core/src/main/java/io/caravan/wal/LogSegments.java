@@ -217,8 +217,8 @@ public final class LogSegments implements AutoCloseable {
 
     /**
      * Writes the frames from a position again, from the checked bytes, because another read may no longer return them.
-     * Starts with the last frame and follows the references of each frame to the frame before it: frames that were cut
-     * off earlier may also be valid, but no frame of the log refers to them.
+     * Starts with the last frame and follows the reference of each frame to the frame before it. Frames that were cut off
+     * earlier may also be valid, but no frame of the log refers to them.
      */
     private void writeAgain(long from, LogScanner.End end) throws IOException {
         LogFrames frames = new LogFrames(
