@@ -169,6 +169,19 @@ class SalvagerTest {
         }
     }
 
+    /** A damaged partition is taken from the older checkpoint, and then needs the log. */
+    @Test
+    void reportsLogThatEndsBeforeNewestCheckpoint() throws Exception {
+        String newest = image.last("checkpoint-");
+        DirectoryImage damaged =
+                image.withFlip(newest, image.length(newest) - 1).withoutAll("log-");
+        List<SalvageReport.Loss> losses = new ArrayList<>();
+
+        Salvager.salvage(new MemoryStorage(damaged), new MemoryStorage(), listener(losses));
+
+        assertThat(losses).anyMatch(loss -> loss.toString().contains("the log ends at LSN"));
+    }
+
     @Test
     @Tag("slow")
     void documentListsRecoveryForEachDamage() throws Exception {

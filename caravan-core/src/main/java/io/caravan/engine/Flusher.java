@@ -79,6 +79,9 @@ final class Flusher {
         long delayNanos = delayNanos();
         if (delayNanos > 0) {
             writability.runActions();
+            if (reclaimAndCheckPressure()) {
+                return 0;
+            }
             long parkNanos = sleeper.parkOrSpin(state.nowNanos() + delayNanos, demand::urgent);
             if (parkNanos > 0) {
                 return Math.min(parkNanos, delayNanos);

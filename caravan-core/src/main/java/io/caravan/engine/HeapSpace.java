@@ -77,6 +77,8 @@ final class HeapSpace {
             return true;
         }
         if (reclaimSlice()) {
+            // The store may be writable now, and only the flusher runs the actions that wait for that.
+            demand.wakeFlusher();
             state.yieldLock();
         } else {
             makeRoom(bytes, mayWait);

@@ -222,9 +222,7 @@ final class StoreState {
         changed.signalAll();
     }
 
-    /**
-     * Whether the last write that could not wait found no space, and nothing has changed since. Called under the lock.
-     */
+    /** Whether the last write found no space, and nothing has changed since. Called under the lock. */
     boolean lacksSpace() {
         return lacksSpace;
     }
@@ -273,8 +271,8 @@ final class StoreState {
      * @throws NotWritableException if the caller may not wait; a store thread never may
      */
     void awaitRoom(boolean mayWait) {
+        lacksSpace = true;
         if (!mayWait || WorkerThread.onStoreThread()) {
-            lacksSpace = true;
             throw new NotWritableException(name);
         }
         awaitChange();

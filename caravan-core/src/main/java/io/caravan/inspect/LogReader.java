@@ -68,24 +68,32 @@ public final class LogReader implements AutoCloseable {
         Long there = segments.floor(wanted);
         long otherwise = from > 0 ? wanted : segments.first();
         long first = geometry.firstFrame(there == null ? otherwise : there);
-        position = frames.validAt(first) ? first : checkpointStart(first);
+        position = first;
         this.from = from;
+        if (!frames.validAt(first)) {
+            skipToCheckpoint();
+        }
     }
 
     /**
-     * Returns the start of the oldest intact checkpoint if it lies in this segment, otherwise the segment's first
-     * position. A backup has no frames before that start.
+     * Skips to the start of the oldest intact checkpoint if it lies in this segment and no frame precedes it. In a
+     * backup, zeros are in place of these frames.
      */
-    private long checkpointStart(long first) throws IOException {
+    private void skipToCheckpoint() throws IOException {
         for (long number : FileNames.CHECKPOINT.numbers(storage.list())) {
             try (CheckpointReader checkpoint = new CheckpointReader(storage, number)) {
                 long start = checkpoint.header().startLsn();
-                return geometry.segmentOf(start) == geometry.segmentOf(first) ? start : first;
+                long segment = geometry.segmentOf(position);
+                long valid = frames.firstValid(segment, position, 0, passed -> {});
+                if (geometry.segmentOf(start) == segment && (valid == LogFrames.NOWHERE || valid >= start)) {
+                    position = start;
+                    previous = checkpoint.header().previous();
+                }
+                return;
             } catch (CaravanException | NoSuchFileException damagedOrGone) {
                 // A later checkpoint may be intact.
             }
         }
-        return first;
     }
 
     /**

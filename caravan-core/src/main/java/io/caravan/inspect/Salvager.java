@@ -151,8 +151,8 @@ public final class Salvager {
             log.visit(segment, new Replay());
         }
         long end = Math.max(log.end(), startLsn);
-        if (end < captureLsn) {
-            lost(Loss.of("the log ends at LSN " + end + ", before LSN " + captureLsn
+        if (end < endLsn) {
+            lost(Loss.of("the log ends at LSN " + end + ", before LSN " + endLsn
                     + ", to which a checkpoint has its records: later appends, trims and deletions are missing"));
         }
         endLsn = Math.max(endLsn, log.lastFound());

@@ -78,43 +78,43 @@ public final class Verifier {
      * @throws StoreIoException if the store changed so fast that no pass was complete
      */
     public static VerifyReport verifyWhileOpen(Storage storage, VerifyReport.Progress progress) throws IOException {
-        Set<String> eachTime = new HashSet<>();
-        VerifyReport last = null;
+        List<VerifyReport> passes = new ArrayList<>();
+        List<VerifyReport> complete = new ArrayList<>();
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             if (attempt > 0) {
                 LockSupport.parkNanos(FIRST_PAUSE_NANOS << attempt - 1);
             }
             try {
                 VerifyReport found = verify(storage, progress, OptionalLong.empty(), true);
-                if (last != null && found.checkpoints() == 0 && last.checkpoints() > 0) {
-                    continue;
-                }
-                boolean first = last == null || last.checkpoints() == 0 && found.checkpoints() > 0;
-                Set<String> messages = found.faults().stream()
-                        .map(fault -> String.valueOf(fault.getMessage()))
-                        .collect(Collectors.toSet());
-                eachTime = first ? messages : intersection(eachTime, messages);
-                last = found;
-                if (eachTime.isEmpty() && found.checkpoints() > 0) {
-                    return found.withFaults(List.of());
+                (found.checkpoints() > 0 ? complete : passes).add(found);
+                if (!complete.isEmpty() && withLastingFaults(complete).clean()) {
+                    return withLastingFaults(complete);
                 }
             } catch (NoSuchFileException recycled) {
                 // The next pass begins with a newer checkpoint.
             }
         }
-        if (last == null || last.checkpoints() == 0 && eachTime.isEmpty()) {
+        List<VerifyReport> counted = complete.isEmpty() ? passes : complete;
+        if (counted.size() < 2 || withLastingFaults(counted).clean()) {
             throw ListSearch.tooFast(storage);
         }
-        Set<String> lasting = eachTime;
+        return withLastingFaults(counted);
+    }
+
+    /** Returns the last report, with only those of its faults that all reports have. */
+    private static VerifyReport withLastingFaults(List<VerifyReport> reports) {
+        VerifyReport last = reports.get(reports.size() - 1);
+        Set<String> lasting = messages(last);
+        reports.forEach(report -> lasting.retainAll(messages(report)));
         return last.withFaults(last.faults().stream()
                 .filter(fault -> lasting.contains(String.valueOf(fault.getMessage())))
                 .toList());
     }
 
-    private static Set<String> intersection(Set<String> one, Set<String> other) {
-        Set<String> both = new HashSet<>(one);
-        both.retainAll(other);
-        return both;
+    private static Set<String> messages(VerifyReport report) {
+        return report.faults().stream()
+                .map(fault -> String.valueOf(fault.getMessage()))
+                .collect(Collectors.toCollection(HashSet::new));
     }
 
     /** Verifies the closed store in a storage. */

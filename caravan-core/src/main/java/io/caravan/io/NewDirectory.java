@@ -115,8 +115,8 @@ public final class NewDirectory implements AutoCloseable {
         try {
             Files.delete(name);
         } catch (FileSystemException kept) {
-            throw new StoreDirectoryException(
-                    name + " cannot be replaced (" + kept.getReason() + "); name a new directory inside it");
+            throw new StoreDirectoryException(name + " cannot be replaced ("
+                    + (kept.getReason() == null ? kept : kept.getReason()) + "); name a new directory inside it");
         }
     }
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * repeats an append, and the writer's sequence.
  *
  * @param values the values to append; may be empty only to close the document; if a JSON content type is given, as
- *     {@link JsonMessages#split} returns them
+ *     {@link JsonMessages#forEach} passes them on
  * @param close whether these are the document's last values
  * @param contentType the values' type, which must be the document's; null if it is not given
  * @param streamSeq the writer's own sequence, which must be greater than the last one, compared byte by byte; or null

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param ttlSeconds duration of a sliding expiry
  * @param expiresAtMillis time of expiry, in milliseconds since 1970; not together with {@code ttlSeconds}
  * @param closed whether no value can be appended after {@code values}
- * @param values its first values; if a JSON content type is given, as {@link JsonMessages#split} returns them
+ * @param values its first values; if a JSON content type is given, as {@link JsonMessages#forEach} passes them on
  * @param fork the point of another document from which to fork it, or null
  */
 public record CreateRequest(

@@ -4,7 +4,9 @@ import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
 import io.caravan.Durability;
 import io.caravan.Entry;
+import io.caravan.ListInfo;
 import io.caravan.ListStore;
+import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.server.archive.Archive.ClaimMemory;
 import io.caravan.server.archive.format.ArchiveRoot;
@@ -64,6 +66,11 @@ final class ArchiveBinding implements ClaimMemory {
 
     private final String location;
     private final boolean takeover;
+
+    /** Whether the store trusted the marks before the claim in progress. Used by the thread that claims. */
+    private boolean trusted;
+    /** Whether the archive has been missing or damaged since the last claim. Used by the thread that claims. */
+    private boolean distrusted;
 
     /**
      * Creates a store's record of the archive at a location.
@@ -150,7 +157,11 @@ final class ArchiveBinding implements ClaimMemory {
 
     @Override
     public void claiming(@Nullable String before, String owner) {
-        write(claimingAs(remembered(), text(before), owner));
+        Record last = remembered();
+        trusted = last != null && (trusted || last.trusted()) && last.owners().contains(text(before));
+        write(claimingAs(last, text(before), owner));
+        // The archive must not know an owner that the store has forgotten.
+        force();
     }
 
     private static String text(@Nullable String owner) {
@@ -170,7 +181,8 @@ final class ArchiveBinding implements ClaimMemory {
         }
         owners.add(before);
         owners.add(owner);
-        return new Record(last.trusted(), last.epoch(), location, owners);
+        // A copy of the store could be made while the archive is claimed, and must not be trusted either.
+        return new Record(false, last.epoch(), location, owners);
     }
 
     /**
@@ -179,28 +191,42 @@ final class ArchiveBinding implements ClaimMemory {
      */
     boolean claimed(ArchiveRoot root) {
         Record last = remembered();
+        boolean same = trusted && !distrusted && !takeover && last != null && last.epoch() < root.epoch();
         write(new Record(false, root.epoch(), location, List.of(root.owner())));
-        return last != null && last.trusted() && last.epoch() < root.epoch() && !takeover;
+        trusted = false;
+        distrusted = false;
+        return same;
     }
 
     /** Records that the marks are not trusted, because the archive is missing or damaged. */
     void distrust() {
+        distrusted = true;
         Record last = remembered();
         if (last != null && last.trusted()) {
             write(new Record(false, last.epoch(), location, last.owners()));
+            force();
         }
     }
 
     /**
-     * Records that the marks are trusted, because the server stops cleanly. If that fails, all documents are checked
-     * after the next start.
+     * Records that the marks are trusted, because the server stops cleanly. If that fails, or the archive was claimed
+     * again in the meantime, all documents are checked after the next start.
      */
     void stopped(ArchiveRoot root) {
         try {
-            // The record must not survive a crash that loses earlier writes.
-            store.flush();
-            force();
-            write(new Record(true, root.epoch(), location, List.of(root.owner())));
+            Record last = remembered();
+            ListInfo list = store.info(LIST_ID);
+            if (last == null || list == null || last.epoch() != root.epoch()) {
+                return;
+            }
+            if (store.shards().size() > 1) {
+                // The record must not survive a crash that loses earlier writes of another shard.
+                store.flush();
+                force();
+            }
+            byte[] record = new Record(true, root.epoch(), location, List.of(root.owner())).encode();
+            store.write(WriteBatch.create().expect(LIST_ID, list.nextSequence()).append(LIST_ID, record))
+                    .join();
         } catch (CaravanException | CompletionException rejected) {
             LOG.info("cannot record in the store that its archive marks are right: {}", rejected.getMessage());
         }
@@ -215,7 +241,6 @@ final class ArchiveBinding implements ClaimMemory {
 
     private void write(Record last) {
         long sequence = store.append(LIST_ID, last.encode()).join();
-        force();
         store.trimTo(LIST_ID, sequence, new WriteCallback() {
             @Override
             public void success(long trimmed) {}

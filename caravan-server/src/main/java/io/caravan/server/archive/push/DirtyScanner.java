@@ -189,7 +189,8 @@ final class DirtyScanner implements Runnable {
                     changed.add(change);
                 }
             } else if (all) {
-                unchanged.add(change);
+                // The archive is not late with a document that has not changed since it was archived.
+                unchanged.add(new Change(document.name(), null, 0, afterMillis(document.name())));
             }
         }
         schedule.scanned(stripe, now, next, changed, all ? unchanged : null);

@@ -192,10 +192,18 @@ final class Ownership implements Runnable, AutoCloseable {
             return Archive.claim(objects(), identity(), owner, clock, binding, config.leaseClock());
         } catch (ArchiveException changed) {
             if (changed.reason() == Reason.NOT_FOUND || changed.reason() == Reason.CORRUPT) {
-                // An older copy of the archive may be put in its place.
-                binding.distrust();
+                distrustMarks(changed);
             }
             throw changed;
+        }
+    }
+
+    /** Records that the marks are not trusted: an older copy of the archive may be put in its place. */
+    private void distrustMarks(ArchiveException cause) {
+        try {
+            binding.distrust();
+        } catch (CaravanException | CompletionException notRecorded) {
+            cause.addSuppressed(notRecorded);
         }
     }
 

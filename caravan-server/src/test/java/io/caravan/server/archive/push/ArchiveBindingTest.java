@@ -3,7 +3,9 @@ package io.caravan.server.archive.push;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListStore;
+import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.document.space.DocumentDurability;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -42,5 +44,60 @@ class ArchiveBindingTest {
             assertThat(marked.expects("attempt 99")).isTrue();
             assertThat(marked.expects("somebody else")).isFalse();
         }
+    }
+
+    /** Such a copy already expects the new owner in the root. */
+    @Test
+    void copyMadeDuringClaimIsNotTrusted() {
+        try (ListStore store = ListStore.inMemory()) {
+            ArchiveBinding first = binding(store);
+            first.claiming(null, "owner 1");
+            first.claimed(root(1));
+            first.stopped(root(1));
+            ArchiveBinding second = binding(store);
+            second.claiming("owner 1", "owner 2");
+            ArchiveBinding copy = binding(store);
+            copy.claiming("owner 2", "owner 3");
+
+            assertThat(copy.claimed(root(3))).isFalse();
+        }
+    }
+
+    @Test
+    void storeIsTrustedAfterCleanStopEvenIfClaimIsRepeated() {
+        try (ListStore store = ListStore.inMemory()) {
+            ArchiveBinding first = binding(store);
+            first.claiming(null, "owner 1");
+            assertThat(first.claimed(root(1))).as("a new archive").isFalse();
+            first.stopped(root(1));
+            ArchiveBinding second = binding(store);
+            second.claiming("owner 1", "failed attempt");
+            second.claiming("owner 1", "owner 2");
+
+            assertThat(second.claimed(root(2))).isTrue();
+        }
+    }
+
+    @Test
+    void lateStopDoesNotReplaceLaterClaim() {
+        try (ListStore store = ListStore.inMemory()) {
+            ArchiveBinding first = binding(store);
+            first.claiming(null, "owner 1");
+            first.claimed(root(1));
+            ArchiveBinding second = binding(store);
+            second.claiming("owner 1", "owner 2");
+            second.claimed(root(2));
+            first.stopped(root(1));
+
+            assertThat(binding(store).expects("owner 2")).isTrue();
+        }
+    }
+
+    private static ArchiveBinding binding(ListStore store) {
+        return new ArchiveBinding(store, DocumentDurability.SYNC, "s3://bucket", false);
+    }
+
+    private static ArchiveRoot root(long epoch) {
+        return new ArchiveRoot(new UUID(1, 1), epoch, "owner " + epoch, 0);
     }
 }
