@@ -46,6 +46,7 @@ final class Group implements AutoCloseable {
     private static final long KEPT_LOG_BYTES = 1 << 20;
 
     private static final int APPENDS_AT_ONCE = 20;
+    private static final String ATTEMPT = " attempt ";
 
     private static final Duration HAND_OVER = Duration.ofSeconds(5);
 
@@ -300,7 +301,7 @@ final class Group implements AutoCloseable {
     String append(long list, String text) {
         for (int attempt = 0; ; attempt++) {
             DurableListStore store = store(awaitLeader());
-            String value = attempt == 0 ? text : text + " attempt " + attempt;
+            String value = attempt == 0 ? text : text + ATTEMPT + attempt;
             try {
                 if (store != null) {
                     await(store.append(list, bytes(value)));
@@ -310,6 +311,13 @@ final class Group implements AutoCloseable {
                 awaitGone(store);
             }
         }
+    }
+
+    /** Returns the texts of a list on the leader, without the numbers of the attempts to append them. */
+    List<String> textsOf(long list) {
+        return values(list).stream()
+                .map(value -> value.replaceFirst(ATTEMPT + "\\d+$", ""))
+                .toList();
     }
 
     /** Returns the values of a list on the leader. */

@@ -239,7 +239,7 @@ final class GroupFaultsTest {
             group.restart(node);
             group.append(LIST, "last");
             group.awaitAllAlike();
-            assertThat(group.values(LIST)).startsWith("first").endsWith("last");
+            assertThat(group.textsOf(LIST)).startsWith("first").endsWith("last");
         }
     }
 
@@ -444,7 +444,7 @@ final class GroupFaultsTest {
         group.restart(node);
         group.awaitAllAlike();
         transferTo(group, group.awaitLeader(), node);
-        assertThat(group.values(LIST))
+        assertThat(group.textsOf(LIST))
                 .contains("value 0.", "value 1.", "value 2.", "value 3.", "value 4.", "one more")
                 .doesNotContain("too late");
     }
