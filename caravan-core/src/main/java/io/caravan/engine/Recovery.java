@@ -42,7 +42,7 @@ public final class Recovery {
     private final Storage storage;
     private final VerifyReport.Progress progress;
     private final OptionalLong forcedLsn;
-    private final boolean written;
+    private final boolean beingWritten;
     /** The end of a log that is being written, as found by the first scan. */
     private OptionalLong reached = OptionalLong.empty();
 
@@ -58,14 +58,14 @@ public final class Recovery {
      *
      * @param progress is called after each checkpoint and frame
      * @param forcedLsn the position up to which the log was fsynced, if the store is a replica
-     * @param written whether another process writes the store; the result then only serves to verify the store
+     * @param beingWritten whether another process writes the store; the result then only serves to verify the store
      */
-    public Recovery(Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn, boolean written)
+    public Recovery(Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn, boolean beingWritten)
             throws IOException {
         this.storage = storage;
         this.progress = progress;
         this.forcedLsn = forcedLsn;
-        this.written = written;
+        this.beingWritten = beingWritten;
         this.files = StoreFiles.list(storage);
         if (!files.temporaries().isEmpty()) {
             cases.add(RecoveryCase.LEFTOVER_TEMPORARY_FILES);
@@ -100,7 +100,7 @@ public final class Recovery {
 
     /** Returns the recovery of the store that was created because no store existed. */
     public Recovery ofCreated() throws IOException {
-        Recovery recovery = new Recovery(storage, progress, forcedLsn, written);
+        Recovery recovery = new Recovery(storage, progress, forcedLsn, beingWritten);
         recovery.cases.addAll(cases);
         return recovery;
     }
@@ -296,8 +296,8 @@ public final class Recovery {
             return scanner.scanUpTo(header.startLsn(), header.previous(), reached.getAsLong(), frames);
         }
         LogScanner.End end =
-                scanner.scan(header.startLsn(), header.previous(), neededEndLsn, forcedLsn, written, frames);
-        reached = written ? OptionalLong.of(end.position()) : reached;
+                scanner.scan(header.startLsn(), header.previous(), neededEndLsn, forcedLsn, beingWritten, frames);
+        reached = beingWritten ? OptionalLong.of(end.position()) : reached;
         return end;
     }
 

@@ -123,10 +123,10 @@ public final class Verifier {
     }
 
     private static VerifyReport verify(
-            Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn, boolean written)
+            Storage storage, VerifyReport.Progress progress, OptionalLong forcedLsn, boolean beingWritten)
             throws IOException {
         Verifier verifier = new Verifier(progress);
-        Recovery recovery = new Recovery(storage, verifier.progress, forcedLsn, written);
+        Recovery recovery = new Recovery(storage, verifier.progress, forcedLsn, beingWritten);
         if (recovery.nothingToOpen()) {
             throw new StoreDirectoryException(storage.describe("") + " holds no store");
         }

@@ -104,16 +104,17 @@ public final class LogScanner {
      * @param end the position that the log must reach; may equal {@code start}
      * @param forced the position up to which a replica's log is known to be fsynced, after which a power failure may
      *     have removed any frame. If it is empty, marks in the frames show what was fsynced
-     * @param written whether another process writes the log during the scan; frames after the end that was found may
+     * @param beingWritten whether another process writes the log during the scan; frames after the end that was found may
      *     then be new
      * @throws CorruptStoreException if a damaged frame that was fsynced has valid frames after it, or the log ends
      *     before {@code end}
      */
-    public End scan(long start, Link previous, long end, OptionalLong forced, boolean written, FrameVisitor visitor)
+    public End scan(
+            long start, Link previous, long end, OptionalLong forced, boolean beingWritten, FrameVisitor visitor)
             throws IOException {
         End found = visitFrames(start, previous, Long.MAX_VALUE, visitor);
         Behind behind = behind(found);
-        boolean gap = !behind.valid.isEmpty() && !(written && hasGrown(found));
+        boolean gap = !behind.valid.isEmpty() && !(beingWritten && hasGrown(found));
         if (gap && wasForced(found, behind.valid, forced)) {
             reject(found, behind.valid.get(0));
         }

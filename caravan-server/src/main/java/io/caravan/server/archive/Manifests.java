@@ -54,8 +54,8 @@ final class Manifests {
             throw new ArchiveException(
                     Reason.CORRUPT,
                     "the manifest " + where(key) + " is that of another document, '" + manifest.name()
-                            + "': restore the right object from a backup or from an earlier version in the bucket, and then archive the"
-                            + " document with caravan archive");
+                            + "': restore the right object from a backup or from an earlier version in the bucket,"
+                            + " and then archive the document with caravan archive");
         }
         if (!manifest.store().equals(store)) {
             throw new ArchiveException(

@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
  * counted in its slot until the next scan of the slot finds it again. If there was no space, that scan takes place as
  * soon as there is space. A slot is a stripe of the documents; the last slot has the deletions.
  *
- * <p>When the archive may not have what the documents' marks record, a slot is unverified until the jobs of all its documents
- * have succeeded.
+ * <p>When the archive may not have what the documents' marks record, a slot is unverified until the jobs of all its
+ * documents have succeeded.
  *
  * <p><b>Threading.</b> Thread-safe. The monitor guards everything; no thread blocks while holding it.
  */
