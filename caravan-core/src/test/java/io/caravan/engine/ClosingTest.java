@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.LongTimeout;
 import io.caravan.testing.MemoryStorage;
@@ -77,9 +78,8 @@ class ClosingTest {
     void secondCloseWaitsForFutures() {
         FaultyStore store = open();
         CountDownLatch stageMayEnd = new CountDownLatch(1);
-        CompletableFuture<Void> stage = store.engine
-                .append(1, bytes("value"))
-                .thenRun(() -> StoreCalls.await(stageMayEnd, "the stage was not released"));
+        CompletableFuture<Void> stage =
+                appendThenRun(store, () -> StoreCalls.await(stageMayEnd, "the stage was not released"));
         Thread first = new Thread(store.engine::close, "first close");
         first.start();
         awaitTimedWaitingOrEnded(first);
@@ -92,18 +92,26 @@ class ClosingTest {
         awaitTimedWaitingOrEnded(second);
         stageMayEnd.countDown();
         assertThat(await(stageEnded)).isTrue();
+        await(stage);
     }
 
     /** Otherwise, the stage and the first close would wait for each other. */
     @Test
     void stageCanCloseWhileAnotherThreadCloses() {
         FaultyStore store = open();
-        CompletableFuture<Void> stage = store.engine.append(1, bytes("value")).thenRun(() -> {
+        CompletableFuture<Void> stage = appendThenRun(store, () -> {
             Eventually.runUntilWaiting(store.engine::close);
             store.engine.close();
         });
         await(stage);
         store.engine.close();
+    }
+
+    /** Appends a value. The stage runs on the thread of the store that completes the append, not on this thread. */
+    private static CompletableFuture<Void> appendThenRun(FaultyStore store, Runnable stage) {
+        try (Hold ignored = store.faults.hold(on(Kind.FORCE, LOG))) {
+            return store.engine.append(1, bytes("value")).thenRun(stage);
+        }
     }
 
     private static void reusePlaceOf(FaultyStore store, String value) {
