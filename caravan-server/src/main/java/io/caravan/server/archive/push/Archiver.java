@@ -42,6 +42,7 @@ public final class Archiver implements AutoCloseable {
 
     private static final int MAX_WAITING_JOBS = 4096;
     private static final Duration LONGEST_PUT_OFF = Duration.ofSeconds(5);
+    private static final Duration LONGEST_BACK_OFF = Duration.ofSeconds(30);
     /** The number of failures, while others succeed, after which a document is put off or left for the next round. */
     private static final int MAX_FAILURES = 4;
 
@@ -56,9 +57,8 @@ public final class Archiver implements AutoCloseable {
     private final InstantSource clock = InstantSource.system();
     private final LongSupplier incarnations = new SecureRandom()::nextLong;
     private final ArchiveCounters outcomes = new ArchiveCounters(clock);
-    private final BackOff backOff = newBackOff();
-    private final ArchiveSchedule schedule =
-            new ArchiveSchedule(MAX_WAITING_JOBS, backOff, System::nanoTime, clock.millis(), this::notOwner);
+    private final BackOff backOff;
+    private final ArchiveSchedule schedule;
     private final long putOffNanos;
     private final Ownership ownership;
     private final DirtyScanner scanner;
@@ -66,9 +66,12 @@ public final class Archiver implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private volatile @Nullable DocumentUploader uploader;
 
-    private Archiver(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestPutOff) {
+    private Archiver(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestDelay) {
         this.config = config;
-        this.putOffNanos = Collections.min(List.of(config.after().dividedBy(10), longestPutOff))
+        this.backOff = newBackOff(longestDelay);
+        this.schedule =
+                new ArchiveSchedule(MAX_WAITING_JOBS, backOff, System::nanoTime, clock.millis(), this::notOwner);
+        this.putOffNanos = Collections.min(List.of(config.after().dividedBy(10), LONGEST_PUT_OFF, longestDelay))
                 .toNanos();
         this.documents = documents;
         this.ownership = new Ownership(
@@ -76,7 +79,7 @@ public final class Archiver implements AutoCloseable {
                 store,
                 documents.spaces().server(),
                 clock,
-                newBackOff(),
+                newBackOff(longestDelay),
                 outcomes,
                 schedule::distrust,
                 this::owned);
@@ -93,8 +96,8 @@ public final class Archiver implements AutoCloseable {
         this.scanner = new DirtyScanner(documents, schedule, clock, config.after());
     }
 
-    private static BackOff newBackOff() {
-        return new BackOff(System::nanoTime, () -> ThreadLocalRandom.current().nextDouble());
+    private static BackOff newBackOff(Duration longest) {
+        return new BackOff(System::nanoTime, () -> ThreadLocalRandom.current().nextDouble(), longest);
     }
 
     /**
@@ -104,12 +107,12 @@ public final class Archiver implements AutoCloseable {
      * @throws ArchiveException when the archive is at hand and is damaged or belongs to another store
      */
     public static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config) {
-        return start(documents, store, config, LONGEST_PUT_OFF);
+        return start(documents, store, config, LONGEST_BACK_OFF);
     }
 
-    /** Starts to archive, with a limit on the time after which a failed document is retried. */
-    static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestPutOff) {
-        Archiver archiver = new Archiver(documents, store, config, longestPutOff);
+    /** Starts to archive, with a limit on every delay after a failure. */
+    static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestDelay) {
+        Archiver archiver = new Archiver(documents, store, config, longestDelay);
         try {
             if (config.atHand()) {
                 archiver.ownership.claimNow();

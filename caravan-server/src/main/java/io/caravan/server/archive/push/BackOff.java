@@ -10,10 +10,10 @@ import java.util.function.LongSupplier;
  */
 final class BackOff {
     private static final Duration FIRST = Duration.ofMillis(200);
-    private static final Duration LONGEST = Duration.ofSeconds(30);
 
     private final LongSupplier nanoTime;
     private final DoubleSupplier random;
+    private final long longestNanos;
     private long pauseNanos;
     private long beganNanos;
     private long endNanos;
@@ -22,10 +22,12 @@ final class BackOff {
      * Creates a back-off without a delay.
      *
      * @param random provides numbers of at least 0 and below 1
+     * @param longest the limit of the delay
      */
-    BackOff(LongSupplier nanoTime, DoubleSupplier random) {
+    BackOff(LongSupplier nanoTime, DoubleSupplier random, Duration longest) {
         this.nanoTime = nanoTime;
         this.random = random;
+        this.longestNanos = longest.toNanos();
     }
 
     /**
@@ -37,7 +39,7 @@ final class BackOff {
         if (pauseNanos > 0 && startNanos - beganNanos < 0) {
             return;
         }
-        pauseNanos = Math.min(LONGEST.toNanos(), pauseNanos == 0 ? FIRST.toNanos() : 2 * pauseNanos);
+        pauseNanos = Math.min(longestNanos, pauseNanos == 0 ? FIRST.toNanos() : 2 * pauseNanos);
         beganNanos = nanoTime.getAsLong();
         endNanos = beganNanos + pauseNanos - (long) (random.getAsDouble() * pauseNanos / 2);
     }

@@ -10,6 +10,7 @@ import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DeletionRecord;
 import io.caravan.testing.Eventually;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -22,7 +23,7 @@ class ArchiveScheduleTest {
     private static final int CAPACITY = 2;
 
     private long nowNanos;
-    private final BackOff backOff = new BackOff(() -> nowNanos, () -> 0);
+    private final BackOff backOff = new BackOff(() -> nowNanos, () -> 0, Duration.ofSeconds(30));
     private final ArchiveSchedule schedule = schedule(CAPACITY);
 
     private ArchiveSchedule schedule(int capacity) {

@@ -43,8 +43,8 @@ final class ArchivedDocuments implements AutoCloseable {
     DocumentService documents;
     /** A clock with which a change of the owner takes no real time. */
     Lease.Clock leaseClock = new Claims.SkippedTime();
-    /** The maximum delay before the archiver retries a document that failed. */
-    Duration longestPutOff = Duration.ofSeconds(5);
+    /** The limit on the delays of the archiver after a failure. */
+    Duration longestDelay = Duration.ofMillis(50);
 
     private @Nullable Archiver archiver;
 
@@ -112,7 +112,7 @@ final class ArchivedDocuments implements AutoCloseable {
                         config.onStop(),
                         config.pruning(),
                         leaseClock),
-                longestPutOff);
+                longestDelay);
         return archiver;
     }
 

@@ -137,7 +137,7 @@ class ArchiverFailureTest {
      */
     @Test
     void leavesRepeatedlyFailingDocumentForNextRound() {
-        server.longestPutOff = Duration.ofNanos(1);
+        server.longestDelay = Duration.ofNanos(1);
         String directory = ArchiveKeys.snapshots(name("bad"));
         server.client.faults(
                 (number, call, key) -> key.startsWith(directory) ? ObjectFault.REJECTED : ObjectFault.NONE);
@@ -278,7 +278,7 @@ class ArchiverFailureTest {
     void retriesDocumentInSameRoundAfterOneFailure() {
         FullStore store = new FullStore();
         try (ArchivedDocuments server = new ArchivedDocuments(store)) {
-            server.longestPutOff = Duration.ofNanos(1);
+            server.longestDelay = Duration.ofNanos(1);
             store.onlyOnce = true;
             server.push("a", "1");
             AtomicBoolean first = new AtomicBoolean(true);

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class BackOffTest {
     private long nowNanos;
     private double random;
-    private final BackOff backOff = new BackOff(() -> nowNanos, () -> random);
+    private final BackOff backOff = new BackOff(() -> nowNanos, () -> random, Duration.ofSeconds(30));
 
     private Duration remaining() {
         return Duration.ofNanos(backOff.remainingNanos());
