@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -146,6 +147,7 @@ final class ConfigurationDriftTest {
     }
 
     @Test
+    @Tag("slow")
     void groupWorksWhenOtherSettingsDiffer() throws Exception {
         try (Group group = new Group(directory).settings((node, store) -> switch (node) {
             case "a" -> larger(store).flushPolicy(FlushPolicy.adaptive());

@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -267,6 +268,7 @@ final class GroupMembershipTest {
     }
 
     @Test
+    @Tag("slow")
     void removedNodeRejoinsWithEmptyDirectories() throws Exception {
         try (Group group = new Group(directory).create()) {
             group.append(LIST, "value");

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Properties;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.server.protocol.TermIndex;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -49,6 +50,7 @@ final class RaftMetadataRepairTest {
     }
 
     @Test
+    @Tag("slow")
     void nodeWithLostTermResumesInMuchLaterTerm() throws Exception {
         try (Group group = new Group(directory).create()) {
             String before = group.append(LIST, "before");

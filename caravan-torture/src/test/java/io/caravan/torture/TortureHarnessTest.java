@@ -22,6 +22,7 @@ class TortureHarnessTest {
     private Path directory;
 
     @Test
+    @Tag("slow")
     void acceptsCorrectStore() throws IOException, InterruptedException {
         TortureSummary summary = torture(ToyStore.Lie.NONE, FEW_ROUNDS);
         assertThat(summary.problems()).isEmpty();

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Optional;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +42,7 @@ class ClusterSecurityTest {
     private Path directory;
 
     @Test
+    @Tag("slow")
     void relaysRequestsWithTokenOverTls() throws Exception {
         X509Bundle authority = new CertificateBuilder()
                 .subject("CN=authority")

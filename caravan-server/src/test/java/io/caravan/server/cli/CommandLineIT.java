@@ -35,6 +35,7 @@ class CommandLineIT {
     }
 
     @Test
+    @Tag("slow")
     void terminatedTailExitsWithZero() throws Exception {
         try (ServedStore server = new ServedStore()) {
             CommandRun.of(server, "append", "d", "a", "b");

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class SnapshotTest {
@@ -92,6 +93,7 @@ class SnapshotTest {
     }
 
     @Test
+    @Tag("slow")
     void roundTripsLongestValues() throws Exception {
         roundTrip(9, List.of(Snapshots.noise(random, SnapshotLayout.MAX_VALUE_BYTES), new byte[] {1}));
         roundTrip(9, List.of(new byte[SnapshotLayout.MAX_VALUE_BYTES], new byte[] {1}));

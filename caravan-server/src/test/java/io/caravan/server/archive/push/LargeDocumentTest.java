@@ -18,6 +18,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -59,6 +60,7 @@ class LargeDocumentTest {
      * the heap, where readers use them in place. Values in the log would be copied.
      */
     @Test
+    @Tag("slow")
     void archivesLargeDocumentInBoundedMemory(@TempDir Path directory) throws Exception {
         StoreConfig config = StoreConfig.builder(directory)
                 .logSegmentBytes(8 << 20)

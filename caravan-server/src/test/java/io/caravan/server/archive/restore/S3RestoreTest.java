@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -84,6 +85,7 @@ class S3RestoreTest {
     }
 
     @Test
+    @Tag("slow")
     void restoresFromBucket() throws Exception {
         try (S3Server s3 = S3Server.start();
                 ObjectStore objects =

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -259,6 +260,7 @@ class ExportImportTest {
     }
 
     @ParameterizedTest
+    @Tag("slow")
     @ValueSource(strings = {"all.ndjson", "all.ndjson.gz", "all.ndjson.zst"})
     void interruptedExportResumes(String file) throws IOException {
         fill();
