@@ -11,7 +11,11 @@ class DirtyScannerTest {
     private static final int DOCUMENTS = 2 * DocumentService.STRIPES;
 
     private final ArchiveSchedule schedule = new ArchiveSchedule(
-            1, new BackOff(System::nanoTime, () -> 0, Duration.ofSeconds(30)), System::nanoTime, 0, () -> new IllegalStateException("closed"));
+            1,
+            new BackOff(System::nanoTime, () -> 0, Duration.ofSeconds(30)),
+            System::nanoTime,
+            0,
+            () -> new IllegalStateException("closed"));
 
     /** Completes the jobs of the schedule without archiving the documents. */
     private void work() {
