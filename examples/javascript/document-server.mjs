@@ -22,10 +22,12 @@ const fold = (records) => [...new Map(records.map((record) => [decode(record).li
 class Document {
   #lines = []
   #editors = new Set()
+  #failed = false
 
-  async load(name) {
+  /** Reads the document. A read of a journal comes after all earlier appends, including those of a failed document. */
+  async load(name, journal = new Journal(caravan, name, fold)) {
     this.name = name
-    this.journal = new Journal(caravan, name, fold)
+    this.journal = journal
     const records = await this.journal.read()
     records.map(decode).forEach(({ line, text }) => (this.#lines[line] = text))
     return this
@@ -40,7 +42,10 @@ class Document {
       await this.journal.append(encode({ line, text }))
     } catch (error) {
       // It is unknown whether the edit is stored. The editors reconnect, and the document is read again.
-      documents.delete(this.name)
+      if (!this.#failed) {
+        this.#failed = true
+        open(this.name, this.journal)
+      }
       this.#editors.forEach((editor) => editor.end())
       throw error
     }
@@ -59,13 +64,16 @@ class Document {
   toString = () => Array.from(this.#lines, (text) => `${text ?? ""}\n`).join("")
 }
 
+function open(name, journal) {
+  const loading = new Document().load(name, journal)
+  documents.set(name, loading)
+  loading.catch(() => documents.delete(name))
+  return loading
+}
+
 async function handle(request, response) {
   const name = decodeURIComponent(request.url.slice(1))
-  if (!documents.has(name)) {
-    documents.set(name, new Document().load(name))
-    documents.get(name).catch(() => documents.delete(name))
-  }
-  const document = await documents.get(name)
+  const document = await (documents.get(name) ?? open(name))
   if (request.method === "POST") {
     await document.edit(await json(request))
     return response.writeHead(204).end()

@@ -34,7 +34,8 @@ export class Journal {
    * @param {import("./caravan.mjs").Caravan} caravan
    * @param {string} name the name of the document, 1 to 1,024 bytes
    * @param {(records: Uint8Array[]) => Uint8Array[]} fold returns fewer records with the same meaning
-   * @param {(error: Error) => void} [onError] called if compaction fails, which is retried after the next append
+   * @param {(error: Error) => void} [onError] called if compaction fails, which is retried when the document has
+   *     doubled
    */
   constructor(caravan, name, fold, onError = console.error) {
     this.#caravan = caravan
@@ -98,7 +99,10 @@ export class Journal {
       }
     }
     if (this.#bytes >= 2 * this.#compactBytes + COMPACT_BYTES) {
-      await this.#compact().catch(this.#onError)
+      await this.#compact().catch((error) => {
+        this.#compactBytes = this.#bytes
+        this.#onError(error)
+      })
     }
   }
 

@@ -116,6 +116,26 @@ test("journals", async (t) => {
     assert.deepEqual(texts(await journal.read()), ["3 records"])
   })
 
+  await t.test("a compaction that the server rejects is tried again when the document has doubled", async () => {
+    class Untrimmable extends Caravan {
+      request(method, path, ...rest) {
+        return path.includes("?trim=") ? Promise.reject(new CaravanError("has forks")) : super.request(method, path, ...rest)
+      }
+    }
+    const errors = []
+    const fold = (records) => [bytes(`${records.length} records`)]
+    const journal = new Journal(new Untrimmable({ url: server.url }), "forked", fold, (error) => errors.push(error))
+    await journal.append(bytes("x".repeat(70_000)))
+    for (let n = 0; n < 20; n++) {
+      await journal.append(bytes(`small ${n}`))
+    }
+    assert.equal((await journal.read()).length, 22)
+    assert.equal(errors.length, 1)
+    await journal.append(bytes("x".repeat(140_000)))
+    await journal.read()
+    assert.equal(errors.length, 2)
+  })
+
   await t.test("nothing acknowledged is lost or doubled when the server is killed", async () => {
     const acknowledged = []
     const write = async (by, journal) => {

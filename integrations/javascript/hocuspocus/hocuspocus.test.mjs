@@ -4,6 +4,8 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import WebSocket from "ws"
 import * as Y from "yjs"
+import { Caravan, Journal } from "caravan-client"
+import { foldUpdates } from "caravan-client/yjs"
 import { killAndRestart, startCaravan, until } from "../testing/caravan.mjs"
 import { CaravanExtension } from "./index.mjs"
 
@@ -12,8 +14,8 @@ const NAME = "essay"
 test("Hocuspocus", async (t) => {
   const caravan = await startCaravan(t)
 
-  async function startServer(...extensions) {
-    const extension = new CaravanExtension({ url: caravan.url, prefix: "hocuspocus/" })
+  async function startServer({ onError = console.error } = {}, ...extensions) {
+    const extension = new CaravanExtension({ url: caravan.url, prefix: "hocuspocus/", onError })
     const server = new Server({
       address: "127.0.0.1", port: 0, quiet: true, stopOnSignals: false, debounce: 10,
       extensions: [extension, ...extensions],
@@ -80,6 +82,23 @@ test("Hocuspocus", async (t) => {
     await until(() => isSaved(ann) && bob.text.toString() === "held", "it is saved, and shown")
   })
 
+  await t.test("an update that cannot be applied hides nothing else, and is kept", async () => {
+    const journal = new Journal(new Caravan({ url: caravan.url }), "hocuspocus/malformed", foldUpdates(Y), assert.ifError)
+    const written = new Y.Doc()
+    const line = "x".repeat(70_000)
+    written.getText("essay").insert(0, line)
+    await journal.append(Uint8Array.of(9, 9, 9))
+    for (let n = 0; n < 3; n++) {
+      await journal.append(Y.encodeStateAsUpdate(written))
+    }
+    assert.equal((await journal.read()).length, 2)
+    const errors = []
+    const fresh = edit(await startServer({ onError: (error) => errors.push(error) }), "malformed")
+    await until(() => isSaved(fresh), "the editor is synced")
+    assert.equal(fresh.text.toString(), line)
+    assert.equal(errors.length, 1)
+  })
+
   await t.test("the server's own changes are durable when transact returns", async () => {
     const connection = await server.hocuspocus.openDirectConnection("direct")
     await connection.transact((document) => document.getText("essay").insert(0, "by the server"))
@@ -91,7 +110,7 @@ test("Hocuspocus", async (t) => {
 
   await t.test("what another extension loads is stored", async () => {
     const template = { onLoadDocument: async ({ document }) => void document.getText("essay").insert(0, "template") }
-    const ann = edit(await startServer(template), "template")
+    const ann = edit(await startServer({}, template), "template")
     await until(() => isSaved(ann), "the editor is synced")
     const fresh = edit(await startServer(), "template")
     await until(() => isSaved(fresh), "a fresh server has loaded it")

@@ -15,8 +15,8 @@ export class CaravanExtension {
   #caravan
   #prefix
   #onError
-  /** @type {Map<string, Stored>} the open documents */
-  #open = new Map()
+  /** @type {WeakMap<import("@hocuspocus/server").Document, Stored>} the open documents */
+  #open = new WeakMap()
 
   /**
    * @param {import("caravan-client").Options & { prefix?: string, onError?: (error: Error) => void }} [options]
@@ -30,14 +30,14 @@ export class CaravanExtension {
 
   async onLoadDocument({ documentName, document }) {
     const stored = new Stored(new Journal(this.#caravan, this.#prefix + documentName, foldUpdates(Y), this.#onError))
-    this.#open.set(documentName, stored)
-    applyAll(Y, document, await stored.journal.read(), this)
+    this.#open.set(document, stored)
+    applyAll(Y, document, await stored.journal.read(), this, this.#onError)
     stored.loaded = Y.encodeStateVector(document)
   }
 
   /** Stores the changes that other extensions have made while they loaded. */
-  async afterLoadDocument({ documentName, document }) {
-    const stored = this.#open.get(documentName)
+  async afterLoadDocument({ document }) {
+    const stored = this.#open.get(document)
     const added = Y.encodeStateAsUpdate(document, stored.loaded)
     if (Y.decodeUpdate(added).structs.length > 0) {
       await stored.keep(added)
@@ -45,34 +45,30 @@ export class CaravanExtension {
   }
 
   /** Stores an editor's change. If this fails, the connection is closed, and the editor sends the change again. */
-  async beforeHandleMessage({ documentName, document, connection, update: message }) {
+  async beforeHandleMessage({ document, connection, update: message }) {
     const change = changeIn(message)
     if (change === null || connection.readOnly || isKnown(document, change)) {
       return
     }
     // Throws if the bytes are not an update, because otherwise the document could never be loaded again.
     Y.decodeUpdate(change.update)
-    await this.#open.get(documentName).journal.append(change.update)
+    await this.#open.get(document).journal.append(change.update)
   }
 
   /**
    * Stores a change of the server itself, for example by a direct connection, whose `transact` waits for
    * `onStoreDocument`.
    */
-  async onChange({ documentName, transactionOrigin, update }) {
+  async onChange({ document, transactionOrigin, update }) {
     const byEditor = (transactionOrigin?.connection ?? transactionOrigin) instanceof Connection
     if (!byEditor) {
-      await this.#open.get(documentName).keep(update).catch(this.#onError)
+      await this.#open.get(document).keep(update).catch(this.#onError)
     }
   }
 
   /** Stores the remaining changes. If this fails, Hocuspocus keeps the document and retries after the next change. */
-  async onStoreDocument({ documentName }) {
-    await this.#open.get(documentName).keep()
-  }
-
-  async afterUnloadDocument({ documentName }) {
-    this.#open.delete(documentName)
+  async onStoreDocument({ document }) {
+    await this.#open.get(document).keep()
   }
 }
 

@@ -35,7 +35,7 @@ test("imports", async (t) => {
   })
   const stored = async (name) => {
     const doc = new Y.Doc()
-    applyAll(Y, doc, await new Journal(new Caravan({ url: server.url }), name, foldUpdates(Y)).read(), null)
+    applyAll(Y, doc, await new Journal(new Caravan({ url: server.url }), name, foldUpdates(Y)).read(), null, assert.ifError)
     return doc.getText("text").toString()
   }
   const written = (text) => {

@@ -44,7 +44,7 @@ async function bring({ name, update }, caravan, prefix) {
 /** Returns the part of an update that a document lacks, or null. */
 async function lacking(journal, update) {
   const stored = new Y.Doc()
-  applyAll(Y, stored, await journal.read(), null)
+  applyAll(Y, stored, await journal.read(), null, console.error)
   const all = Y.snapshotContainsUpdate(Y.snapshot(stored), update)
   const missing = all ? null : Y.diffUpdate(update, Y.encodeStateVector(stored))
   stored.destroy()

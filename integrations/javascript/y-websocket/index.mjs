@@ -26,7 +26,8 @@ export function caravanPersistence({ prefix = "", onError = console.error, ...op
       open.set(name, { journal, doc })
       const failed = (error) => {
         onError(error)
-        doc.conns.forEach((_, connection) => connection.close())
+        // A connection that is being closed would keep the document, which is incomplete, open for new editors.
+        doc.conns.forEach((_, connection) => connection.terminate())
       }
       doc.on("update", (update, origin) => {
         if (origin !== journal) {
@@ -34,7 +35,7 @@ export function caravanPersistence({ prefix = "", onError = console.error, ...op
         }
       })
       try {
-        applyAll(Y, doc, await journal.read(), journal)
+        applyAll(Y, doc, await journal.read(), journal, onError)
       } catch (error) {
         failed(error)
       }
@@ -42,20 +43,24 @@ export function caravanPersistence({ prefix = "", onError = console.error, ...op
 
     /**
      * Runs when the last editor has left, and resolves when everything is stored, including changes that failed before.
+     * The server calls it twice for one document if its last two connections end together.
      */
     writeState: async (name, doc) => {
-      const { journal } = open.get(name)
+      const opened = open.get(name)
+      if (opened === undefined) {
+        return
+      }
       try {
         const stored = new Y.Doc()
-        applyAll(Y, stored, await journal.read(), null)
+        applyAll(Y, stored, await opened.journal.read(), null, () => {})
         const missing = Y.encodeStateAsUpdate(doc, Y.encodeStateVector(stored))
         if (!Y.snapshotContainsUpdate(Y.snapshot(stored), missing)) {
-          await journal.append(missing)
+          await opened.journal.append(missing)
         }
       } catch (error) {
         onError(error)
       }
-      if (open.get(name).doc === doc) {
+      if (open.get(name)?.doc === doc) {
         open.delete(name)
       }
     },

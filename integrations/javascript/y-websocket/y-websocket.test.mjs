@@ -70,6 +70,20 @@ test("y-websocket", async (t) => {
     assert.deepEqual(errors, [])
   })
 
+  await t.test("a document whose last two connections end together is stored", async () => {
+    const persistence = caravanPersistence({ url: caravan.url, onError: assert.ifError })
+    const doc = new Y.Doc()
+    doc.conns = new Map()
+    await persistence.bindState("together", doc)
+    doc.getText("essay").insert(0, "stored")
+    const first = persistence.writeState("together", doc)
+    await Promise.all([first, persistence.writeState("together", doc), first.then(() => persistence.writeState("together", doc))])
+    persist()
+    const fresh = edit("together")
+    await until(() => fresh.text.toString() === "stored", "a fresh server has loaded it")
+    await closed("together", fresh)
+  })
+
   await t.test("editors bring what could not be stored", async () => {
     persist({ patienceMs: 200 })
     const ann = edit("away")

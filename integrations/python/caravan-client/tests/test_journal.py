@@ -184,3 +184,17 @@ def test_values_that_others_wrote_are_refused(connection, prefix):
     connection._redis.rpush(prefix, "no record")
     with pytest.raises(CaravanError, match="something else has written"):
         texts(connection, prefix)
+
+
+def test_wrong_secret_is_not_retried(tmp_path, monkeypatch, server):
+    monkeypatch.setenv("CARAVAN_PASSWORD", "secret")
+    locked = type(server)(tmp_path)
+    locked.start()
+    connection = Connection(locked.url.replace("redis://", "redis://:wrong@"), patience=5.0)
+    try:
+        with pytest.raises(CaravanError) as rejected:
+            connection.run(Journal("document").look())
+        assert "no answer within" not in str(rejected.value)
+    finally:
+        connection.close()
+        locked.kill()

@@ -16,6 +16,7 @@ import redis.asyncio
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.exceptions import (
+    AuthenticationError,
     ClusterDownError,
     ConnectionError,
     MovedError,
@@ -29,9 +30,9 @@ T = TypeVar("T")
 
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 1.0
-# Errors after which nothing has changed and a retry may succeed: there is no room, or another node leads.
+# Errors after which nothing has changed and a retry may succeed, for example because there is space or a leader again.
 TRY_AGAIN = (OutOfMemoryError, ClusterDownError, MovedError)
-TRY_AGAIN_PREFIXES = ("RESTORING", "ARCHIVE")
+TRY_AGAIN_PREFIXES = ("RESTORING", "MOVING", "RATELIMITED", "ARCHIVE")
 
 
 class CaravanError(Exception):
@@ -64,6 +65,8 @@ class _Patience:
 
     def pause_after(self, error: Exception) -> float:
         """Returns the number of seconds to wait before the next attempt."""
+        if isinstance(error, AuthenticationError):
+            raise CaravanError(f"{self._url}: {error}") from error
         pause = self._pause
         if time.monotonic() + pause > self._deadline:
             raise CaravanError(f"{self._url}: no answer within {self._seconds} s: {error}") from error
