@@ -270,7 +270,7 @@ final class DocumentsTest {
     private static List<Path> files(Path directory, String suffix) throws IOException {
         try (Stream<Path> files = Files.walk(directory)) {
             return files.filter(file -> file.toString().endsWith(suffix))
-                    .filter(file -> !file.toString().contains("node_modules"))
+                    .filter(file -> !file.toString().matches(".*/(node_modules|[.]venv)/.*"))
                     .toList();
         }
     }
