@@ -14,8 +14,8 @@ import picocli.CommandLine.Option;
         name = "engine",
         mixinStandardHelpOptions = true,
         description = {
-            "Compares embedded Caravan at each durability level with Chronicle Queue, RocksDB, LMDB, SQLite, H2's"
-                    + " MVStore, and Xodus, and with a program that writes and fsyncs the same bytes without a store.",
+            "Compares embedded Caravan at each durability level with Chronicle Queue, RocksDB, LMDB, and SQLite,"
+                    + " and with a program that writes and fsyncs the same bytes without a store.",
             "",
             "Values of 64 to 318 bytes to 10,000 documents: 100,000 and 2,000,000 appends by one producer that does"
                     + " not wait; one writer and 64 writers that wait for each append; whole lists read back. Then"

@@ -4,9 +4,7 @@ import io.caravan.bench.WorkDirectories;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.CodeSource;
-import jetbrains.exodus.env.Environments;
 import net.openhft.chronicle.queue.ChronicleQueue;
-import org.h2.mvstore.MVStore;
 import org.lmdbjava.Env;
 import org.rocksdb.RocksDB;
 import org.sqlite.SQLiteConfig;
@@ -17,9 +15,7 @@ public enum Peer {
     ROCKSDB("RocksDB, batches", RocksStore::batches, RocksDB.class),
     ROCKSDB_PUTS("RocksDB, single puts", RocksStore::puts, RocksDB.class),
     LMDB("LMDB", LmdbStore::new, Env.class),
-    SQLITE("SQLite", SqliteStore::new, SQLiteConfig.class),
-    H2("H2 MVStore", MvStore::new, MVStore.class),
-    XODUS("Xodus", XodusStore::new, Environments.class);
+    SQLITE("SQLite", SqliteStore::new, SQLiteConfig.class);
 
     private final String title;
     private final Opener opener;

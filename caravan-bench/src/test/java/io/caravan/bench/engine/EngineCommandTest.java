@@ -86,7 +86,7 @@ class EngineCommandTest {
         for (String peer : List.of("Chronicle Queue", "RocksDB, batches", "LMDB")) {
             rows.add(many + peer + ", not synced, committed every 1,000");
         }
-        for (String peer : List.of("Chronicle Queue", "RocksDB, batches", "LMDB", "SQLite", "H2 MVStore", "Xodus")) {
+        for (String peer : List.of("Chronicle Queue", "RocksDB, batches", "LMDB", "SQLite")) {
             rows.add("one writer that waits for each: " + peer + ", synced each append");
             rows.add("64 writers that wait for each: " + peer + ", synced, shared by all that wait");
         }
@@ -114,9 +114,7 @@ class EngineCommandTest {
                 "Chronicle Queue",
                 "RocksDB, batches",
                 "LMDB",
-                "SQLite",
-                "H2 MVStore",
-                "Xodus")) {
+                "SQLite")) {
             rows.add(reads + "one thread: " + system + ", does not matter to reads");
             rows.add(reads + "two threads: " + system + ", does not matter to reads");
         }
